@@ -5,7 +5,12 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // loader finds the datasets in a mapped file.
@@ -42,20 +47,69 @@ func (l *loader) verified(name string) ([]byte, error) {
 	return r.bytes, r.checkWhole()
 }
 
-func (l *loader) description() (manifest.Description, error) {
-	meta, err := l.verified(metaName)
+// description reads dataset.json and opens the index: the file's own, or one that is made from the manifest,
+// of a file that has none, or with salvage a damaged one.
+func (l *loader) description(path string, salvage bool) (c description.Description, err error) {
+	b, err := l.verified(metaName)
 	if err != nil {
-		return manifest.Description{}, err
+		return c, err
 	}
-	m, err := manifest.DecodeMeta(meta)
+	m, err := manifest.DecodeMeta(b)
 	if err != nil {
-		return manifest.Description{}, err
+		return c, err
 	}
-	rows, err := l.verified(manifestName)
+	rows, err := l.find(manifestName, formats.Uint8, -1)
 	if err != nil {
-		return manifest.Description{}, err
+		return c, err
 	}
-	return manifest.NewDescription(m, rows)
+	s := indexfile.Source{ID: idOf(rows.length(), rows.checksum), Columns: m.Columns, Count: m.Count, Rows: located(l.manifestRows(m))}
+	p, err := l.find(indexDataset, formats.Uint8, -1)
+	if err == nil {
+		var x *sampleindex.Index
+		name := path + ": " + indexDataset
+		if x, err = sampleindex.Open(l.bytes(p), name); err == nil {
+			err = s.Check(x, name)
+		}
+		if err == nil {
+			return description.New(m, indexfile.Inside(x)), nil
+		}
+		if !salvage {
+			return c, err
+		}
+	}
+	x, err := indexfile.Open("", false, &s)
+	if err != nil {
+		return c, err
+	}
+	return description.New(m, x), nil
+}
+
+// manifestRows reads the rows of the manifest.
+func (l *loader) manifestRows(m *formats.Meta) sampleindex.Rows {
+	return func(yield func(r *sampleindex.Row) error) error {
+		b, err := l.verified(manifestName)
+		if err != nil {
+			return err
+		}
+		return manifest.Read(b, m.Columns, yield)
+	}
+}
+
+// idOf is the ID of the index that is made from a manifest of that size and checksum.
+func idOf(size int64, crc uint32) sampleindex.ID {
+	return new(sidecar.Places).IDOf(checksum.FileChecksums{Size: size, Blocks: []uint32{crc}})
+}
+
+// located returns rows with the locations of the images: they lie one after another, in key order.
+func located(rows sampleindex.Rows) sampleindex.Rows {
+	return func(yield func(r *sampleindex.Row) error) error {
+		at := int64(0)
+		return rows(func(r *sampleindex.Row) error {
+			r.Location = sampleindex.Location{Offset: at, Length: r.Size}
+			at += r.Size
+			return yield(r)
+		})
+	}
 }
 
 // removed reads the list of samples removed by hand.

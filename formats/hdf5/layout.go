@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -19,6 +20,7 @@ const (
 	dsconvGroup   = "dsconv"
 	manifestName  = dsconvGroup + "/manifest.parquet"
 	metaName      = dsconvGroup + "/dataset.json"
+	indexDataset  = dsconvGroup + "/" + indexfile.Name
 	removedName   = dsconvGroup + "/" + sidecar.RemovedName
 )
 

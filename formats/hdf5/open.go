@@ -45,7 +45,8 @@ func open(path string, salvage bool) (*dataset, error) {
 	if err := guard.Read(m.Data, func() error { return d.load(salvage) }); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	d.Gate.Open(path, m.Close)
+	index := d.Description
+	d.Gate.Open(path, func() error { return errors.Join(m.Close(), index.CloseIndex()) })
 	return d, nil
 }
 
@@ -79,7 +80,7 @@ func (d *dataset) load(salvage bool) error {
 		return err
 	}
 	l := &loader{d.extents, newBlocks(d.mapping.Data[:f.end], d.checksums.Blocks)}
-	if d.Description, err = l.description(); err != nil {
+	if d.Description, err = l.description(d.Path, salvage); err != nil {
 		return err
 	}
 	d.removed = l.removed

@@ -6,12 +6,16 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"path"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // hole is a contiguous dataset whose bytes the library does not write: they are copied from a file
@@ -179,12 +183,8 @@ func (w *writer) sampleTables(bounded bool) ([]hole, error) {
 
 // descriptionTables writes the tables that describe the dataset, and returns their holes.
 func (w *writer) descriptionTables() ([]hole, error) {
-	order, err := w.Manifest.KeyOrder()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := w.bytesTable(manifestName, func(to io.Writer) error { return w.Manifest.WriteParquet(to, order) })
-	if err != nil {
+	rows, index := w.Path(path.Base(manifestName)), w.Path(indexfile.Name)
+	if err := w.WriteRows(rows, index, sidecar.Places{Locate: located}, idOfFile); err != nil {
 		return nil, err
 	}
 	w.Describe()
@@ -196,12 +196,33 @@ func (w *writer) descriptionTables() ([]hole, error) {
 	if err != nil {
 		return nil, err
 	}
-	holes := []hole{rows, meta}
-	if b, err = w.EncodeRemoved(); err != nil || b == nil {
-		return holes, err
+	holes := []hole{{name: manifestName, source: rows}, meta}
+	if b, err = w.EncodeRemoved(); err == nil && b != nil {
+		var removed hole
+		removed, err = w.bytesTable(removedName, func(to io.Writer) error { _, err := to.Write(b); return err })
+		holes = append(holes, removed)
 	}
-	removed, err := w.bytesTable(removedName, func(to io.Writer) error { _, err := to.Write(b); return err })
-	return append(holes, removed), err
+	holes = append(holes, hole{name: indexDataset, source: index})
+	for k := range holes {
+		st, serr := os.Stat(holes[k].source)
+		if err = errors.Join(err, serr); err != nil {
+			return nil, err
+		}
+		holes[k].dtype, holes[k].dims = formats.Uint8, []uint{uint(st.Size())}
+	}
+	return holes, nil
+}
+
+// idOfFile returns the ID of an index that is made from the manifest in a file.
+func idOfFile(path string) (id sampleindex.ID, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return id, err
+	}
+	defer f.Close()
+	sum := crc32.New(castagnoli)
+	n, err := io.Copy(sum, f)
+	return idOf(n, sum.Sum32()), err
 }
 
 // bytesTable writes a table of the bytes that write writes, and returns its hole.
@@ -211,9 +232,5 @@ func (w *writer) bytesTable(name string, write func(to io.Writer) error) (hole, 
 		return hole{}, err
 	}
 	err = write(t.w)
-	if err == nil {
-		err = t.w.Flush()
-	}
-	n, serr := t.f.Seek(0, io.SeekCurrent)
-	return hole{name: name, dtype: formats.Uint8, dims: []uint{uint(n)}, source: t.f.Name()}, errors.Join(err, serr, t.close())
+	return hole{name: name, source: t.f.Name()}, errors.Join(err, t.close())
 }

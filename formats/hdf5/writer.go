@@ -48,8 +48,8 @@ func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (form
 }
 
 // Resume implements formats.WritableFormat.
-func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return staging.ResumeSingle(path, checkOurs, startWriter)
+func (Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	return staging.ResumeSingle(path, o, checkOurs, startWriter)
 }
 
 // checkOurs reports why the file at path is not dsconv's. A damaged one may be replaced.
@@ -157,18 +157,7 @@ func (w *writer) checkStaged() error {
 func (w *writer) image() *formats.Field { return &w.Meta.Schema[w.Meta.Schema.ImageIndex()] }
 
 // rows calls do with the row of each sample, in key order.
-func (w *writer) rows(do func(r *manifest.Row) error) error {
-	for i := range w.Manifest.Len() {
-		in, err := w.Manifest.Info(i)
-		if err == nil {
-			err = do(&manifest.Row{Info: in})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (w *writer) rows(do func(r *manifest.Row) error) error { return w.EachRow(do) }
 
 // entries calls do with each staged entry of the extra field at position i of the schema.
 func (w *writer) entries(i int, do func(e entry) error) error {
@@ -329,8 +318,8 @@ func (w *writer) verify(path string) error {
 	if err != nil {
 		return err
 	}
-	if d.Len() != w.Manifest.Len() {
-		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Manifest.Len())
+	if d.Len() != w.Len() {
+		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Len())
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)

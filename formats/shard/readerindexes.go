@@ -25,7 +25,7 @@ const widsName = "wids.json"
 // of earlier shards.
 type indexer struct {
 	shards   *staging.Shards
-	disabled bool // for compressed shards, which have no indexes
+	disabled bool           // for compressed shards, which have no indexes
 	done     map[string]int // samples of the files whose index is built
 }
 

@@ -34,6 +34,9 @@ type File struct {
 	mapping *mapped.Mapping
 }
 
+// Inside is an index in memory that is someone else's.
+func Inside(x *sampleindex.Index) *File { return &File{x, &mapped.Mapping{}} }
+
 // Close unmaps the index.
 func (f *File) Close() error { return f.mapping.Close() }
 
@@ -66,15 +69,24 @@ func openAt(path string, s *Source) (*File, error) {
 	x, err := sampleindex.Open(m.Data, path)
 	switch {
 	case err != nil:
-	case x.ID() != s.ID:
-		err = fmt.Errorf("%s: %w: it is the index of another dataset or of another version", path, formats.ErrDamaged)
-	case x.Len() != s.Count:
-		err = fmt.Errorf("%s: %w: it has %d samples, the dataset %d", path, formats.ErrDamaged, x.Len(), s.Count)
+	default:
+		err = s.Check(x, path)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w; dsconv verify --repair makes it again, and so does opening the dataset after the file was removed", err), m.Close())
 	}
 	return &File{x, m}, nil
+}
+
+// Check returns an error if x, which was opened at path, is not the index of s.
+func (s *Source) Check(x *sampleindex.Index, path string) error {
+	switch {
+	case x.ID() != s.ID:
+		return fmt.Errorf("%s: %w: it is the index of another dataset or of another version", path, formats.ErrDamaged)
+	case x.Len() != s.Count:
+		return fmt.Errorf("%s: %w: it has %d samples, the dataset %d", path, formats.ErrDamaged, x.Len(), s.Count)
+	}
+	return nil
 }
 
 // cachePath returns where an index of that ID is in the user's cache, "" if there is no cache.

@@ -42,7 +42,11 @@ func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Checksums, extra 
 	if err != nil {
 		return err
 	}
-	if err := s.WriteRows(filepath.Join(dir, sidecar.ManifestName), filepath.Join(dir, indexfile.Name), p); err != nil {
+	id := func(path string) (sampleindex.ID, error) {
+		of, err := checksum.OfFile(path, "", -1)
+		return p.IDOf(of), err
+	}
+	if err := s.WriteRows(filepath.Join(dir, sidecar.ManifestName), filepath.Join(dir, indexfile.Name), p, id); err != nil {
 		return err
 	}
 	if err := durable.WriteFile(filepath.Join(dir, manifest.MetaName), meta); err != nil {
@@ -69,8 +73,9 @@ func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Checksums, extra 
 	return durable.WriteFile(filepath.Join(dir, checksum.ChecksumsName), sums.Encode())
 }
 
-// WriteRows writes the rows to a manifest and an index at those paths, and syncs them.
-func (s *Stage) WriteRows(manifestPath, indexPath string, p sidecar.Places) error {
+// WriteRows writes the rows to a manifest and an index at those paths, and syncs them. idOf returns the
+// index's ID for the manifest.
+func (s *Stage) WriteRows(manifestPath, indexPath string, p sidecar.Places, idOf func(manifestPath string) (sampleindex.ID, error)) error {
 	rows, profile := sampleindex.Rows(s.RowsByKey), s.rows.profile
 	if p.Locate != nil {
 		rows, profile = p.Locate(rows), sampleindex.NewProfile(s.Meta.Columns, p.Fields)
@@ -102,10 +107,10 @@ func (s *Stage) WriteRows(manifestPath, indexPath string, p sidecar.Places) erro
 		if err != nil {
 			return err
 		}
-		of, err := checksum.OfFile(manifestPath, "", -1)
+		id, err := idOf(manifestPath)
 		if err != nil {
 			return err
 		}
-		return index.Finish(p.IDOf(of))
+		return index.Finish(id)
 	})
 }
