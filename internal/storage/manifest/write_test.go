@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -77,8 +76,10 @@ func checkEqualRows(t *testing.T, what string, got, want []*Row) {
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d rows of %d", what, len(got), len(want))
 	}
+	var a, b []byte
 	for i := range want {
-		if !reflect.DeepEqual(got[i], want[i]) {
+		a, b = sampleindex.AppendRow(a[:0], got[i], true), sampleindex.AppendRow(b[:0], want[i], true)
+		if !bytes.Equal(a, b) {
 			t.Fatalf("%s: row %d: %s", what, i, gocmp.Diff(want[i], got[i]))
 		}
 	}
@@ -87,9 +88,14 @@ func checkEqualRows(t *testing.T, what string, got, want []*Row) {
 func TestRowsAreReadAsWritten(t *testing.T) {
 	for _, n := range []int{0, 1, 1000, 3*manifestBatch + 1, manifestRowGroup + 5} {
 		rows := rowsOf(n, nil)
-		got, err := readRows(encodeRows(t, testColumns, false, rows), testColumns)
+		b := encodeRows(t, testColumns, false, rows)
+		got, err := readRows(b, testColumns)
 		noError(t, err)
 		checkEqualRows(t, fmt.Sprint(n), got, rows)
+		// A page of each column takes 7 MB.
+		if a := allocated(func() { noError(t, Read(b, testColumns, func(*Row) error { return nil })) }); a > 16<<20 {
+			t.Errorf("reading %d rows took %d bytes of memory", n, a)
+		}
 	}
 }
 
