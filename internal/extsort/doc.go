@@ -1,0 +1,2 @@
+// Package extsort sorts records in bounded memory: what does not fit lies in temporary files.
+package extsort

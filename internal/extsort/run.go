@@ -1,0 +1,147 @@
+package extsort
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// run is a file of sorted records. It consists of blocks: the payload's length and its checksum, 4 bytes
+// each, then the payload, in which records follow each other.
+type run struct {
+	f       *os.File
+	size    int64
+	level   int // how often its records were merged
+	explain func(error) error
+}
+
+const blockHead = 8
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var errDamaged = errors.New("the file has other bytes than were written: the disk may be failing; repeat the command")
+
+// checksum is of a payload at that offset: a block at another place has another one.
+func checksum(offset int64, payload []byte) uint32 {
+	var at [8]byte
+	binary.LittleEndian.PutUint64(at[:], uint64(offset))
+	return crc32.Update(crc32.Checksum(at[:], castagnoli), castagnoli, payload)
+}
+
+func (r *run) close() error { return r.f.Close() }
+
+// runWriter appends records to a run.
+type runWriter struct {
+	*run
+	block []byte // a head and a payload
+	limit int    // of the block
+}
+
+// newRun makes an empty run.
+func (s *Sorter) newRun(level int) (*runWriter, error) {
+	f, err := os.CreateTemp(s.dir, ".dsconv-sort-*")
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(s.explain(err), f.Close())
+	}
+	r := &run{f: f, level: level, explain: s.explain}
+	return &runWriter{run: r, limit: s.block, block: make([]byte, blockHead, s.block)}, nil
+}
+
+// add appends a record; its block is written when it is full.
+func (w *runWriter) add(key, value []byte) error {
+	if len(w.block) > blockHead && len(w.block)+recordSize(key, value) > w.limit {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	w.block = wire.AppendBytes(wire.AppendBytes(w.block, key), value)
+	return nil
+}
+
+func (w *runWriter) flush() error {
+	payload := w.block[blockHead:]
+	binary.LittleEndian.PutUint32(w.block, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(w.block[4:], checksum(w.size, payload))
+	n, err := w.f.Write(w.block)
+	if err != nil {
+		return w.explain(err)
+	}
+	w.size += int64(n)
+	w.block = w.block[:blockHead]
+	return nil
+}
+
+// finish writes the rest of the run and adds it to the Sorter's.
+func (s *Sorter) finish(w *runWriter) error {
+	if err := w.flush(); err != nil {
+		return errors.Join(err, w.close())
+	}
+	s.runs = append(s.runs, w.run)
+	return nil
+}
+
+// cursor reads the records of a run.
+type cursor struct {
+	*run
+	index      int   // of the run
+	offset     int64 // of the next block
+	block      []byte
+	left       wire.Cursor // of the block
+	key, value []byte
+}
+
+// next moves to the next record; ok is false after the last one.
+func (c *cursor) next() (ok bool, err error) {
+	for len(c.left.B) == 0 {
+		if c.offset == c.size {
+			return false, nil
+		}
+		if err := c.read(); err != nil {
+			return false, c.explain(err)
+		}
+	}
+	if c.key, c.value = c.left.Bytes(), c.left.Bytes(); c.left.Failed {
+		return false, c.explain(errDamaged)
+	}
+	return true, nil
+}
+
+// read reads the next block.
+func (c *cursor) read() error {
+	var head [blockHead]byte
+	if err := c.readAt(head[:], c.offset); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(head[:]))
+	if n > c.size-c.offset-blockHead {
+		return errDamaged
+	}
+	if int64(cap(c.block)) < n {
+		c.block = make([]byte, n)
+	}
+	c.block = c.block[:n]
+	if err := c.readAt(c.block, c.offset+blockHead); err != nil {
+		return err
+	}
+	if checksum(c.offset, c.block) != binary.LittleEndian.Uint32(head[4:]) {
+		return errDamaged
+	}
+	c.left = wire.Cursor{B: c.block}
+	c.offset += blockHead + n
+	return nil
+}
+
+func (r *run) readAt(p []byte, offset int64) error {
+	_, err := r.f.ReadAt(p, offset)
+	if errors.Is(err, io.EOF) {
+		return errDamaged // it was longer
+	}
+	return err
+}

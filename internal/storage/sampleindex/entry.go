@@ -1,0 +1,137 @@
+package sampleindex
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Entry is the row of one sample. Its methods read mapped memory: use it while the dataset is open. Texts
+// that it returns are copies.
+type Entry struct {
+	x   *Index
+	row []byte // with the beginning of the next row
+}
+
+func (e Entry) number(k int) int64 { return e.x.numbers[k].of(e.row) }
+
+// Label returns the designated label.
+func (e Entry) Label() int64 { return e.number(numberLabel) }
+
+// Size returns the number of bytes of the designated image as stored.
+func (e Entry) Size() int64 { return e.number(numberSize) }
+
+// Split returns the sample's split.
+func (e Entry) Split() string { return nameAt(e.x.splits, e.number(numberSplit)) }
+
+// Encoding returns the encoding of the designated image.
+func (e Entry) Encoding() formats.Encoding {
+	return formats.Encoding(nameAt(e.x.encodings, e.number(numberEncoding)))
+}
+
+// nameAt returns names[k], "" if there is no such name: the caller finds that the sample is not as it was.
+func nameAt(names []string, k int64) string {
+	if k < 0 || k >= int64(len(names)) {
+		return ""
+	}
+	return names[k]
+}
+
+// Shape returns height, width and channels of the designated image, zero if unknown.
+func (e Entry) Shape() [3]int {
+	return [3]int{int(e.number(numberHeight)), int(e.number(numberWidth)), int(e.number(numberChannels))}
+}
+
+// Location returns where the sample's record is, or in LMDB and HDF5 its designated image.
+func (e Entry) Location() Location {
+	return Location{Shard: int(e.number(numberShard)), Offset: e.number(numberOffset), Length: e.Size() + e.number(numberLength)}
+}
+
+// Field returns where the value of extra field k is, in the order of the schema.
+func (e Entry) Field(k int) Location {
+	return Location{Offset: e.number(fixedNumbers + 2*k), Length: e.number(fixedNumbers + 2*k + 1)}
+}
+
+// Checksum returns the checksum of the values.
+func (e Entry) Checksum() (sum [16]byte) {
+	if e.x.checksum == hashStored {
+		sum = [16]byte(e.row[e.x.checksumAt:])
+	}
+	return sum
+}
+
+func (e Entry) sourceHash() (sum [16]byte) {
+	switch e.x.hash {
+	case hashStored:
+		sum = [16]byte(e.row[e.x.hashAt:])
+	case hashSame:
+		sum = e.Checksum()
+	}
+	return sum
+}
+
+func (e Entry) provenance() formats.Provenance {
+	return formats.Provenance{Edited: uint16(e.number(numberEdited)), Origin: uint16(e.number(numberOrigin))}
+}
+
+// text returns the text of number k in its section: it ends where that of the next row begins.
+func (e Entry) text(k int, section span) ([]byte, error) {
+	n := &e.x.numbers[k]
+	from, to := n.of(e.row), n.of(e.row[e.x.width:])
+	if from < 0 || to < from || to > section.length {
+		return nil, fmt.Errorf("%s: %w: a text would be the bytes %d to %d of %d", e.x.name, formats.ErrDamaged, from, to, section.length)
+	}
+	return e.x.use(section.at+from, section.at+to)
+}
+
+// key returns the key in mapped memory.
+func (e Entry) key() ([]byte, error) {
+	key, err := e.text(numberKey, e.x.keys)
+	if err == nil && len(key) == 0 {
+		err = fmt.Errorf("%s: %w: an empty key", e.x.name, formats.ErrDamaged)
+	}
+	return key, err
+}
+
+// source returns the key and the source, in memory of their own.
+func (e Entry) source() (key string, s formats.Source, err error) {
+	s = formats.Source{Size: e.Size() + e.number(numberSourceSize), ModTime: e.number(numberModTime), Hash: e.sourceHash()}
+	k, err := e.key()
+	if err != nil {
+		return "", s, err
+	}
+	if suffix := e.number(numberSuffix); suffix != 0 {
+		end := nameAt(e.x.suffixes, suffix)
+		b := append(append(make([]byte, 0, len(k)+len(end)), k...), end...)
+		s.Path = unsafe.String(unsafe.SliceData(b), len(b)) // nobody writes to b any more
+		return s.Path[:len(k)], s, nil
+	}
+	path, err := e.text(numberPath, e.x.paths)
+	s.Path = string(path)
+	return string(k), s, err
+}
+
+// appendColumns appends the texts of the user's columns.
+func (e Entry) appendColumns(to []string) ([]string, error) {
+	for k, section := range e.x.user {
+		b, err := e.text(e.x.user0()+k, section)
+		if err != nil {
+			return to, err
+		}
+		to = append(to, string(b))
+	}
+	return to, nil
+}
+
+// Fill sets the fields of s that the index has: key, split, checksum, source, columns, provenance.
+func (e Entry) Fill(s *formats.Sample) (err error) {
+	s.Split, s.Checksum, s.Provenance = e.Split(), e.Checksum(), e.provenance()
+	if s.Key, s.Source, err = e.source(); err != nil {
+		return err
+	}
+	s.SetColumns()
+	s.Columns, err = e.appendColumns(s.Columns)
+	s.SetColumns(s.Columns...)
+	return err
+}

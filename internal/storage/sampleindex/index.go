@@ -1,0 +1,278 @@
+package sampleindex
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sort"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// The first page:
+//
+//	magic        8 bytes
+//	rows         uint64
+//	ID           16 bytes
+//	description  uint64, its length; it begins on the next page
+//	data         uint64, the number of pages before those of the checksums, the first page included
+//	root         uint32, CRC-32C of the last page
+//	crc          uint32, CRC-32C of what comes before; the rest of the page is zero
+//
+// Numbers are little-endian.
+const (
+	magic      = "DSCINDX1"
+	headerSize = 8 + 8 + 16 + 8 + 8 + 4 + 4
+)
+
+// ID identifies what an index was made from.
+type ID [16]byte
+
+// NewID returns the ID of what the parts describe.
+func NewID(parts ...[]byte) ID {
+	h := xxh3.New()
+	for _, p := range parts {
+		_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(p))))
+		_, _ = h.Write(p)
+	}
+	return h.Sum128().Bytes()
+}
+
+// header is the first page.
+type header struct {
+	rows        int
+	id          ID
+	description int64
+	data        int64 // pages
+	root        uint32
+}
+
+func (h *header) encode() []byte {
+	b := append(make([]byte, 0, pageSize), magic...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.rows))
+	b = append(b, h.id[:]...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.description))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.data))
+	b = binary.LittleEndian.AppendUint32(b, h.root)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return b[:pageSize]
+}
+
+// decodeHeader reads the first page of a file of size bytes.
+func decodeHeader(b []byte, size int64) (h header, err error) {
+	u64 := func(at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) }
+	switch {
+	case len(b) < pageSize || string(b[:8]) != magic:
+		return h, fmt.Errorf("%w: it does not begin as an index does", formats.ErrDamaged)
+	case crc32.Checksum(b[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(b[headerSize-4:]):
+		return h, fmt.Errorf("%w: the checksum of its first bytes differs", formats.ErrDamaged)
+	case !allZero(b[headerSize:pageSize]):
+		return h, fmt.Errorf("%w: its first page has bytes that were not written", formats.ErrDamaged)
+	}
+	h = header{rows: int(u64(8)), description: u64(32), data: u64(40), root: binary.LittleEndian.Uint32(b[48:])}
+	copy(h.id[:], b[16:])
+	if h.rows < 0 || h.rows > math.MaxInt32 || h.data < 2 || h.data > size/pageSize || h.description < 0 || h.description > (h.data-1)*pageSize {
+		return h, fmt.Errorf("%w: its first page has impossible numbers", formats.ErrDamaged)
+	}
+	if _, total := levels(h.data); total*pageSize != size {
+		return h, fmt.Errorf("%w: it has %d bytes, but %d were written", formats.ErrDamaged, size, total*pageSize)
+	}
+	return h, nil
+}
+
+func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
+
+// IsIndex reports whether a file that begins with b is an index, damaged or not.
+func IsIndex(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
+
+// Index is an open index. It is safe for concurrent use, as long as its memory is mapped. Its errors are
+// formats.ErrDamaged and name the file.
+type Index struct {
+	pages
+	*layout
+	id ID
+}
+
+// Open opens the index in b, which must stay mapped as long as it is used. name is the file's name, for
+// errors. Open reads a few pages, however long the file is.
+func Open(b []byte, name string) (x *Index, err error) {
+	err = guard.Read(b[:min(len(b), pageSize)], func() error {
+		h, err := decodeHeader(b, int64(len(b)))
+		if err != nil {
+			return err
+		}
+		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id}
+		var total int64
+		x.first, total = levels(h.data)
+		x.seen = bitmap(total)
+		at := pageSize + h.description
+		description, err := x.use(pageSize, at)
+		if err != nil {
+			return err
+		}
+		x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize)
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, formats.ErrDamaged) || x == nil || x.layout == nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, err
+	}
+	return x, nil
+}
+
+// Len returns the number of samples.
+func (x *Index) Len() int { return x.rows }
+
+// ID returns what the index was made from.
+func (x *Index) ID() ID { return x.id }
+
+// At returns what describes sample i.
+func (x *Index) At(i int) (Entry, error) {
+	if i < 0 || i >= x.rows {
+		return Entry{}, fmt.Errorf("index %d out of range: the dataset has %d samples", i, x.rows)
+	}
+	from := x.table.at + int64(i)*int64(x.width)
+	mark := guard.Now()
+	row, err := x.use(from, from+int64(x.width+x.texts))
+	if err != nil {
+		return Entry{}, err
+	}
+	// The numbers are read as 8 bytes, of which a mask leaves those of the row.
+	e := Entry{x, x.b[from : from+int64(len(row)+8)]}
+	if !guard.Quiet(mark) {
+		err = guard.Check(mark, row)
+	}
+	return e, err
+}
+
+// Key returns the key of sample i for a message: a text in its place if it cannot be read.
+func (x *Index) Key(i int) string {
+	key, err := x.KeyOf(i)
+	if err != nil {
+		return fmt.Sprintf("of sample %d", i)
+	}
+	return key
+}
+
+// KeyOf returns the key of sample i.
+func (x *Index) KeyOf(i int) (string, error) {
+	e, err := x.At(i)
+	if err != nil {
+		return "", err
+	}
+	key, err := e.key()
+	return string(key), err
+}
+
+// Find returns the index of the sample with the key; ok is false if there is none.
+func (x *Index) Find(key string) (i int, ok bool, err error) {
+	i = sort.Search(x.rows, func(i int) bool {
+		var k []byte
+		e, failed := x.At(i)
+		if failed == nil {
+			k, failed = e.key()
+		}
+		if failed != nil {
+			err = failed
+		}
+		return string(k) >= key
+	})
+	if err != nil || i == x.rows {
+		return 0, false, err
+	}
+	k, err := x.KeyOf(i)
+	return i, k == key, err
+}
+
+// Info returns sample i's Info, in memory of its own.
+func (x *Index) Info(i int) (formats.Info, error) {
+	e, err := x.At(i)
+	if err != nil {
+		return formats.Info{}, err
+	}
+	in := formats.Info{
+		Split: e.Split(), Label: e.Label(), Size: e.Size(), Encoding: e.Encoding(), Shape: e.Shape(), Checksum: e.Checksum(), Provenance: e.provenance(),
+	}
+	if in.Key, in.Source, err = e.source(); err != nil || len(x.columns) == 0 {
+		return in, err
+	}
+	in.Columns, err = e.appendColumns(make([]string, 0, len(x.columns)))
+	return in, err
+}
+
+// Fill sets the fields of s that the index has of sample i: key, split, checksum, source, columns,
+// provenance. The format fills the values.
+func (x *Index) Fill(i int, s *formats.Sample) error {
+	e, err := x.At(i)
+	if err != nil {
+		return err
+	}
+	return e.Fill(s)
+}
+
+// Splits lists the splits of the samples, "" if some have none, and the number of samples of each.
+func (x *Index) Splits() (names []string, counts []int) { return x.splits, x.counts }
+
+// Labels returns the labels of all samples: int64, little-endian, that of sample i at byte i*stride of data;
+// the stride is 0 if all have the same. It compares the pages of all rows with their checksums.
+func (x *Index) Labels() (data []byte, stride int, err error) {
+	n := &x.numbers[numberLabel]
+	if n.width == 0 || x.rows == 0 {
+		return binary.LittleEndian.AppendUint64(nil, uint64(n.base)), 0, nil
+	}
+	table, err := x.use(x.table.at, x.table.end())
+	if err != nil {
+		return nil, 0, err
+	}
+	return table[n.at : n.at+(x.rows-1)*x.width+8], x.width, nil
+}
+
+// Members returns the indices of the samples of a split, ascending, in memory of the index; all is true,
+// and the list empty, if they are all samples. It compares the list's pages with their checksums. ok is
+// false if the index has no lists, since there are too many splits.
+func (x *Index) Members(split string) (indices []int32, all, ok bool, err error) {
+	k := sort.SearchStrings(x.splits, split)
+	switch {
+	case k == len(x.splits) || x.splits[k] != split:
+		return nil, false, true, nil
+	case len(x.splits) == 1:
+		return nil, true, true, nil
+	case len(x.members) == 0:
+		return nil, false, false, nil
+	}
+	b, err := x.use(x.members[k].at, x.members[k].end())
+	if err != nil || len(b) == 0 {
+		return nil, false, true, err
+	}
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4), false, true, nil
+}
+
+// Check compares all pages with their checksums and reports those that differ.
+func (x *Index) Check(ctx context.Context, report func(formats.Damage)) error {
+	again := Index{pages: pages{name: x.name, b: x.b, first: x.first, root: x.root, seen: bitmap(int64(len(x.b) / pageSize))}}
+	if err := guard.Read(x.b[:pageSize], func() error {
+		_, err := decodeHeader(x.b, int64(len(x.b)))
+		return err
+	}); err != nil {
+		report(formats.Damage{File: x.name, Length: pageSize, Cause: err.Error()})
+	}
+	for at := int64(pageSize); at < int64(len(x.b)); at += pageSize {
+		if at%(1<<20) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, err := again.use(at, at+pageSize); err != nil {
+			report(formats.Damage{File: x.name, Offset: at, Length: pageSize, Cause: err.Error()})
+		}
+	}
+	return nil
+}
