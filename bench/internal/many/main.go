@@ -10,7 +10,7 @@
 //
 //   - "index" writes an index by package sampleindex, in key order;
 //   - "open" opens it, draws an epoch's order, and looks up random samples by rank and by key, --lookups of
-//     each, twice: the second time all that they touch is in memory ("warm");
+//     each, and again, when all that they touch is in memory ("warm");
 //   - "plan" plans a pack of the samples, as package convert does;
 //   - "pack" plans it and writes the dataset, with manifest and index, by the code that packs tars;
 //   - "load" opens that dataset, and a Loader on it, and draws a shuffled epoch's order.
@@ -58,11 +58,17 @@ type result struct {
 	Phase   string             `json:"phase"`
 	Seconds map[string]float64 `json:"seconds"`
 	Bytes   map[string]int64   `json:"bytes"`
-	// LookupMicroseconds are per lookup.
-	LookupMicroseconds map[string]float64 `json:"lookup_us,omitempty"`
+	// Lookups are per lookup, by what was looked for.
+	Lookups map[string]lookupTime `json:"lookups,omitempty"`
 	// PeakAnonymous is the most private memory that was seen, Memory the memory at the end.
 	PeakAnonymous int64            `json:"peak_anonymous"`
 	Memory        procmemory.Usage `json:"memory"`
+}
+
+// lookupTime is in microseconds. On a machine that does something else too, CPU is what a lookup takes.
+type lookupTime struct {
+	Wall float64 `json:"us"`
+	CPU  float64 `json:"cpu_us"`
 }
 
 // phase does the work of one process.
@@ -168,7 +174,7 @@ func (s *settings) alone(out io.Writer) error {
 	if k < 0 {
 		return fmt.Errorf("there is no phase %q", s.phase)
 	}
-	r := result{Phase: s.phase, Seconds: map[string]float64{}, Bytes: map[string]int64{}, LookupMicroseconds: map[string]float64{}}
+	r := result{Phase: s.phase, Seconds: map[string]float64{}, Bytes: map[string]int64{}, Lookups: map[string]lookupTime{}}
 	peak := watch()
 	err := r.timed("all", func() error { return phases[k].do(s, &r) })
 	r.PeakAnonymous = peak()
@@ -224,8 +230,8 @@ func (r *result) report(out io.Writer) {
 		}
 	}
 	for _, part := range []string{"rank", "rank, warm", "key", "key, warm"} {
-		if x, ok := r.LookupMicroseconds[part]; ok {
-			fmt.Fprintf(out, ", by %s %.2f us", part, x)
+		if x, ok := r.Lookups[part]; ok {
+			fmt.Fprintf(out, ", by %s %.2f us (%.2f of a processor)", part, x.Wall, x.CPU)
 		}
 	}
 	for _, part := range []string{"index", "manifest"} {

@@ -43,7 +43,7 @@ func TestMany(t *testing.T) {
 		if r.Phase != phases[k].name || r.Seconds["all"] <= 0 || r.PeakAnonymous < 1<<20 || r.Memory.Anonymous == 0 || r.Bytes["samples"] != 3000 {
 			t.Errorf("%+v", r)
 		}
-		if looked := r.LookupMicroseconds["key, warm"] > 0; looked != (r.Phase == "open" || r.Phase == "load") {
+		if looked := r.Lookups["key, warm"].CPU > 0; looked != (r.Phase == "open" || r.Phase == "load") {
 			t.Errorf("%+v", r)
 		}
 	}
