@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -207,10 +208,6 @@ func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
 // packedHashes returns the hashes of the source files of the samples at those positions when they
 // were packed; the hash of a skipped sample is zero.
 func (p *Plan) packedHashes(positions []int) ([][16]byte, error) {
-	t, err := staging.ReadUnfinished(p.Path)
-	if err != nil {
-		return nil, err
-	}
 	byKey := make(map[string]int, len(positions))
 	for k, pos := range positions {
 		in, err := p.src.Info(int(p.order[pos]))
@@ -220,16 +217,12 @@ func (p *Plan) packedHashes(positions []int) ([][16]byte, error) {
 		byKey[in.Key] = k
 	}
 	hashes := make([][16]byte, len(positions))
-	for row := range t.Len() {
-		if k, ok := byKey[t.Key(row)]; ok {
-			was, err := t.Info(row)
-			if err != nil {
-				return nil, err
-			}
-			hashes[k] = was.Source.Hash
+	return hashes, staging.EachUnfinished(p.Path, func(r *sampleindex.Row) error {
+		if k, ok := byKey[r.Key]; ok {
+			hashes[k] = r.Source.Hash
 		}
-	}
-	return hashes, nil
+		return nil
+	})
 }
 
 // sameBytes sets why if the source file of the sample at pos does not have that hash.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -111,7 +111,11 @@ func (t *target) samplesByFile() ([][]int32, error) {
 	}
 	files := make([][]int32, len(t.Meta().Files))
 	for _, i := range d.StorageOrder() {
-		shard := d.Location(int(i)).Shard
+		at, err := d.Location(int(i))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.path, err)
+		}
+		shard := at.Shard
 		if shard < 0 || shard >= len(files) {
 			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.path, formats.ErrDamaged, i, shard, len(files))
 		}
@@ -122,7 +126,7 @@ func (t *target) samplesByFile() ([][]int32, error) {
 
 // locator is a dataset with several data files.
 type locator interface {
-	Location(i int) manifest.Location
+	Location(i int) (sampleindex.Location, error)
 	StorageOrder() []int32 // of all samples
 }
 

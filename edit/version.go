@@ -165,7 +165,7 @@ func (v *version) largest(have int) int64 {
 	sizes := make([]int64, max(have, 1))
 	d, ok := v.target.Dataset.(locator)
 	for i := 0; ok && i < v.target.Len(); i++ {
-		if at := d.Location(i); at.Shard >= 0 && at.Shard < have {
+		if at, err := d.Location(i); err == nil && at.Shard >= 0 && at.Shard < have {
 			sizes[at.Shard] += at.Length
 		}
 	}

@@ -207,6 +207,9 @@ type CreateOptions struct {
 	Zstd int
 	// Replace allows Commit to replace a finished dataset that dsconv wrote.
 	Replace bool
+	// Memory is the number of bytes that sorting may take, 0 for 256 MiB. What does not fit is sorted on
+	// the disk, beside the dataset. The files' bytes do not depend on it.
+	Memory int64
 }
 
 // CheckBuilt returns an error with ErrNotBuilt in its chain if this program was built without the

@@ -12,7 +12,6 @@ import (
 
 // span is a byte range of one file that is copied into another.
 type span struct {
-	name   string // of the dataset of the skeleton whose bytes these are, if they are one's
 	source string
 	from   int64
 	to     int64

@@ -16,28 +16,21 @@ type column struct {
 	shape []int
 	dtype formats.DType
 
-	// The datasets that go with bytes, as in the file, little-endian; nil if all values
-	// have one shape. A column of images has no shapes, encodings and types.
-	offsets, shapes  []byte
-	encodings, types []byte
-	shapeWidth       int // number of columns of shapes
-	lost             []interval
+	// The datasets that go with bytes; nil if all values have one shape. A column of images has
+	// only offsets.
+	offsets, shapes, encodings, types *rows
 }
-
-// interval is a range of values whose offset, shape or type is lost.
-type interval struct{ from, to int }
 
 // bytes returns the bytes of value i.
 func (c *column) bytes(i int) ([]byte, error) {
-	for _, l := range c.lost {
-		if i >= l.from && i < l.to {
-			return nil, fmt.Errorf("%w: the offset, shape or type of value %d is lost", formats.ErrDamaged, i)
-		}
-	}
 	if c.offsets == nil {
 		return c.data[i*c.size : (i+1)*c.size : (i+1)*c.size], nil
 	}
-	from, to := binary.LittleEndian.Uint64(c.offsets[8*i:]), binary.LittleEndian.Uint64(c.offsets[8*i+8:])
+	b, err := c.offsets.at(i, 2)
+	if err != nil {
+		return nil, err
+	}
+	from, to := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 	if from > to || to > uint64(len(c.data)) {
 		return nil, fmt.Errorf("%w: value %d would be bytes %d to %d of %d", formats.ErrDamaged, i, from, to, len(c.data))
 	}
@@ -55,13 +48,19 @@ func (c *column) value(i int, shape []int) (formats.Value, error) {
 		v.Encoding, v.DType, v.Shape = formats.Raw, c.dtype, append(v.Shape, c.shape...)
 		return v, nil
 	}
-	e, t := int(c.encodings[i]), int(c.types[i])
+	var described [3][]byte
+	for k, r := range []*rows{c.encodings, c.types, c.shapes} {
+		if described[k], err = r.at(i, 1); err != nil {
+			return formats.Value{}, err
+		}
+	}
+	e, t := int(described[0][0]), int(described[1][0])
 	if e >= len(encodingCodes) || t >= len(typeCodes) {
 		return formats.Value{}, fmt.Errorf("%w: value %d has the unknown encoding %d or type %d", formats.ErrDamaged, i, e, t)
 	}
 	v.Encoding, v.DType = encodingCodes[e], typeCodes[t]
-	for k := range c.shapeWidth {
-		d := int64(binary.LittleEndian.Uint64(c.shapes[8*(i*c.shapeWidth+k):]))
+	for dims := described[2]; len(dims) > 0; dims = dims[8:] {
+		d := int64(binary.LittleEndian.Uint64(dims))
 		if d < 0 {
 			break
 		}
@@ -76,8 +75,8 @@ func (c *column) unreadable(mark guard.Mark, i int) error {
 	if c.offsets == nil {
 		return nil
 	}
-	row := 8 * c.shapeWidth
-	for _, b := range [...][]byte{c.offsets[8*i : 8*i+16], c.shapes[i*row : (i+1)*row], c.encodings[i : i+1], c.types[i : i+1]} {
+	for _, r := range [...]*rows{c.offsets, c.shapes, c.encodings, c.types} {
+		b := r.bytes[i*r.size : min((i+2)*r.size, len(r.bytes))]
 		if err := guard.Check(mark, b); err != nil {
 			return err
 		}

@@ -1,45 +1,28 @@
 package hdf5
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
-	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
-// loader loads the columns from the datasets in a mapped file.
+// loader finds the datasets in a mapped file.
 type loader struct {
-	extents        extents
-	file           []byte   // what HDF5 wrote
-	blockChecksums []uint32 // nil if unknown
-	damaged        map[string]bool
+	extents extents
+	*blocks
 }
 
 // bytes returns the bytes of the dataset at p, which decodeExtents has checked to lie in the file.
 func (l *loader) bytes(p *extent) []byte {
 	end := p.offset + p.length()
 	return l.file[p.offset:end:end]
-}
-
-// check compares all datasets but values with their checksums. A difference is an
-// error or, if tolerated, recorded in l.damaged.
-func (l *loader) check(tolerated bool) error {
-	for i := range l.extents {
-		p := &l.extents[i]
-		if !p.hasChecksum || crc32.Checksum(l.bytes(p), castagnoli) == p.checksum {
-			continue
-		}
-		if !tolerated {
-			return fmt.Errorf("%w: the checksum of dataset %s differs", formats.ErrDamaged, p.name)
-		}
-		l.damaged[p.name] = true
-	}
-	return nil
 }
 
 // find returns the extent of a dataset of n rows; n is -1 for any number.
@@ -54,41 +37,90 @@ func (l *loader) find(name string, t formats.DType, n int) (*extent, error) {
 	return p, nil
 }
 
-func (l *loader) description() (manifest.Description, error) {
-	var data [2][]byte
-	for i, name := range []string{metaName, manifestName} {
-		p, err := l.find(name, formats.Uint8, -1)
-		if err == nil && l.damaged[name] {
-			err = fmt.Errorf("%w: the checksum of dataset %s differs; without it the samples cannot be read", formats.ErrDamaged, name)
-		}
-		if err != nil {
-			return manifest.Description{}, err
-		}
-		data[i] = l.bytes(p)
-	}
-	m, err := manifest.DecodeMeta(data[0])
+// verified returns the bytes of a small dataset after it has compared them with their checksum.
+func (l *loader) verified(name string) ([]byte, error) {
+	p, err := l.find(name, formats.Uint8, -1)
 	if err != nil {
-		return manifest.Description{}, err
+		return nil, err
 	}
-	return manifest.NewDescription(m, data[1])
+	r := rows{extent: p, bytes: l.bytes(p)}
+	return r.bytes, r.checkWhole()
 }
 
-// removed returns a function that reads the list of samples removed by hand.
-func (l *loader) removed() func() ([]byte, error) {
-	return func() ([]byte, error) {
-		p, err := l.find(removedName, formats.Uint8, -1)
-		if err == nil && l.damaged[removedName] {
-			err = fmt.Errorf("%w: the checksum of dataset %s differs", formats.ErrDamaged, removedName)
+// description reads dataset.json and opens the index: the file's own, or one that is made from the manifest,
+// of a file that has none, or with salvage a damaged one.
+func (l *loader) description(path string, salvage bool) (c description.Description, err error) {
+	b, err := l.verified(metaName)
+	if err != nil {
+		return c, err
+	}
+	m, err := manifest.DecodeMeta(b)
+	if err != nil {
+		return c, err
+	}
+	rows, err := l.find(manifestName, formats.Uint8, -1)
+	if err != nil {
+		return c, err
+	}
+	s := indexfile.Source{ID: idOf(rows.length(), rows.checksum), Columns: m.Columns, Count: m.Count, Rows: located(l.manifestRows(m))}
+	p, err := l.find(indexDataset, formats.Uint8, -1)
+	if err == nil {
+		var x *sampleindex.Index
+		name := path + ": " + indexDataset
+		if x, err = sampleindex.Open(l.bytes(p), name); err == nil {
+			err = s.Check(x, name)
 		}
+		if err == nil {
+			return description.New(m, indexfile.Inside(x)), nil
+		}
+		if !salvage {
+			return c, err
+		}
+	}
+	x, err := indexfile.Open("", false, &s)
+	if err != nil {
+		return c, err
+	}
+	return description.New(m, x), nil
+}
+
+// manifestRows reads the rows of the manifest.
+func (l *loader) manifestRows(m *formats.Meta) sampleindex.Rows {
+	return func(yield func(r *sampleindex.Row) error) error {
+		b, err := l.verified(manifestName)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return slices.Clone(l.bytes(p)), nil
+		return manifest.Read(b, m.Columns, yield)
 	}
 }
 
+// idOf is the ID of the index that is made from a manifest of that size and checksum.
+func idOf(size int64, crc uint32) sampleindex.ID {
+	return new(sidecar.Places).IDOf(checksum.FileChecksums{Size: size, Blocks: []uint32{crc}})
+}
+
+// located returns rows with the locations of the images: they lie one after another, in key order.
+func located(rows sampleindex.Rows) sampleindex.Rows {
+	return func(yield func(r *sampleindex.Row) error) error {
+		at := int64(0)
+		return rows(func(r *sampleindex.Row) error {
+			r.Location = sampleindex.Location{Offset: at, Length: r.Size}
+			at += r.Size
+			return yield(r)
+		})
+	}
+}
+
+// removed reads the list of samples removed by hand.
+func (l *loader) removed() ([]byte, error) {
+	b, err := l.verified(removedName)
+	return slices.Clone(b), err
+}
+
+// columns finds the values of all fields.
 func (l *loader) columns(d *dataset) (err error) {
-	if d.images, err = l.images(d.Description); err != nil {
+	if d.images, err = l.images(d.Len()); err != nil {
 		return err
 	}
 	schema := d.Meta().Schema
@@ -106,10 +138,8 @@ func (l *loader) columns(d *dataset) (err error) {
 	return nil
 }
 
-// images returns the column of designated images. Their sizes are in the manifest too, so
-// damaged offsets can be restored.
-func (l *loader) images(c manifest.Description) (*column, error) {
-	n := c.Len()
+// images returns the column of designated images.
+func (l *loader) images(n int) (*column, error) {
 	if l.extents.find(imagesName) != nil {
 		return l.uniform(imagesName, n)
 	}
@@ -117,34 +147,9 @@ func (l *loader) images(c manifest.Description) (*column, error) {
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := l.find(offsetsName, formats.Int64, n+1)
-	if err != nil {
-		return nil, err
-	}
-	images := &column{data: l.bytes(data)}
-	if l.damaged[offsetsName] {
-		images.offsets, err = offsetsOf(c)
-		return images, err
-	}
-	// Random access is faster in a copy in huge pages than in the file's small pages.
-	images.offsets = make([]byte, offsets.length())
-	mapped.AdviseHugePages(images.offsets)
-	copy(images.offsets, l.bytes(offsets))
-	return images, nil
-}
-
-func offsetsOf(c manifest.Description) ([]byte, error) {
-	b := make([]byte, 8, 8*(c.Len()+1))
-	at := int64(0)
-	for i := range c.Len() {
-		in, err := c.Info(i)
-		if err != nil {
-			return nil, err
-		}
-		at += in.Size
-		b = binary.LittleEndian.AppendUint64(b, uint64(at))
-	}
-	return b, nil
+	c := &column{data: l.bytes(data)}
+	c.offsets, err = l.rows(offsetsName, formats.Int64, 1, n+1)
+	return c, err
 }
 
 func (l *loader) uniform(name string, n int) (*column, error) {
@@ -166,61 +171,32 @@ func (l *loader) varying(prefix string, n int) (*column, error) {
 		return nil, err
 	}
 	c := &column{data: l.bytes(data)}
-	for _, t := range []struct {
-		name  string
-		dtype formats.DType
-		rows  int
-		bytes *[]byte
-		width int
-	}{
-		{offsetsName, formats.Int64, n + 1, &c.offsets, 1},
-		{shapesName, formats.Int64, n, &c.shapes, -1},
-		{encodingsName, formats.Uint8, n, &c.encodings, 1},
-		{typesName, formats.Uint8, n, &c.types, 1},
-	} {
-		p, err := l.find(prefix+t.name, t.dtype, t.rows)
-		if err != nil {
-			return nil, err
-		}
-		width := 1
-		if len(p.dims) > 1 {
-			width = p.dims[1]
-		}
-		if len(p.dims) > 2 || t.width > 0 && width != t.width {
-			return nil, fmt.Errorf("%w: dataset %s has the impossible shape %v", formats.ErrDamaged, p.name, p.dims)
-		}
-		if t.width < 0 {
-			c.shapeWidth = width
-		}
-		*t.bytes = l.bytes(p)
-		if l.damaged[p.name] {
-			c.lost = append(c.lost, l.lost(p, width, n)...)
-		}
+	if c.offsets, err = l.rows(prefix+offsetsName, formats.Int64, 1, n+1); err != nil {
+		return nil, err
 	}
-	return c, nil
+	if c.shapes, err = l.rows(prefix+shapesName, formats.Int64, 2, n); err != nil {
+		return nil, err
+	}
+	if c.encodings, err = l.rows(prefix+encodingsName, formats.Uint8, 1, n); err != nil {
+		return nil, err
+	}
+	c.types, err = l.rows(prefix+typesName, formats.Uint8, 1, n)
+	return c, err
 }
 
-// lost returns the values that the damaged dataset at p may describe wrongly, one row per value:
-// those in its damaged blocks, or all if the blocks' checksums are unknown. It includes the value
-// before, whose end is in the next row of offsets.
-func (l *loader) lost(p *extent, width, n int) []interval {
-	var lost []interval
-	if p.length() == 0 {
-		return nil
+// rows returns a dataset of n rows that describe values: numbers or, if it has two dimensions, lists
+// of numbers.
+func (l *loader) rows(name string, t formats.DType, dims, n int) (*rows, error) {
+	p, err := l.find(name, t, n)
+	if err != nil {
+		return nil, err
 	}
-	row := int64(width * p.dtype.Size())
-	end := p.offset + p.length()
-	for i := p.offset / checksum.BlockSize; i < int64(len(l.blockChecksums)) && i*checksum.BlockSize < end; i++ {
-		from, to := i*checksum.BlockSize, min((i+1)*checksum.BlockSize, int64(len(l.file)))
-		if crc32.Checksum(l.file[from:to], castagnoli) == l.blockChecksums[i] {
-			continue
-		}
-		first := (max(from, p.offset)-p.offset)/row - 1
-		last := (min(to, end) - p.offset + row - 1) / row
-		lost = append(lost, interval{int(first), int(last)})
+	if len(p.dims) != dims {
+		return nil, fmt.Errorf("%w: dataset %s has the impossible shape %v", formats.ErrDamaged, p.name, p.dims)
 	}
-	if len(lost) == 0 {
-		return []interval{{0, n}}
+	size := t.Size()
+	if dims == 2 {
+		size *= p.dims[1]
 	}
-	return lost
+	return &rows{extent: p, bytes: l.bytes(p), size: size, blocks: l.blocks}, nil
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
-// TestEveryBit flips each bit of all that Open reads, and of the rest of the file some: Open
-// or Check notices, Open only where values are not concerned, and no sample is read wrong,
-// by Salvage neither.
+// TestEveryBit flips each bit of all that is not a value, and of values some: Open or Check
+// notices, Open only what all samples need, and no sample is read wrong, by Salvage neither.
 func TestEveryBit(t *testing.T) {
 	content := readFixture(t)
 	whole, err := loadBytes(bytes.Clone(content), false)
@@ -32,7 +31,8 @@ func TestEveryBit(t *testing.T) {
 		for bit := range 8 {
 			content[at] ^= 1 << bit
 			d, err := loadBytes(content, false)
-			if (err == nil) != (int64(at) < whole.checksums.Size && (in == nil || !in.hasChecksum)) {
+			opens := int64(at) < whole.checksums.Size && (in == nil || in.name != metaName && in.name != manifestName)
+			if (err == nil) != opens {
 				t.Errorf("bit %d of byte %d: Open: %v", bit, at, err)
 			}
 			if err == nil && crc32.Checksum(content[:whole.checksums.Size], castagnoli) == whole.checksums.Blocks[0] {
@@ -76,11 +76,11 @@ func TestSalvage(t *testing.T) {
 		"HDF5's superblock":       {func(*dataset) int64 { return 8 }, true, fixtureCount},
 		"an image":                {place(bytesName), true, fixtureCount - 1},
 		"a value of a field":      {place("pose"), true, fixtureCount - 1},
-		"labels, which are twice": {place(labelsName), false, fixtureCount},
-		"images' offsets":         {place(offsetsName), false, fixtureCount},
-		"images' shapes":          {place(shapesName), false, fixtureCount},
-		"a field's offsets":       {place("mask/" + offsetsName), false, 0},
-		"a field's shapes":        {place("mask/" + shapesName), false, 0},
+		"labels, which are twice": {place(labelsName), true, fixtureCount},
+		"images' offsets":         {place(offsetsName), true, 0},
+		"images' shapes":          {place(shapesName), true, fixtureCount},
+		"a field's offsets":       {place("mask/" + offsetsName), true, 0},
+		"a field's shapes":        {place("mask/" + shapesName), true, 0},
 		"block checksums":         {func(d *dataset) int64 { return d.checksums.Size + 10 }, false, fixtureCount},
 		"the manifest":            {place(manifestName), false, -1},
 		"dataset.json":            {place(metaName), false, -1},
@@ -114,24 +114,40 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// TestSalvageLosesBlocks: of a large table only what lies in a damaged block is lost.
-func TestSalvageLosesBlocks(t *testing.T) {
-	const n = 3 * checksum.BlockSize / 8
-	file := make([]byte, 100+8*(n+1))
-	sums, err := checksumBlocks(bytes.NewReader(file), int64(len(file)), checksum.FileChecksums{}, 0, 0, make([]byte, checksum.BlockSize))
+// TestDamageCostsABlock: of a large table only what lies in a damaged block is lost, and nothing if the
+// damage lies beside the table.
+func TestDamageCostsABlock(t *testing.T) {
+	const n, start = 3 * checksum.BlockSize / 8, 100
+	whole := make([]byte, start+8*n)
+	sums, err := checksumBlocks(bytes.NewReader(whole), int64(len(whole)), checksum.FileChecksums{}, 0, 0, make([]byte, checksum.BlockSize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := loader{file: file, blockChecksums: sums.Blocks}
-	p := &extent{offset: 100, dtype: formats.Int64, dims: []int{n + 1}}
-	file[2*checksum.BlockSize-1]++
-	const from, to = (checksum.BlockSize - 100) / 8, (2*checksum.BlockSize - 100 + 7) / 8
-	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{from - 1, to}) {
-		t.Errorf("got %v, want %d to %d", lost, from-1, to)
-	}
-	l.blockChecksums = nil
-	if lost := l.lost(p, 1, n); len(lost) != 1 || lost[0] != (interval{0, n}) {
-		t.Errorf("without checksums of blocks: %v", lost)
+	const from, to = (checksum.BlockSize - start) / 8, (2*checksum.BlockSize - start + 7) / 8
+	for name, c := range map[string]struct {
+		flip     int
+		sums     []uint32
+		from, to int // of the rows that are lost
+	}{
+		"nothing":                {-1, sums.Blocks, 0, 0},
+		"a row":                  {2*checksum.BlockSize - 1, sums.Blocks, from, to},
+		"beside the table":       {start - 1, sums.Blocks, 0, 0},
+		"no checksums":           {-1, nil, 0, 0},
+		"a row and no checksums": {2*checksum.BlockSize - 1, nil, 0, n},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := bytes.Clone(whole)
+			if c.flip >= 0 {
+				file[c.flip]++
+			}
+			e := &extent{name: "x", offset: start, dtype: formats.Int64, dims: []int{n}, hasChecksum: true, checksum: crc32.Checksum(whole[start:], castagnoli)}
+			r := &rows{extent: e, bytes: file[start:], size: 8, blocks: newBlocks(file, c.sums)}
+			for i := range n {
+				if _, err := r.at(i, 1); errors.Is(err, formats.ErrDamaged) != (i >= c.from && i < c.to) {
+					t.Fatalf("row %d: %v", i, err)
+				}
+			}
+		})
 	}
 }
 

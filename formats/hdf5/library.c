@@ -68,27 +68,7 @@ static hid_t string_type(void) {
   return type;
 }
 
-#define ROWS 4096
-
-// Rows are written in groups, so that the pointers take little memory.
-static int write_rows(hid_t set, hid_t type, hid_t space, size_t n, const char *text, const size_t *starts) {
-  const char *rows[ROWS];
-
-  for (size_t from = 0; from < n; from += ROWS) {
-    hsize_t start = from, count = n - from < ROWS ? n - from : ROWS;
-    hid_t memory = H5Screate_simple(1, &count, NULL);
-
-    for (size_t i = 0; i < count; i++)
-      rows[i] = text + starts[from + i];
-    if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
-        H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows) < 0)
-      return -1;
-    H5Sclose(memory);
-  }
-  return 0;
-}
-
-int dsconv_write_strings(hid_t file, const char *name, size_t n, const char *text, const size_t *starts) {
+hid_t dsconv_create_strings(hid_t file, const char *name, size_t n) {
   hsize_t dims = n;
   hid_t type, space, dcpl, set;
 
@@ -98,13 +78,40 @@ int dsconv_write_strings(hid_t file, const char *name, size_t n, const char *tex
     return -1;
   if ((set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
     return -1;
-  if (write_rows(set, type, space, n, text, starts) < 0)
-    return -1;
   H5Pclose(dcpl);
   H5Sclose(space);
   H5Tclose(type);
-  return H5Dclose(set);
+  return set;
 }
+
+static int write_rows(hid_t set, size_t from, size_t n, const char **rows) {
+  hsize_t start = from, count = n;
+  hid_t type, space, memory;
+
+  if ((type = string_type()) < 0 || (space = H5Dget_space(set)) < 0 || (memory = H5Screate_simple(1, &count, NULL)) < 0)
+    return -1;
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+      H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows) < 0)
+    return -1;
+  H5Sclose(memory);
+  H5Sclose(space);
+  return H5Tclose(type);
+}
+
+int dsconv_write_strings(hid_t set, size_t from, size_t count, const char *text, const size_t *starts) {
+  const char **rows = malloc(count * sizeof *rows);
+  int rc;
+
+  if (!rows)
+    return -1;
+  for (size_t i = 0; i < count; i++)
+    rows[i] = text + starts[i];
+  rc = write_rows(set, from, count, rows);
+  free(rows);
+  return rc;
+}
+
+int dsconv_close(hid_t dataset) { return H5Dclose(dataset); }
 
 int dsconv_write_attribute(hid_t object, const char *name, const char *value) {
   hid_t type, space, attribute;

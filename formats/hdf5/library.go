@@ -13,6 +13,7 @@ package hdf5
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -76,17 +77,17 @@ func native(t formats.DType) *hdf5.Datatype {
 	return hdf5.T_NATIVE_UINT8
 }
 
-// createFile creates an HDF5 file at path whose first dataset is name, with nothing written to
-// it. A dataset of at least align bytes starts at a multiple of align.
-func createFile(path string, align int64, name string, t formats.DType, dims []uint) error {
-	cpath, cname := C.CString(path), C.CString(name)
+// createFile creates an HDF5 file at path whose first dataset is h, with nothing written to it. If
+// h has at least align bytes, they start at a multiple of align.
+func createFile(path string, align int64, h *hole) error {
+	cpath, cname := C.CString(path), C.CString(h.name)
 	defer C.free(unsafe.Pointer(cpath))
 	defer C.free(unsafe.Pointer(cname))
-	cdims := make([]C.hsize_t, len(dims))
-	for i, d := range dims {
+	cdims := make([]C.hsize_t, len(h.dims))
+	for i, d := range h.dims {
 		cdims[i] = C.hsize_t(d)
 	}
-	rc := C.dsconv_create(cpath, C.hsize_t(align), cname, C.hid_t(native(t).ID()), C.int(len(dims)), &cdims[0])
+	rc := C.dsconv_create(cpath, C.hsize_t(align), cname, C.hid_t(native(h.dtype).ID()), C.int(len(cdims)), &cdims[0])
 	return failed(rc, "create "+path)
 }
 
@@ -95,19 +96,55 @@ func contiguous(pl *hdf5.PropList) error {
 	return failed(C.dsconv_contiguous(C.hid_t(pl.ID())), "set the properties of a dataset")
 }
 
-// writeStrings writes a dataset of n variable-length UTF-8 strings. gonum's own code for it leaks.
-func writeStrings(f *hdf5.File, name string, n int, at func(int) string) error {
-	var text []byte
-	starts := make([]C.size_t, n+1) // never empty, so that it has an address
-	for i := range n {
-		starts[i] = C.size_t(len(text))
-		text = append(append(text, at(i)...), 0)
-	}
-	text = append(text, 0)
+// stringBatch is the number of strings that the library gets at once.
+const stringBatch = 4096
+
+// writeStrings writes a dataset of the n variable-length UTF-8 strings that all passes to do, a few
+// at a time. gonum's own code for it leaks.
+func writeStrings(f *hdf5.File, name string, n int, all func(do func(s string) error) error) error {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
-	rc := C.dsconv_write_strings(C.hid_t(f.ID()), cname, C.size_t(n), (*C.char)(unsafe.Pointer(&text[0])), &starts[0])
-	return failed(rc, "write "+name)
+	set := C.dsconv_create_strings(C.hid_t(f.ID()), cname, C.size_t(n))
+	if set < 0 {
+		return failed(-1, "create "+name)
+	}
+	b := stringBuffer{set: set, name: name}
+	err := all(b.add)
+	if err == nil {
+		err = b.flush()
+	}
+	if err == nil && b.written != n {
+		err = fmt.Errorf("%d strings for the %d of %s", b.written, n, name)
+	}
+	return errors.Join(err, failed(C.dsconv_close(set), "close "+name))
+}
+
+// stringBuffer holds strings for a dataset, each with a zero byte at its end.
+type stringBuffer struct {
+	set     C.hid_t
+	name    string
+	text    []byte
+	starts  []C.size_t
+	written int
+}
+
+func (b *stringBuffer) add(s string) error {
+	b.starts = append(b.starts, C.size_t(len(b.text)))
+	b.text = append(append(b.text, s...), 0)
+	if len(b.starts) < stringBatch {
+		return nil
+	}
+	return b.flush()
+}
+
+func (b *stringBuffer) flush() error {
+	if len(b.starts) == 0 {
+		return nil
+	}
+	rc := C.dsconv_write_strings(b.set, C.size_t(b.written), C.size_t(len(b.starts)), (*C.char)(unsafe.Pointer(&b.text[0])), &b.starts[0])
+	b.written += len(b.starts)
+	b.text, b.starts = b.text[:0], b.starts[:0]
+	return failed(rc, "write "+b.name)
 }
 
 // writeAttribute writes an attribute of the dataset as a variable-length UTF-8 string.

@@ -45,7 +45,8 @@ func open(path string, salvage bool) (*dataset, error) {
 	if err := guard.Read(m.Data, func() error { return d.load(salvage) }); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	d.Gate.Open(path, m.Close)
+	index := d.Description
+	d.Gate.Open(path, func() error { return errors.Join(m.Close(), index.CloseIndex()) })
 	return d, nil
 }
 
@@ -78,13 +79,10 @@ func (d *dataset) load(salvage bool) error {
 	if d.extents, err = f.readExtents(); err != nil {
 		return err
 	}
-	l := loader{extents: d.extents, file: d.mapping.Data[:f.end], blockChecksums: d.checksums.Blocks, damaged: map[string]bool{}}
-	if err := l.check(salvage); err != nil {
+	l := &loader{d.extents, newBlocks(d.mapping.Data[:f.end], d.checksums.Blocks)}
+	if d.Description, err = l.description(d.Path, salvage); err != nil {
 		return err
 	}
-	if d.Description, err = l.description(); err != nil {
-		return err
-	}
-	d.removed = l.removed()
+	d.removed = l.removed
 	return l.columns(d)
 }

@@ -11,15 +11,17 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
 // dataset is an open HDF5 dataset.
 type dataset struct {
-	manifest.ValueReader
+	description.ValueReader
 	mapping   *mapped.Mapping
 	checksums checksum.FileChecksums
 	extents   extents
@@ -51,8 +53,8 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return list, nil
 }
 
-// lend returns a value in the mapping; see manifest.ValueReader.
-func (d *dataset) lend(i, k int, shape []int) (formats.Value, error) {
+// lend returns a value in the mapping; see description.ValueReader.
+func (d *dataset) lend(i int, _ sampleindex.Entry, k int, shape []int) (formats.Value, error) {
 	c := d.fields[k]
 	if c == nil {
 		return d.image(i, shape)
@@ -71,7 +73,7 @@ func (d *dataset) Prefetch(indices []int32) {
 		return
 	}
 	defer d.Gate.Leave(0)
-	var locations []manifest.Location
+	var locations []sampleindex.Location
 	// If a page cannot be read here, reading its values reports it.
 	_ = guard.Do(func() error {
 		for _, c := range append([]*column{d.images}, d.fields...) {
@@ -85,13 +87,13 @@ func (d *dataset) Prefetch(indices []int32) {
 }
 
 // appendLocations appends the locations in the file of the column's values of those indices.
-func (d *dataset) appendLocations(locations []manifest.Location, c *column, indices []int32) []manifest.Location {
+func (d *dataset) appendLocations(locations []sampleindex.Location, c *column, indices []int32) []sampleindex.Location {
 	for _, i := range indices {
 		if i < 0 || int(i) >= d.Len() {
 			continue
 		}
 		if b, err := c.bytes(int(i)); err == nil && len(b) > 0 {
-			locations = append(locations, manifest.Location{Offset: d.mapping.Offset(b), Length: int64(len(b))})
+			locations = append(locations, sampleindex.Location{Offset: d.mapping.Offset(b), Length: int64(len(b))})
 		}
 	}
 	return locations
@@ -103,7 +105,7 @@ func (d *dataset) image(i int, shape []int) (formats.Value, error) {
 	if err != nil {
 		return formats.Value{}, err
 	}
-	in, err := d.Manifest.Info(i)
+	in, err := d.Index().Info(i)
 	if err != nil {
 		return formats.Value{}, err
 	}

@@ -5,70 +5,68 @@ package hdf5
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/hdf5"
-
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
 )
 
 // headSize is the space for HDF5's header before the images' bytes.
 const headSize = 64 << 10
 
-// skeleton is an HDF5 file that is being written.
-type skeleton struct {
-	file  *hdf5.File
-	plain *hdf5.PropList
-	holes []span   // datasets whose bytes the library does not write; the images first
-	names []string // of all contiguous datasets
-}
-
-// content is the content of a skeleton.
+// content is the content of a skeleton, in the order in which the library places it.
 type content struct {
-	schema   formats.Schema
-	rows     *manifest.Manifest
-	images   staged
-	fields   []staged // in the schema's order
-	manifest []byte
-	meta     []byte
-	removed  []byte // nil if no sample was removed by hand
+	images  hole
+	bounds  []hole // of images whose shapes vary; and labels
+	count   int    // of samples
+	keys    func(do func(key string) error) error
+	classes []string
+	rest    []hole // extra fields and the description
 }
 
-// staged is a field whose bytes are in a file of the staging folder.
-type staged struct {
-	name   string
-	source string
-	from   int64
-	rows   *rows
-}
+// holes returns all datasets whose bytes the library does not write, the images first.
+func (c *content) holes() []hole { return slices.Concat([]hole{c.images}, c.bounds, c.rest) }
 
-// buildSkeleton writes the file at path and returns the holes for the bytes of images and fields,
-// and the extents of all datasets.
-func buildSkeleton(path string, c *content) (regions []span, p extents, err error) {
+// buildSkeleton writes the file at path and returns where the bytes of its holes belong, and the
+// extents of these datasets.
+func buildSkeleton(path string, c *content) (spans []span, p extents, err error) {
 	err = locked(func() error {
-		name, t, dims := c.images.shape(imagesName, bytesName)
-		if err := createFile(path, headSize, name, t, dims); err != nil {
+		if err := createFile(path, headSize, &c.images); err != nil {
 			return err
 		}
-		f, err := hdf5.OpenFile(path, hdf5.F_ACC_RDWR)
+		err := edit(path, hdf5.F_ACC_RDWR, func(k *skeleton) error { return k.build(c) })
 		if err != nil {
-			return explain(err)
+			return err
 		}
-		k := &skeleton{file: f, names: []string{name}}
-		if err = k.build(c, name); err == nil {
-			regions = k.holes
-			p, err = k.locateAll()
-		}
-		return errors.Join(err, explain(f.Close()))
+		return edit(path, hdf5.F_ACC_RDONLY, func(k *skeleton) error {
+			spans, p, err = k.locateAll(c.holes())
+			return err
+		})
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	return regions, p, nil
+	return spans, p, nil
 }
 
-func (k *skeleton) build(c *content, images string) (err error) {
+// skeleton is an HDF5 file that is being written.
+type skeleton struct {
+	file   *hdf5.File
+	plain  *hdf5.PropList
+	groups []string
+}
+
+// edit calls do with the file at path.
+func edit(path string, flags int, do func(k *skeleton) error) error {
+	f, err := hdf5.OpenFile(path, flags)
+	if err != nil {
+		return explain(err)
+	}
+	return errors.Join(do(&skeleton{file: f}), explain(f.Close()))
+}
+
+func (k *skeleton) build(c *content) (err error) {
 	if k.plain, err = hdf5.NewPropList(hdf5.P_DATASET_CREATE); err != nil {
 		return explain(err)
 	}
@@ -76,149 +74,54 @@ func (k *skeleton) build(c *content, images string) (err error) {
 	if err := contiguous(k.plain); err != nil {
 		return err
 	}
-	if err := k.images(c, images); err != nil {
-		return err
-	}
-	if err := k.labels(c); err != nil {
-		return err
-	}
-	if err := writeStrings(k.file, keysName, c.rows.Len(), c.rows.Key); err != nil {
-		return err
-	}
-	if i := c.schema.LabelIndex(); i >= 0 && len(c.schema[i].Classes) > 0 {
-		classes := c.schema[i].Classes
-		if err := writeStrings(k.file, classesName, len(classes), func(i int) string { return classes[i] }); err != nil {
-			return err
-		}
-	}
-	for _, f := range c.fields {
-		if err := k.field(f); err != nil {
-			return fmt.Errorf("field %s: %w", f.name, err)
-		}
-	}
-	return k.description(c)
-}
-
-// shape returns the dataset of the values: one named uniform if they have one shape, otherwise
-// bytes named flat.
-func (s *staged) shape(uniform, flat string) (name string, t formats.DType, dims []uint) {
-	t, shape, ok := s.rows.uniform()
-	if !ok {
-		return flat, formats.Uint8, []uint{uint(s.rows.size())}
-	}
-	dims = []uint{uint(s.rows.len())}
-	for _, d := range shape {
-		dims = append(dims, uint(d))
-	}
-	return uniform, t, dims
-}
-
-func (k *skeleton) images(c *content, name string) error {
-	d, err := k.file.OpenDataset(name)
+	d, err := k.file.OpenDataset(c.images.name)
 	if err != nil {
 		return explain(err)
 	}
-	err = k.addHole(d, name, &c.images)
-	if e := c.images.rows.encoding(); err == nil && e != "" {
-		err = writeAttribute(d, "encoding", e)
-	}
-	if err = errors.Join(err, explain(d.Close())); err != nil || name == imagesName {
+	if err := c.images.finish(d); err != nil {
 		return err
 	}
-	return k.bounds("", c.images.rows, 3)
-}
-
-// locateAll returns the extents that the library has for the datasets. Values, which it does not
-// write, get no checksum of their own.
-func (k *skeleton) locateAll() (extents, error) {
-	var all extents
-	for _, name := range slices.Sorted(slices.Values(k.names)) {
-		p, err := locate(k.file, name)
+	if err := k.create(c.bounds); err != nil {
+		return err
+	}
+	if err := writeStrings(k.file, keysName, c.count, c.keys); err != nil {
+		return err
+	}
+	if len(c.classes) > 0 {
+		err := writeStrings(k.file, classesName, len(c.classes), func(do func(string) error) error {
+			for _, name := range c.classes {
+				if err := do(name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			return nil, err
-		}
-		p.hasChecksum = !slices.ContainsFunc(k.holes, func(r span) bool { return r.name == name })
-		all = append(all, p)
-	}
-	return all, nil
-}
-
-// addHole records the hole for the bytes of d, which is named name.
-func (k *skeleton) addHole(d *hdf5.Dataset, name string, s *staged) error {
-	off, n, err := storageExtent(d)
-	if err != nil {
-		return err
-	}
-	if n != s.rows.size() {
-		return fmt.Errorf("HDF5 reserved %d bytes for the %d bytes of %s", n, s.rows.size(), name)
-	}
-	k.holes = append(k.holes, span{name: name, source: s.source, from: s.from, to: off, length: n})
-	return nil
-}
-
-// bounds writes the offsets and shapes that go with a dataset of bytes; columns is the minimum
-// number of columns of shapes.
-func (k *skeleton) bounds(prefix string, r *rows, columns int) error {
-	if err := k.write(prefix+offsetsName, formats.Int64, r.offsets, len(r.offsets)); err != nil {
-		return err
-	}
-	table, width := r.shapes(columns)
-	return k.write(prefix+shapesName, formats.Int64, table, r.len(), width)
-}
-
-func (k *skeleton) labels(c *content) error {
-	if !hasLabel(c.schema) {
-		return nil
-	}
-	labels := make([]int64, c.rows.Len())
-	for i := range labels {
-		labels[i] = c.rows.Label(i)
-	}
-	return k.write(labelsName, formats.Int64, labels, len(labels))
-}
-
-func (k *skeleton) field(f staged) error {
-	name, t, dims := f.shape(f.name, f.name+"/"+bytesName)
-	if name != f.name {
-		if err := k.group(f.name); err != nil {
 			return err
 		}
 	}
-	d, err := k.create(name, t, dims)
-	if err != nil {
-		return err
-	}
-	err = k.addHole(d, name, &f)
-	if e := f.rows.encoding(); err == nil && e != "" {
-		err = writeAttribute(d, "encoding", e)
-	}
-	if err = errors.Join(err, explain(d.Close())); err != nil || name == f.name {
-		return err
-	}
-	prefix := f.name + "/"
-	if err := k.bounds(prefix, f.rows, 0); err != nil {
-		return err
-	}
-	if err := k.write(prefix+encodingsName, formats.Uint8, f.rows.encodings, f.rows.len()); err != nil {
-		return err
-	}
-	return k.write(prefix+typesName, formats.Uint8, f.rows.types, f.rows.len())
+	return k.create(c.rest)
 }
 
-func (k *skeleton) description(c *content) error {
-	if err := k.group(dsconvGroup); err != nil {
-		return err
+// create creates the datasets, and the group of each before the first one in it.
+func (k *skeleton) create(holes []hole) error {
+	for i := range holes {
+		h := &holes[i]
+		if err := k.group(path.Dir(h.name)); err != nil {
+			return err
+		}
+		if err := k.dataset(h); err != nil {
+			return fmt.Errorf("dataset %s: %w", h.name, err)
+		}
 	}
-	if err := k.write(manifestName, formats.Uint8, c.manifest, len(c.manifest)); err != nil {
-		return err
-	}
-	if err := k.write(metaName, formats.Uint8, c.meta, len(c.meta)); err != nil || c.removed == nil {
-		return err
-	}
-	return k.write(removedName, formats.Uint8, c.removed, len(c.removed))
+	return nil
 }
 
 func (k *skeleton) group(name string) error {
+	if name == "." || slices.Contains(k.groups, name) {
+		return nil
+	}
+	k.groups = append(k.groups, name)
 	g, err := k.file.CreateGroup(name)
 	if err != nil {
 		return explain(err)
@@ -226,45 +129,39 @@ func (k *skeleton) group(name string) error {
 	return explain(g.Close())
 }
 
-func (k *skeleton) create(name string, t formats.DType, dims []uint) (*hdf5.Dataset, error) {
-	k.names = append(k.names, name)
-	space, err := hdf5.CreateSimpleDataspace(dims, nil)
+func (k *skeleton) dataset(h *hole) error {
+	space, err := hdf5.CreateSimpleDataspace(h.dims, nil)
 	if err != nil {
-		return nil, explain(err)
+		return explain(err)
 	}
 	defer space.Close()
-	d, err := k.file.CreateDatasetWith(name, native(t), space, k.plain)
-	return d, explain(err)
-}
-
-// write writes a dataset with data, a slice of elements of type t.
-func (k *skeleton) write(name string, t formats.DType, data any, dims ...int) error {
-	udims := make([]uint, len(dims))
-	elements := 1
-	for i, n := range dims {
-		udims[i] = uint(n)
-		elements *= n
-	}
-	d, err := k.create(name, t, udims)
-	if err == nil && elements > 0 {
-		err = writeAll(d, data)
-	}
-	if d != nil {
-		err = errors.Join(err, explain(d.Close()))
-	}
+	d, err := k.file.CreateDatasetWith(h.name, native(h.dtype), space, k.plain)
 	if err != nil {
-		return fmt.Errorf("dataset %s: %w", name, err)
+		return explain(err)
 	}
-	return nil
+	return h.finish(d)
 }
 
-// writeAll passes gonum a pointer of the type that it accepts.
-func writeAll(d *hdf5.Dataset, data any) error {
-	switch x := data.(type) {
-	case []int64:
-		return explain(d.Write(&x))
-	case []uint8:
-		return explain(d.Write(&x))
+// finish writes the attribute and closes d.
+func (h *hole) finish(d *hdf5.Dataset) (err error) {
+	if h.encoding != "" {
+		err = writeAttribute(d, "encoding", h.encoding)
 	}
-	return fmt.Errorf("HDF5: cannot write %T", data)
+	return errors.Join(err, explain(d.Close()))
+}
+
+// locateAll returns where in the file the library put the holes, in their order, and their extents.
+func (k *skeleton) locateAll(holes []hole) (spans []span, p extents, err error) {
+	for i := range holes {
+		h := &holes[i]
+		e, err := locate(k.file, h.name)
+		if err != nil {
+			return nil, nil, err
+		}
+		e.hasChecksum = !h.values
+		p = append(p, e)
+		spans = append(spans, span{source: h.source, from: h.from, to: e.offset, length: e.length()})
+	}
+	slices.SortFunc(p, func(a, b extent) int { return strings.Compare(a.name, b.name) })
+	return spans, p, nil
 }

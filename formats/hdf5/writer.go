@@ -3,7 +3,7 @@
 package hdf5
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -25,6 +25,7 @@ import (
 const (
 	dataFile     = "images"
 	skeletonFile = "skeleton"
+	indexName    = "index"
 )
 
 // writer appends samples to files in the staging folder. After a failed write only Close and
@@ -35,6 +36,8 @@ type writer struct {
 	extra []int           // their positions, ascending
 	files []*staging.File // images, then bytes and index of each extra field
 	index []byte          // scratch
+
+	summaries []summary // of the images, then of each extra field
 }
 
 var _ formats.Writer = (*writer)(nil)
@@ -45,8 +48,8 @@ func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (form
 }
 
 // Resume implements formats.WritableFormat.
-func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return staging.ResumeSingle(path, checkOurs, startWriter)
+func (Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	return staging.ResumeSingle(path, o, checkOurs, startWriter)
 }
 
 // checkOurs reports why the file at path is not dsconv's. A damaged one may be replaced.
@@ -68,6 +71,7 @@ func checkOurs(path string) error {
 func startWriter(single *staging.Single) (formats.Writer, error) {
 	w := &writer{Single: single, names: fieldNames(single.Meta.Schema)}
 	w.extra = slices.Sorted(maps.Keys(w.names))
+	w.summaries = make([]summary, 1+len(w.extra))
 	if err := w.openFiles(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -77,10 +81,13 @@ func startWriter(single *staging.Single) (formats.Writer, error) {
 func (w *writer) fileNames() []string {
 	names := []string{dataFile}
 	for _, i := range w.extra {
-		names = append(names, fmt.Sprintf("field%d.bytes", i), fmt.Sprintf("field%d.index", i))
+		names = append(names, fieldFile(i)+bytesName, fieldFile(i)+indexName)
 	}
 	return names
 }
+
+// fieldFile begins the names of the files of the extra field at position i of the schema.
+func fieldFile(i int) string { return fmt.Sprintf("field%d.", i) }
 
 func (w *writer) openFiles() error {
 	if w.State != nil {
@@ -123,27 +130,42 @@ func (w *writer) reopenFiles() error {
 // checkStaged compares the journal's rows and the fields' indexes with the files, since the
 // library would trust them.
 func (w *writer) checkStaged() error {
-	images, err := w.stagedImages()
+	images, size, last := &w.summaries[0], w.files[0].Size()-headSize, ""
+	err := w.rows(func(r *manifest.Row) error {
+		if r.Key <= last {
+			return fmt.Errorf("%w: the key %q comes after %q", formats.ErrDamaged, r.Key, last)
+		}
+		last = r.Key
+		return images.addStaged(imageEntry(w.image(), &r.Info), size)
+	})
+	if err == nil {
+		err = images.check(images.n, size)
+	}
+	for k, i := range w.extra {
+		s, size := &w.summaries[1+k], w.files[1+2*k].Size()
+		if err == nil {
+			err = w.entries(i, func(e entry) error { return s.addStaged(e, size) })
+		}
+		if err == nil {
+			err = s.check(images.n, size)
+		}
+	}
+	return err
+}
+
+// image returns the field of the designated image.
+func (w *writer) image() *formats.Field { return &w.Meta.Schema[w.Meta.Schema.ImageIndex()] }
+
+// rows calls do with the row of each sample, in key order.
+func (w *writer) rows(do func(r *manifest.Row) error) error { return w.EachRow(do) }
+
+// entries calls do with each staged entry of the extra field at position i of the schema.
+func (w *writer) entries(i int, do func(e entry) error) error {
+	f, err := os.Open(w.Path(fieldFile(i) + indexName))
 	if err != nil {
 		return err
 	}
-	if err := images.rows.check(w.Manifest.Len(), w.files[0].Size()-headSize); err != nil {
-		return err
-	}
-	for k := range w.extra {
-		index, err := os.ReadFile(w.files[2+2*k].Path())
-		if err != nil {
-			return err
-		}
-		r, err := parseIndex(index)
-		if err != nil {
-			return err
-		}
-		if err := r.check(w.Manifest.Len(), w.files[1+2*k].Size()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(readEntries(bufio.NewReader(f), do), f.Close())
 }
 
 func clearHead(path string) error {
@@ -165,14 +187,22 @@ func (w *writer) check(s *formats.Sample) error {
 
 // append writes the values to their files.
 func (w *writer) append(s *formats.Sample) error {
-	_, err := w.files[0].Write(s.Values[w.Meta.Schema.ImageIndex()].Data)
+	image := &s.Values[w.Meta.Schema.ImageIndex()]
+	in := formats.Info{Size: int64(len(image.Data)), Encoding: image.Encoding}
+	if len(image.Shape) == len(in.Shape) {
+		in.Shape = [3]int(image.Shape)
+	}
+	w.summaries[0].add(imageEntry(w.image(), &in))
+	_, err := w.files[0].Write(image.Data)
 	for k, i := range w.extra {
 		v := &s.Values[i]
+		e := newEntry(int64(len(v.Data)), v.Encoding, v.DType, v.Shape)
+		w.summaries[1+k].add(e)
 		if err == nil {
 			_, err = w.files[1+2*k].Write(v.Data)
 		}
 		if err == nil {
-			w.index = appendIndex(w.index[:0], v)
+			w.index = appendEntry(w.index[:0], e)
 			_, err = w.files[2+2*k].Write(w.index)
 		}
 	}
@@ -229,55 +259,33 @@ func (w *writer) commit() error {
 	return w.Finish(target)
 }
 
-// content gathers the content of the skeleton.
+// content writes the tables of the skeleton's holes.
 func (w *writer) content() (*content, error) {
-	t := w.Manifest
-	order, err := t.KeyOrder()
-	if err != nil {
+	images := &w.summaries[0]
+	c := &content{
+		images: images.hole(imagesName, bytesName, w.Path(dataFile), headSize),
+		count:  images.n,
+		keys: func(do func(key string) error) error {
+			return w.rows(func(r *manifest.Row) error { return do(r.Key) })
+		},
+	}
+	if i := w.Meta.Schema.LabelIndex(); i >= 0 {
+		c.classes = w.Meta.Schema[i].Classes
+	}
+	var err error
+	if c.bounds, err = w.sampleTables(c.images.name == bytesName); err != nil {
 		return nil, err
 	}
-	var rows bytes.Buffer
-	if err := t.WriteParquet(&rows, order); err != nil {
-		return nil, err
-	}
-	w.Describe()
-	meta, err := manifest.EncodeMeta(&w.Meta)
-	if err != nil {
-		return nil, err
-	}
-	c := &content{schema: w.Meta.Schema, rows: t, manifest: rows.Bytes(), meta: meta}
-	if c.removed, err = w.EncodeRemoved(); err != nil {
-		return nil, err
-	}
-	if c.images, err = w.stagedImages(); err != nil {
-		return nil, err
-	}
-	for _, i := range w.extra {
-		index, err := os.ReadFile(w.Path(fmt.Sprintf("field%d.index", i)))
+	for k := range w.extra {
+		holes, err := w.fieldTables(k)
 		if err != nil {
 			return nil, err
 		}
-		r, err := parseIndex(index)
-		if err != nil {
-			return nil, err
-		}
-		c.fields = append(c.fields, staged{name: w.names[i], source: w.Path(fmt.Sprintf("field%d.bytes", i)), rows: r})
+		c.rest = append(c.rest, holes...)
 	}
-	return c, nil
-}
-
-func (w *writer) stagedImages() (staged, error) {
-	t := w.Manifest
-	r := newRows()
-	field := &w.Meta.Schema[w.Meta.Schema.ImageIndex()]
-	for i := range t.Len() {
-		in, err := t.Info(i)
-		if err != nil {
-			return staged{}, err
-		}
-		r.add(in.Size, in.Encoding, imageType(field, &in), in.Shape[:])
-	}
-	return staged{name: imagesName, source: w.Path(dataFile), from: headSize, rows: r}, nil
+	description, err := w.descriptionTables()
+	c.rest = append(c.rest, description...)
+	return c, err
 }
 
 // build builds the file and returns its path in the staging folder. If HDF5 places the images at
@@ -295,7 +303,7 @@ func (w *writer) build(c *content, sums checksum.FileChecksums) (string, error) 
 	}
 	target, from, to := skeleton, int64(0), int64(0)
 	if images := spans[0]; images.to == headSize && images.length > 0 {
-		target, from, to = w.Path(dataFile), images.to, images.to+images.length
+		target, from, to = images.source, images.to, images.to+images.length
 		holes := slices.Clone(spans)
 		slices.SortFunc(holes, func(a, b span) int { return cmp.Compare(a.to, b.to) })
 		spans = append(outside(skeleton, st.Size(), holes), spans[1:]...)
@@ -310,8 +318,8 @@ func (w *writer) verify(path string) error {
 	if err != nil {
 		return err
 	}
-	if d.Len() != w.Manifest.Len() {
-		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Manifest.Len())
+	if d.Len() != w.Len() {
+		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Len())
 	}
 	for i := 0; err == nil && i < d.Len(); i++ {
 		_, err = d.image(i, nil)

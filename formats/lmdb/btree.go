@@ -183,18 +183,6 @@ func (p *pages) value(n *node) ([]byte, error) {
 	return p.overflow(no, n.size())
 }
 
-// checkValueLocation is value without touching overflow pages.
-func (p *pages) checkValueLocation(n *node) error {
-	no, _, err := n.valueLocation()
-	if err != nil || no == noPage {
-		return err
-	}
-	if rest := p.count - min(no, p.count); pageHeader+uint64(n.size()) > rest*uint64(p.size) {
-		return damagedPage(no, "a value of %d bytes cannot begin here, since there are %d pages", n.size(), p.count)
-	}
-	return nil
-}
-
 // valueLocation returns the page where the value of a leaf node begins, or noPage and the value
 // itself if it is in the node.
 func (n *node) valueLocation() (no uint64, value []byte, err error) {

@@ -2,54 +2,40 @@ package lmdb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
-// walk visits all keys of a database in the tree's order. It ends after as many pages as
-// there are: in a damaged tree one page may be under many.
+// walk visits all keys of a database that are not damaged, in their order.
 func (e *environment) walk(db int, visit func(key, value []byte)) error {
 	d := e.databases[db]
-	if d.err != nil || d.root == noPage {
+	if d.err != nil {
 		return d.err
 	}
-	left := e.count
-	return e.walkPage(d.root, 0, &left, visit)
-}
-
-func (e *environment) walkPage(no uint64, depth int, left *uint64, visit func(key, value []byte)) error {
-	if depth == maxDepth || *left == 0 {
-		return damagedPage(no, "the tree has no end")
-	}
-	*left--
-	page, err := e.treePage(no)
-	if err != nil {
-		return err
-	}
-	for i := range page.nodes {
-		n, err := page.node(i)
-		if err != nil {
-			return err
+	var damaged error
+	for c := newCursor(e, db); ; {
+		n, err := c.next()
+		if err == io.EOF {
+			return damaged
 		}
-		if !page.leaf {
-			if err := e.walkPage(n.child(), depth+1, left, visit); err != nil {
-				return err
-			}
-			continue
+		var value []byte
+		if err == nil {
+			value, err = e.value(&n)
 		}
-		value, err := e.value(&n)
-		if err != nil {
-			return err
+		if err == nil {
+			visit(n.key(), value)
 		}
-		visit(n.key(), value)
+		damaged = cmp.Or(damaged, err)
 	}
-	return nil
 }
 
 // made is a data.mdb of pages of 512 bytes: two meta pages, a branch over two leaves, a
@@ -270,14 +256,9 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 		if err != nil {
 			refused++
 		}
-		for _, indexed := range []bool{false, true} {
-			if indexed {
-				e.buildIndexes(ds.Len(), ds.Manifest.Key)
-			}
-			for db, want := range values {
-				f, wrong := getAll(t, ds, e, db, want)
-				failed, found = failed+f, found+wrong
-			}
+		for db, want := range values {
+			f, wrong := getAll(t, ds, e, db, want)
+			failed, found = failed+f, found+wrong
 		}
 		file[bit/8] ^= 1 << (bit % 8)
 	}
@@ -291,7 +272,11 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 // find out.
 func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (failed, wrong int) {
 	for i := range want {
-		got, err := e.getByIndex(db, i, ds.Manifest.Key(i))
+		at := ds.rows[i].Location
+		if e == ds.fields {
+			at = ds.rows[i].Fields[db]
+		}
+		got, err := e.getAt(db, at, ds.Manifest.Key(i))
 		switch {
 		case err != nil:
 			failed++
@@ -341,6 +326,7 @@ func FuzzPages(f *testing.F) {
 		}
 		for db := range e.databases {
 			_ = e.walk(db, within)
+			within(nil, someValue(e, db, uint(cut)))
 			for i := range 10 {
 				for _, key := range []string{fmt.Sprintf("k%d", i), fixtureSample(4 * i).Key, "", strings.Repeat("z", 4*i)} {
 					value, err := e.get(db, key)
@@ -352,4 +338,15 @@ func FuzzPages(f *testing.F) {
 			}
 		}
 	})
+}
+
+// someValue is a value at a location that is made up from n, or at a key's.
+func someValue(e *environment, db int, n uint) []byte {
+	key := fixtureSample(int(n % fixtureCount)).Key
+	at := sampleindex.Location{Offset: int64(n * 37), Length: int64(n % 300)}
+	if s := newScan(e, db, func(error) error { return nil }); n%2 == 0 && e.databases[db].err == nil {
+		at, _ = s.locate(key)
+	}
+	value, _ := e.getAt(db, at, key)
+	return value
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // Check implements formats.Checker.
@@ -27,8 +28,8 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 	return sums.Check(ctx, d.Path, 0, p, workers, report)
 }
 
-// CheckQuick implements formats.Checker: it looks each key up in the trees, which have few
-// pages, and does not touch the pages of the values.
+// CheckQuick implements formats.Checker: it compares the keys of the trees, which have few pages, with the
+// dataset's, and does not touch the pages of the values.
 func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
 	if err := d.Gate.Enter(0); err != nil {
 		return err
@@ -45,55 +46,68 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	if err := sums.CheckQuick(ctx, d.Path, data, report); err != nil {
 		return err
 	}
-	for _, e := range d.environments() {
-		if err := d.checkTrees(ctx, e, report); err != nil {
-			return fmt.Errorf("check %s: %w", d.Path, err)
-		}
+	if err := d.checkTrees(ctx, report); err != nil {
+		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	return nil
 }
 
-// checkTrees reports each damaged page of e's trees once, and each missing key.
-func (d *dataset) checkTrees(ctx context.Context, e *environment, report func(formats.Damage)) error {
-	if e.metaErr != nil {
-		report(e.damage(e.metaErr))
-	}
-	reported := map[string]bool{}
+// checkTrees reports each damaged page of the trees, each missing key, keys that are not the dataset's, and
+// values that are not where the index has them.
+func (d *dataset) checkTrees(ctx context.Context, report func(formats.Damage)) error {
 	mark := guard.Now()
-	err := guard.Do(func() error {
-		for i := range d.Len() {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			for db := range e.databases {
-				if err := e.check(db, d.Manifest.Key(i)); err != nil && !reported[err.Error()] {
-					reported[err.Error()] = true
-					report(e.damage(err))
-				}
-			}
+	err := guard.Do(func() error { return d.compareTrees(ctx, report) })
+	for _, e := range d.environments() {
+		if e.metaErr != nil {
+			report(e.damage(e.metaErr))
 		}
-		return nil
-	})
-	if unreadable := guard.Check(mark, e.data); unreadable != nil {
-		report(e.damage(unreadable))
+		if unreadable := guard.Check(mark, e.data); unreadable != nil {
+			report(e.damage(unreadable))
+		}
 	}
 	return err
 }
 
-// check looks key up and reports what is wrong with its value's location.
-func (e *environment) check(db int, key string) error {
-	d := &e.databases[db]
-	if d.err != nil {
-		return d.err
-	}
-	n, err := e.find(d.root, []byte(key))
-	if errors.Is(err, errNoKey) {
-		return fmt.Errorf("%w: the key %q is missing", formats.ErrDamaged, key)
-	}
+func (d *dataset) compareTrees(ctx context.Context, report func(formats.Damage)) error {
+	l, err := newLocator(d.environments(), func(e *environment, err error) error {
+		report(e.damage(err))
+		return ctx.Err()
+	})
 	if err != nil {
 		return err
 	}
-	return e.checkValueLocation(&n)
+	var found sampleindex.Row
+	for i := range d.Len() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e, err := d.Index().At(i)
+		if err != nil {
+			return err
+		}
+		if found.Key, err = d.Index().KeyOf(i); err != nil {
+			return err
+		}
+		if err := l.locate(&found); err != nil {
+			return err
+		}
+		d.compareLocations(&found, e, report)
+	}
+	return l.finish()
+}
+
+// compareLocations reports the values of a sample that are not where the index has them.
+func (d *dataset) compareLocations(found *sampleindex.Row, e sampleindex.Entry, report func(formats.Damage)) {
+	differ := func(e *environment, at, want sampleindex.Location) {
+		if at != want && at.Offset != 0 {
+			report(formats.Damage{File: e.name, Offset: at.Offset, Length: at.Length, Cause: fmt.Sprintf(
+				"%v: the value of key %q is here, but the index has it at byte %d with %d bytes", formats.ErrDamaged, found.Key, want.Offset, want.Length)})
+		}
+	}
+	differ(d.images, found.Location, e.Location())
+	for k, at := range found.Fields {
+		differ(d.fields, at, e.Field(k))
+	}
 }
 
 // damage returns err as a formats.Damage, with the offset of the page if it is about one.

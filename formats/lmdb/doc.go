@@ -13,6 +13,7 @@
 //	                  raw pixels as .npy, so numpy.load(BytesIO(v)) reads them
 //	fields/data.mdb   one named database per extra field: key -> the field's bytes
 //	manifest.parquet  the rows, with the designated label
+//	index             the rows again, with the locations of the values
 //	dataset.json      the description of the dataset
 //	checksums         of the blocks of all files
 //
@@ -38,11 +39,13 @@
 //
 // # Reading
 //
-// Only writing uses the LMDB library: it trusts its pages, so that a flipped bit in
-// one can end the process. The reader maps data.mdb read-only and searches its trees by the
-// structures of LMDB's mdb.c. It first compares each page number, offset and size with the page
-// and the file; a mismatch is formats.ErrDamaged with the page. There is no lock
-// file and no transaction: a dataset does not change. Values that View lends point into the
+// Only writing uses the LMDB library: it trusts its pages, so that a flipped bit in one can end the process.
+// The reader maps data.mdb read-only and finds each value by the offset and length that the index has. They
+// are recorded at Commit, from the trees that other programs search. Before a value is lent, the headers
+// before it are compared with the index: the node's in a leaf, with the key, or that of the overflow pages.
+// A mismatch is formats.ErrDamaged with the page. There is no lock file and no transaction: a
+// dataset does not change. If LMDB's own library did change it, the newest meta page shows that when the
+// dataset is opened, and the locations are taken from the trees again. Values that View lends point into the
 // map. Read compares each sample with its checksum, View does not.
 //
 // Without cgo, reading works the same; Create and Resume return formats.ErrNotBuilt.

@@ -1,6 +1,7 @@
 package lmdb
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -10,24 +11,24 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // environment is one LMDB environment, opened for reading. It is safe for concurrent use.
 type environment struct {
-	pages
+	pages            // of the newest snapshot
+	file      pages  // all pages, also those that a damaged meta page does not have
 	name      string // of the file, relative to the dataset
 	mapping   *mapped.Mapping
+	meta      meta  // the newest one
 	metaErr   error // damage of the meta pages
 	databases []database
 }
 
 // database is one database of an environment.
 type database struct {
-	root        uint64
-	err         error      // why nothing can be read from it
-	leafIndex   *leafIndex // nil if there is none
-	cache       valueCache
-	prefetching *prefetchState
+	root uint64
+	err  error // why nothing can be read from it
 }
 
 // errNotOpen is the error of databases that were not found because a page could not be read.
@@ -43,7 +44,7 @@ func openEnvironment(dir, name string, databases []string) (*environment, error)
 		if errors.Is(err, os.ErrNotExist) {
 			err = formats.WrapDamaged(err)
 		}
-		e := &environment{name: name}
+		e := &environment{name: name, mapping: &mapped.Mapping{}}
 		e.fail(max(1, len(databases)), err)
 		return e, err
 	}
@@ -67,7 +68,9 @@ func (e *environment) open(data []byte, databases []string) error {
 		e.fail(len(e.databases), err)
 		return err
 	}
-	e.pages = newPages(data, &m)
+	e.meta, e.pages = m, newPages(data, &m)
+	e.file = e.pages
+	e.file.count = uint64(len(data) / m.pageSize)
 	main, mainErr := databaseRoot(m.main, m.no)
 	if len(databases) == 0 {
 		e.databases[0] = database{root: main, err: mainErr}
@@ -112,22 +115,20 @@ func (e *environment) get(db int, key string) ([]byte, error) {
 	return b, nil
 }
 
-// getByIndex is get of the key of that index.
-func (e *environment) getByIndex(db, index int, key string) ([]byte, error) {
-	d := &e.databases[db]
-	if b, ok := d.cache.get(e.data, index); ok {
-		return b, nil
+// getAt is get of a value that was recorded to be at that location, zero if it was not found then.
+func (e *environment) getAt(db int, at sampleindex.Location, key string) ([]byte, error) {
+	if at.Offset == 0 || e.file.size == 0 {
+		return e.get(db, key) // it reports what is damaged
 	}
-	if d.leafIndex != nil {
-		mark := guard.Now()
-		if n, ok := d.leafIndex.find(index, key); ok {
-			if b, err := e.value(&n); err == nil && guard.Quiet(mark) {
-				d.cache.put(e.data, index, b)
-				return b, nil
-			}
-		}
+	mark := guard.Now()
+	b, err := e.file.valueAt(at, key)
+	if no, _ := e.file.pageOf(at); !guard.Quiet(mark) && no < e.file.count {
+		err = guard.Since(mark, e.data[int(no)*e.size:][:e.size], err)
 	}
-	return e.get(db, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.name, formats.WrapDamaged(err))
+	}
+	return b, nil
 }
 
 // unreadable returns an error if, since mark, a read of the leaf or of the page that err is about
@@ -158,31 +159,21 @@ func (e *environment) lookUp(d *database, key []byte) (node, error) {
 	return e.find(d.root, key)
 }
 
-// buildIndexes builds the databases' leaf indexes; all databases have the same n keys.
-func (e *environment) buildIndexes(n int, key func(index int) string) {
-	for i := range e.databases {
-		if d := &e.databases[i]; d.err == nil {
-			mark := guard.Now()
-			// If a page cannot be read here, reading its values reports it.
-			_ = guard.Do(func() error {
-				if d.leafIndex = newLeafIndex(&e.pages, d.root, n, key); d.leafIndex != nil && guard.Quiet(mark) {
-					d.prefetching, d.cache = new(prefetchState), make(valueCache, n)
-					mapped.AdviseHugePages(d.cache)
-					e.prefetchBranches(d.leafIndex)
-				}
-				return nil
-			})
-			if d.prefetching == nil {
-				d.leafIndex = nil
-			}
-		}
-	}
+func (e *environment) close() error {
+	e.pages, e.file = pages{}, pages{}
+	return e.mapping.Close()
 }
 
-func (e *environment) close() error {
-	if e.mapping == nil {
-		return nil
+// stamp returns what differs after every edit by LMDB's own library and after a copy that renumbers pages,
+// though the file may have the same length: the newest meta page and the root page of the main database.
+func (e *environment) stamp() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, e.meta.txn)
+	b = binary.LittleEndian.AppendUint64(b, e.meta.last)
+	b = append(b, e.meta.main...)
+	if e.meta.main != nil {
+		if root := u64(e.meta.main[dbRoot:]); root < e.count {
+			b = append(b, e.data[int(root)*e.size:][:e.size]...)
+		}
 	}
-	e.pages = pages{}
-	return e.mapping.Close()
+	return b
 }

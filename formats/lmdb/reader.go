@@ -9,14 +9,16 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // dataset is an open LMDB dataset.
 type dataset struct {
-	manifest.ValueReader
+	description.ValueReader
 	extra   []int        // positions in the schema
 	headers []npy.Parser // of each field's raw values
 	images  *environment
@@ -35,7 +37,7 @@ var (
 
 // Open implements formats.Format.
 func (Format) Open(path string) (formats.Dataset, error) {
-	d, damage, err := open(path)
+	d, damage, err := open(path, false)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (Format) Open(path string) (formats.Dataset, error) {
 
 // Salvage implements formats.Salvager.
 func (Format) Salvage(path string) (formats.Dataset, error) {
-	d, _, err := open(path) // reads of damaged samples report the damage
+	d, _, err := open(path, true) // reads of damaged samples report the damage
 	if err != nil {
 		return nil, err
 	}
@@ -59,38 +61,70 @@ func (Format) Salvage(path string) (formats.Dataset, error) {
 
 // open opens the dataset at path as far as possible; damage is about the data files, err about
 // the files that describe the dataset.
-func open(path string) (d *dataset, damage, err error) {
+func open(path string, salvage bool) (d *dataset, damage, err error) {
 	if err := formats.CheckPath(path); err != nil {
 		return nil, nil, err
 	}
 	path = filepath.Clean(path)
-	description, err := sidecar.Read(path)
+	meta, sums, err := sidecar.Read(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := description.Meta()
 	if meta.Format != (Format{}).Name() {
 		return nil, nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, manifest.MetaName, meta.Format)
 	}
 	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	d.ValueReader = manifest.ValueReader{Description: description, Path: path, Lend: d.lend}
-	d.images, damage = openEnvironment(path, dataName, nil)
-	if len(d.extra) > 0 {
-		var more error
-		d.fields, more = openEnvironment(path, fieldsName+"/"+dataName, fieldNames(meta.Schema, d.extra))
-		damage = errors.Join(damage, more)
+	environments, damage := openEnvironments(path, meta.Schema)
+	if d.images = environments[0]; len(d.extra) > 0 {
+		d.fields = environments[1]
 	}
-	environments := d.environments()
-	d.Gate.Open(path, func() (err error) {
-		for _, e := range environments {
-			err = errors.Join(err, e.close())
-		}
-		return err
-	})
-	for _, e := range environments {
-		e.buildIndexes(d.Len(), d.Manifest.Key)
+	index, err := sidecar.Describe(path, meta, sums, places(environments, len(d.extra)), salvage)
+	if err != nil {
+		return nil, nil, errors.Join(err, closeAll(environments))
 	}
+	d.ValueReader = description.ValueReader{Description: index, Path: path, Lend: d.lend}
+	d.Gate.Open(path, func() error { return errors.Join(closeAll(environments), index.CloseIndex()) })
 	return d, damage, nil
+}
+
+// openEnvironments opens the environment of images and, if there are extra fields, that of fields.
+func openEnvironments(path string, schema formats.Schema) (list []*environment, damage error) {
+	images, damage := openEnvironment(path, dataName, nil)
+	list = []*environment{images}
+	if extra := extraFields(schema); len(extra) > 0 {
+		fields, more := openEnvironment(path, fieldsName+"/"+dataName, fieldNames(schema, extra))
+		list, damage = append(list, fields), errors.Join(damage, more)
+	}
+	return list, damage
+}
+
+func closeAll(environments []*environment) (err error) {
+	for _, e := range environments {
+		err = errors.Join(err, e.close())
+	}
+	return err
+}
+
+// places are the locations of the values in the environments, whose extra fields are in that many databases.
+func places(environments []*environment, fields int) sidecar.Places {
+	p := sidecar.Places{Fields: fields, Locate: func(rows sampleindex.Rows) sampleindex.Rows {
+		return func(yield func(r *sampleindex.Row) error) error {
+			l, err := newLocator(environments, func(*environment, error) error { return nil })
+			if err != nil {
+				return err
+			}
+			return rows(func(r *sampleindex.Row) error {
+				if err := l.locate(r); err != nil {
+					return err
+				}
+				return yield(r)
+			})
+		}
+	}}
+	for _, e := range environments {
+		p.Stamp = append(p.Stamp, e.stamp()...)
+	}
+	return p
 }
 
 func (d *dataset) environments() []*environment {
@@ -126,22 +160,22 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 	return sidecar.ReadRemoved(d.Path, d.Meta())
 }
 
-// lend returns a value in the mapped file; see manifest.ValueReader.
-func (d *dataset) lend(i, k int, shape []int) (v formats.Value, err error) {
+// lend returns a value in the mapped file; see description.ValueReader.
+func (d *dataset) lend(i int, e sampleindex.Entry, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
 	var b []byte
 	if db := slices.Index(d.extra, k); db >= 0 {
-		if b, err = d.fields.getByIndex(db, i, d.Manifest.Key(i)); err != nil {
+		if b, err = d.fields.getAt(db, e.Field(db), d.Index().Key(i)); err != nil {
 			return v, err
 		}
 		v, err = parseField(field, b, shape, &d.headers[k])
 	} else {
-		in, missing := d.Manifest.Info(i)
+		in, missing := d.Index().Info(i)
 		if missing != nil {
 			return v, missing
 		}
-		if b, err = d.images.getByIndex(0, i, in.Key); err != nil {
+		if b, err = d.images.getAt(0, e.Location(), in.Key); err != nil {
 			return v, err
 		}
 		v, err = parseImage(field, &in, b, shape, &d.headers[k])

@@ -22,10 +22,15 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 	if err := w.CheckOpen(); err != nil {
 		return err
 	}
-	if i != 0 || w.reused != nil || w.Manifest.Len() > 0 {
+	if i != 0 || w.reused != nil || w.Len() > 0 {
 		return errors.New("an LMDB dataset has one file: it is either reused or written again, not both")
 	}
-	old, sums, err := w.Replaced()
+	environments, err := openEnvironments(w.ReplacedPath(""), w.Meta.Schema)
+	if err != nil {
+		return errors.Join(err, closeAll(environments))
+	}
+	defer closeAll(environments) //nolint:errcheck // it was only read
+	old, sums, err := w.Replaced(places(environments, len(w.extra)))
 	if err != nil {
 		return err
 	}
@@ -34,7 +39,7 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 			w.reused = append(w.reused, fs)
 		}
 	}
-	return old.CopyRows(w.Manifest, change)
+	return errors.Join(old.EachRow(change, w.AppendRow), old.CloseIndex())
 }
 
 // linkReused links the old data files into the staging folder, which takes no time and no space,

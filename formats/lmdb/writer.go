@@ -42,13 +42,13 @@ func (Format) Create(path string, m formats.Meta, o formats.CreateOptions) (form
 }
 
 // Resume implements formats.WritableFormat.
-func (Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	return staging.ResumeSingle(path, checkOurs, startWriter)
+func (Format) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	return staging.ResumeSingle(path, o, checkOurs, startWriter)
 }
 
 // checkOurs reports why the file or folder at path is not dsconv's.
 func checkOurs(path string) error {
-	_, err := sidecar.Read(path)
+	_, _, err := sidecar.Read(path)
 	return err
 }
 
@@ -75,8 +75,8 @@ func (w *writer) openStores() (err error) {
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
 		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", dir, formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(dir, nil, st.Images, w.Manifest.Len()); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(fields, names, *st.Fields, w.Manifest.Len())
+	if w.images, err = reopenStore(dir, nil, st.Images, w.Len()); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(fields, names, *st.Fields, w.Len())
 	}
 	return err
 }
@@ -166,7 +166,11 @@ func (w *writer) commit() error {
 	if err != nil {
 		return err
 	}
-	if err := w.WriteSidecar(dir, "", sums, nil); err != nil {
+	environments, err := openEnvironments(dir, w.Meta.Schema)
+	if err == nil {
+		err = w.WriteSidecar(dir, "", sums, nil, places(environments, len(w.extra)))
+	}
+	if err = errors.Join(err, closeAll(environments)); err != nil {
 		return err
 	}
 	return w.Finish(dir)

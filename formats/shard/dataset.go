@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -94,22 +95,24 @@ func checkSuffix(path string, r *sharded.Records) error {
 	return nil
 }
 
-// fill sets s to the sample of row i, decoded from its record.
-func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
-	d.Manifest.Fill(i, s)
+// fill sets s to the sample of row e, decoded from its record.
+func (d *dataset) fill(e sampleindex.Entry, rec []byte, s *formats.Sample, lend bool) error {
+	if err := e.Fill(s); err != nil {
+		return err
+	}
 	s.Resize(len(d.Meta().Schema))
 	if err := decode(d.slots, rec, s, lend); err != nil {
 		return err
 	}
-	if shape := d.Manifest.Shape(i); shape != [3]int{} {
+	if shape := e.Shape(); shape != [3]int{} {
 		s.Values[d.slots[0].field].SetShape(shape[:]...)
 	}
-	return d.VerifyLabel(i, s)
+	return d.VerifyLabel(e, s)
 }
 
-// read fills s with a copy of the sample of row i and compares it with its checksum.
-func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
-	if err := d.fill(i, rec, s, false); err != nil {
+// read fills s with a copy of the sample of row e and compares it with its checksum.
+func (d *dataset) read(e sampleindex.Entry, rec []byte, s *formats.Sample) error {
+	if err := d.fill(e, rec, s, false); err != nil {
 		return err
 	}
 	return d.VerifyChecksum(s)
@@ -117,14 +120,14 @@ func (d *dataset) read(i int, rec []byte, s *formats.Sample) error {
 
 // Read fills s with a copy of sample i.
 func (d *plain) Read(i int, s *formats.Sample) error {
-	return d.ReadRecord(i, s, func(rec []byte) error {
-		return guard.Do(func() error { return d.read(i, rec, s) })
+	return d.ReadRecord(i, s, func(e sampleindex.Entry, rec []byte) error {
+		return guard.Do(func() error { return d.read(e, rec, s) })
 	})
 }
 
 // View fills s with sample i in mapped memory; only labels are copied.
 func (d *plain) View(i int, s *formats.Sample) error {
-	return d.ViewRecord(i, s, func(rec []byte) error { return d.fill(i, rec, s, true) })
+	return d.ViewRecord(i, s, func(e sampleindex.Entry, rec []byte) error { return d.fill(e, rec, s, true) })
 }
 
 // Read fills s with sample i, decompressed.
@@ -138,12 +141,12 @@ func (d *compressed) Read(i int, s *formats.Sample) error {
 			d.pool.Put(buf)
 		}
 	}()
-	return d.ReadRecord(i, s, func(frame []byte) error {
+	return d.ReadRecord(i, s, func(e sampleindex.Entry, frame []byte) error {
 		return guard.Do(func() (err error) {
 			if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
 				return err
 			}
-			return d.read(i, *buf, s)
+			return d.read(e, *buf, s)
 		})
 	})
 }

@@ -3,13 +3,14 @@ package shard
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -24,8 +25,8 @@ const widsName = "wids.json"
 // of earlier shards.
 type indexer struct {
 	shards   *staging.Shards
-	disabled bool // for compressed shards, which have no indexes
-	done     map[string]bool
+	disabled bool           // for compressed shards, which have no indexes
+	done     map[string]int // samples of the files whose index is built
 }
 
 // endShard builds the index of the last of files unless that is done.
@@ -37,17 +38,21 @@ func (x *indexer) endShard(files []string) error {
 }
 
 func (x *indexer) build(files []string, shard int) error {
-	if x.done[files[shard]] {
+	if _, ok := x.done[files[shard]]; ok {
 		return nil
 	}
-	if x.done == nil {
-		x.done = map[string]bool{}
-	}
-	x.done[files[shard]] = true
 	b, err := x.content(files, shard)
 	if err != nil {
 		return err
 	}
+	samples := 0
+	if _, err := fmt.Sscanf(string(b[:min(len(b), 40)]), "v1.2 %d\n", &samples); err != nil {
+		return fmt.Errorf("%w: the index of %s does not say how many samples it has", formats.ErrDamaged, files[shard])
+	}
+	if x.done == nil {
+		x.done = map[string]int{}
+	}
+	x.done[files[shard]] = samples
 	return durable.WriteFile(x.shards.Stage().Path(indexName(files[shard])), b)
 }
 
@@ -62,60 +67,49 @@ func (x *indexer) content(files []string, shard int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer mp.Close()
-	t := x.shards.Stage().Manifest
-	from, to := x.rows(shard)
-	b := fmt.Appendf(nil, "v1.2 %d\n", to-from)
-	for i := from; i < to; i++ {
-		at := t.Location(i)
-		rec, err := mp.Slice(at.Offset, at.Length)
-		if err == nil {
-			err = guard.Read(rec, func() (err error) {
-				b, err = appendIndexLine(b, rec, at.Offset)
-				return err
-			})
-		}
-		if err != nil {
-			return nil, fmt.Errorf("index %s: key %q: %w", files[shard], t.Key(i), err)
-		}
+	var lines []byte
+	samples := 0
+	err = guard.Read(mp.Data, func() (err error) {
+		lines, samples, err = indexLines(mp.Data[:max(0, len(mp.Data)-len(zeros))])
+		return err
+	})
+	if err = errors.Join(err, mp.Close()); err != nil {
+		return nil, fmt.Errorf("index %s: %w", files[shard], err)
 	}
-	return b, nil
+	return append(fmt.Appendf(nil, "v1.2 %d\n", samples), lines...), nil
 }
 
-// rows returns the shard's rows, from (inclusive) to to (exclusive), in the order of writing.
-func (x *indexer) rows(shard int) (from, to int) {
-	t := x.shards.Stage().Manifest
-	from = sort.Search(t.Len(), func(i int) bool { return t.Location(i).Shard >= shard })
-	to = sort.Search(t.Len(), func(i int) bool { return t.Location(i).Shard > shard })
-	return from, to
-}
-
-// appendIndexLine appends to b, which ends in a newline, the line of a sample as DALI's
-// wds2idx writes it: extension, offset, size and name of each member. DALI splits the line
-// at spaces, so spaces in names become %20.
-func appendIndexLine(b, rec []byte, offset int64) ([]byte, error) {
-	for m, err := range members(rec) {
+// indexLines returns the lines of the samples of a tar without its end, as DALI's wds2idx writes them:
+// extension, offset, size and name of each member. DALI splits a line at spaces, so spaces in names become
+// %20.
+func indexLines(tar []byte) (b []byte, samples int, err error) {
+	var last []byte
+	for m, err := range members(tar) {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if b[len(b)-1] != '\n' {
+		slash := bytes.LastIndexByte(m.name, '/') + 1
+		stem, ext, _ := bytes.Cut(m.name[slash:], []byte{'.'})
+		stem = m.name[:slash+len(stem)]
+		switch {
+		case samples == 0 || !bytes.Equal(stem, last):
+			if samples > 0 {
+				b = append(b, '\n')
+			}
+			samples++
+			last = stem
+		default:
 			b = append(b, ' ')
 		}
-		last := bytes.LastIndexByte(m.name, '/') + 1
-		_, ext, _ := bytes.Cut(m.name[last:], []byte{'.'})
 		b = append(b, ext...)
-		b = strconv.AppendInt(append(b, ' '), offset+int64(m.offset), 10)
+		b = strconv.AppendInt(append(b, ' '), int64(m.offset), 10)
 		b = strconv.AppendInt(append(b, ' '), int64(len(m.data)), 10)
-		b = append(b, ' ')
-		for _, c := range m.name {
-			if c == ' ' {
-				b = append(b, "%20"...)
-			} else {
-				b = append(b, c)
-			}
-		}
+		b = append(append(b, ' '), bytes.ReplaceAll(m.name, []byte{' '}, []byte("%20"))...)
 	}
-	return append(b, '\n'), nil
+	if samples > 0 {
+		b = append(b, '\n')
+	}
+	return b, samples, nil
 }
 
 // indexName returns the name that DALI's wds2idx gives the index of a shard.
@@ -156,13 +150,12 @@ func (x *indexer) wids(files []string) ([]byte, error) {
 		Version int     `json:"wids_version"`
 		Shards  []shard `json:"shardlist"`
 	}{Version: 1}
-	for i, file := range files {
+	for _, file := range files {
 		st, err := os.Stat(x.shards.Path(file))
 		if err != nil {
 			return nil, err
 		}
-		from, to := x.rows(i)
-		desc.Shards = append(desc.Shards, shard{URL: "../" + file, NSamples: to - from, FileSize: st.Size()})
+		desc.Shards = append(desc.Shards, shard{URL: "../" + file, NSamples: x.done[file], FileSize: st.Size()})
 	}
 	b, err := json.MarshalIndent(desc, "", "  ")
 	return append(b, '\n'), err

@@ -49,7 +49,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	if w.Shards, err = staging.ResumeShards(path, end); err != nil {
+	if w.Shards, err = staging.ResumeShards(path, o, end); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	st := w.Stage()

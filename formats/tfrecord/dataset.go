@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -46,9 +47,9 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 
 // Read fills s with a copy of sample i. It verifies the frame's and the sample's checksums.
 func (d *dataset) Read(i int, s *formats.Sample) error {
-	return d.ReadRecord(i, s, func(rec []byte) error {
+	return d.ReadRecord(i, s, func(e sampleindex.Entry, rec []byte) error {
 		return guard.Do(func() error {
-			if err := d.fill(i, rec, s, false); err != nil {
+			if err := d.fill(e, rec, s, false); err != nil {
 				return err
 			}
 			return d.VerifyChecksum(s)
@@ -59,18 +60,20 @@ func (d *dataset) Read(i int, s *formats.Sample) error {
 // View fills s with sample i in mapped memory; only labels and other integers are copied. It
 // verifies only the checksum of the frame's length, since it does not touch the image's bytes.
 func (d *dataset) View(i int, s *formats.Sample) error {
-	return d.ViewRecord(i, s, func(rec []byte) error { return d.fill(i, rec, s, true) })
+	return d.ViewRecord(i, s, func(e sampleindex.Entry, rec []byte) error { return d.fill(e, rec, s, true) })
 }
 
-// fill sets s to the sample of row i, decoded from its record.
-func (d *dataset) fill(i int, rec []byte, s *formats.Sample, lend bool) error {
-	d.Manifest.Fill(i, s)
+// fill sets s to the sample of row e, decoded from its record.
+func (d *dataset) fill(e sampleindex.Entry, rec []byte, s *formats.Sample, lend bool) error {
+	if err := e.Fill(s); err != nil {
+		return err
+	}
 	example, err := unframe(rec, !lend)
 	if err != nil {
 		return err
 	}
-	if err := decode(d.Meta().Schema, d.features, example, d.Manifest.Shape(i), s, lend); err != nil {
+	if err := decode(d.Meta().Schema, d.features, example, e.Shape(), s, lend); err != nil {
 		return err
 	}
-	return d.VerifyLabel(i, s)
+	return d.VerifyLabel(e, s)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -44,7 +45,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if err := checkOptions(path, o); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	s, err := staging.ResumeShards(path, nil)
+	s, err := staging.ResumeShards(path, o, nil)
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
@@ -81,20 +82,27 @@ func (w *writer) Commit() error { return w.Shards.Commit(w.writeIndexes) }
 // writeIndexes writes the offsets and lengths of each file's records, in order, into dir.
 func (w *writer) writeIndexes(dir string) (names []string, err error) {
 	st := w.Stage()
-	row := 0
-	for i, file := range st.Meta.Files {
-		var b []byte
-		for ; row < st.Manifest.Len() && st.Manifest.Location(row).Shard == i; row++ {
-			at := st.Manifest.Location(row)
-			b = strconv.AppendInt(b, at.Offset, 10)
-			b = strconv.AppendInt(append(b, ' '), at.Length, 10)
-			b = append(b, '\n')
-		}
+	var b []byte
+	end := func() error {
+		file := st.Meta.Files[len(names)]
 		name := strings.TrimSuffix(file, filepath.Ext(file)) + ".tfindex"
-		if err := durable.WriteFile(filepath.Join(dir, name), b); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
+		err := durable.WriteFile(filepath.Join(dir, name), b)
+		names, b = append(names, name), b[:0]
+		return err
 	}
-	return names, nil
+	err = st.EachRow(func(r *sampleindex.Row) error {
+		for len(names) < r.Location.Shard {
+			if err := end(); err != nil {
+				return err
+			}
+		}
+		b = strconv.AppendInt(b, r.Location.Offset, 10)
+		b = strconv.AppendInt(append(b, ' '), r.Location.Length, 10)
+		b = append(b, '\n')
+		return nil
+	})
+	for err == nil && len(names) < len(st.Meta.Files) {
+		err = end()
+	}
+	return names, err
 }

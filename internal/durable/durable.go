@@ -36,6 +36,12 @@ func Write(path string, write func(w io.Writer) error) error {
 	if isStream(path) {
 		return writeTo(path, write)
 	}
+	return Build(path, func(f *os.File) error { return write(f) })
+}
+
+// Build is Write for what is not written from its beginning to its end: build gets the new file, which it
+// may read too. path must not be a pipe or a device.
+func Build(path string, build func(f *os.File) error) error {
 	if err := Check(path); err != nil {
 		return err
 	}
@@ -43,7 +49,7 @@ func Write(path string, write func(w io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(f)
+	err = build(f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -123,7 +129,7 @@ func create(path string) (*os.File, error) {
 	base = shorten(base, 200) // the whole name must not be longer than a file system allows
 	for range 100 {
 		name := fmt.Sprintf("%s.%s.%08x%s", dir, base, rand.Uint32(), suffix)
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

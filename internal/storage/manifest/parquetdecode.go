@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Decoders of the Parquet encodings that the manifest uses. Each fills a slice that its caller
@@ -16,7 +18,7 @@ var errTruncated = errors.New("the page ends within its values")
 const maxBlock = 1 << 16
 
 // decodeDelta fills to with the DELTA_BINARY_PACKED values at the beginning of b.
-func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
+func decodeDelta(to []int64, b []byte) (rest []byte, err error) {
 	var head [3]uint64
 	for i := range head {
 		v, n := binary.Uvarint(b)
@@ -40,7 +42,7 @@ func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
 	if len(to) == 0 {
 		return b, nil
 	}
-	to[0] = T(first)
+	to[0] = first
 	last := uint64(first)
 	for to = to[1:]; len(to) > 0; {
 		if to, b, last, err = decodeDeltaBlock(to, b, last, int(minis), int(block/minis)); err != nil {
@@ -52,7 +54,7 @@ func decodeDelta[T int32 | int64](to []T, b []byte) (rest []byte, err error) {
 
 // decodeDeltaBlock decodes a block of minis miniblocks of each values. Padding after the last
 // value of a miniblock is skipped; a miniblock without values has no bytes.
-func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, each int) ([]T, []byte, uint64, error) {
+func decodeDeltaBlock(to []int64, b []byte, last uint64, minis, each int) ([]int64, []byte, uint64, error) {
 	minDelta, n := binary.Varint(b)
 	if n <= 0 || len(b)-n < minis {
 		return nil, nil, 0, errTruncated
@@ -69,7 +71,7 @@ func decodeDeltaBlock[T int32 | int64](to []T, b []byte, last uint64, minis, eac
 		values := to[:min(each, len(to))]
 		for i := range values {
 			last += uint64(minDelta) + bitsAt(b, i*int(w), uint(w))
-			values[i] = T(last)
+			values[i] = int64(last)
 		}
 		to, b = to[len(values):], b[size:]
 	}
@@ -91,8 +93,8 @@ func bitsAt(b []byte, bit int, width uint) uint64 {
 	return v & (1<<width - 1)
 }
 
-// decodeIndexes fills to with dictionary[i] for each of the RLE_DICTIONARY indexes i in b.
-func decodeIndexes(to []uint16, b []byte, dictionary []uint16) error {
+// decodeIndexes fills to with the RLE_DICTIONARY indexes in b, which must be less than words.
+func decodeIndexes(to []int64, b []byte, words int) error {
 	if len(to) == 0 {
 		return nil
 	}
@@ -122,67 +124,41 @@ func decodeIndexes(to []uint16, b []byte, dictionary []uint16) error {
 		}
 		for i := range run {
 			at := bitsAt(b[:size], i*step, width)
-			if at >= uint64(len(dictionary)) {
-				return fmt.Errorf("dictionary index %d of %d", at, len(dictionary))
+			if at >= uint64(words) {
+				return fmt.Errorf("dictionary index %d of %d", at, words)
 			}
-			run[i] = dictionary[at]
+			run[i] = int64(at)
 		}
 		to, b = to[len(run):], b[size:]
 	}
 	return nil
 }
 
-// decodeStrings appends the n DELTA_LENGTH_BYTE_ARRAY strings of b to c. The caller has checked
-// that n is at most the number of rows left.
-func (c *stringColumn) decodeStrings(n int, b []byte, lengths *[]int32) error {
-	if cap(*lengths) < n {
-		*lengths = make([]int32, n)
+// decodeLengths fills to with the DELTA_LENGTH_BYTE_ARRAY lengths at the beginning of b, and returns
+// the strings that follow, which have these lengths.
+func decodeLengths(to []int64, b []byte) (strings []byte, err error) {
+	if b, err = decodeDelta(to, b); err != nil {
+		return nil, err
 	}
-	l := (*lengths)[:n]
-	b, err := decodeDelta(l, b)
-	if err != nil {
-		return err
-	}
-	from, left := uint64(len(c.data)), int64(len(b))
-	end := from
-	for _, v := range l {
-		if left -= int64(v); v < 0 || left < 0 {
-			return fmt.Errorf("a string of %d bytes where %d are left", v, left+int64(v))
+	left := int64(len(b))
+	for _, n := range to {
+		if n < 0 || n > left {
+			return nil, fmt.Errorf("a string of %d bytes where %d are left", n, left)
 		}
-		end += uint64(v)
-		c.end = append(c.end, end)
+		left -= n
 	}
-	c.data = append(c.data, b[:end-from]...)
-	return nil
+	return b, nil
 }
 
-// dictColumn holds strings with few different values.
-type dictColumn struct {
-	values []string
-	index  []uint16
-}
-
-// decodeDictionary returns the index in c.values of each of the n PLAIN strings in b. It adds
-// new strings to c.values and indexOf.
-func (c *dictColumn) decodeDictionary(n int, b []byte, indexOf map[string]uint16) ([]uint16, error) {
-	var indexes []uint16
-	for range n {
-		if len(b) < 4 {
+// decodeWords returns copies of the n PLAIN strings in b.
+func decodeWords(n int, b []byte) ([]string, error) {
+	words := []string{}
+	for c := (wire.Cursor{B: b}); len(words) < n; {
+		p := c.Take(int(c.Uint32()))
+		if c.Failed {
 			return nil, errTruncated
 		}
-		size := binary.LittleEndian.Uint32(b)
-		if uint64(size) > uint64(len(b)-4) {
-			return nil, errTruncated
-		}
-		i, ok := indexOf[string(b[4:4+size])]
-		if !ok {
-			if i = uint16(len(c.values)); int(i) != len(c.values) {
-				return nil, fmt.Errorf("more than %d different values", len(c.values))
-			}
-			w := string(b[4 : 4+size])
-			c.values, indexOf[w] = append(c.values, w), i
-		}
-		indexes, b = append(indexes, i), b[4+size:]
+		words = append(words, string(p))
 	}
-	return indexes, nil
+	return words, nil
 }

@@ -13,10 +13,9 @@ import (
 
 // chunk is a column chunk of a row group: consecutive pages.
 type chunk struct {
-	rows   int
-	codec  int64  // Parquet's CompressionCodec
-	offset int64  // of pages in the file
-	pages  []byte // headers and bodies
+	rows  int
+	codec int64  // Parquet's CompressionCodec
+	pages []byte // headers and bodies
 }
 
 // footer is the part of a Parquet file's metadata that the reader needs. The columns' own
@@ -24,7 +23,7 @@ type chunk struct {
 type footer struct {
 	rows     int
 	chunks   map[string][]chunk // of the wanted columns, one per row group
-	optional []string           // columns that the file may lack
+	optional map[string]bool    // columns that the file may lack
 }
 
 const parquetMagic = "PAR1"
@@ -32,7 +31,7 @@ const parquetMagic = "PAR1"
 // parseFooter reads the footer of the file b and finds the chunks of the wanted columns, and
 // of optional ones, which either all row groups have or none.
 // It checks that all chunks together are not larger than the file.
-func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error) {
+func parseFooter(b []byte, wanted, optional []column) (*footer, error) {
 	tail := len(b) - 8
 	if tail < 4 || string(b[:4]) != parquetMagic || string(b[tail+4:]) != parquetMagic {
 		return nil, fmt.Errorf("its %d bytes are not a Parquet file", len(b))
@@ -42,9 +41,15 @@ func parseFooter(b []byte, wanted []string, optional ...string) (*footer, error)
 		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, len(b))
 	}
 	data := b[:tail-int(n)]
-	f := &footer{chunks: make(map[string][]chunk, len(wanted)), optional: optional}
-	for _, name := range slices.Concat(wanted, optional) {
-		f.chunks[name] = nil
+	f := &footer{chunks: map[string][]chunk{}, optional: map[string]bool{}}
+	for _, c := range slices.Concat(wanted, optional) {
+		if _, twice := f.chunks[c.name]; twice {
+			return nil, fmt.Errorf("two columns are named %q", c.name)
+		}
+		f.chunks[c.name] = nil
+	}
+	for _, c := range optional {
+		f.optional[c.name] = true
 	}
 	t := &thriftReader{wire.Cursor{B: b[len(data):tail]}}
 	p := footerParser{footer: f, thrift: t, data: data, left: int64(len(data))}
@@ -100,13 +105,13 @@ func (p *footerParser) rowGroup() {
 	})
 	p.groups++
 	// Other code counts rows in 32 bits.
-	if rows < 0 || rows > math.MaxInt32-int64(p.rows) {
+	if rows < 0 || rows > min(manifestRowGroup, math.MaxInt32-int64(p.rows)) {
 		p.fail("row group %d says that it has %d rows", p.groups, rows)
 		return
 	}
 	p.rows += int(rows)
 	for name, chunks := range p.chunks {
-		if len(chunks) == 0 && slices.Contains(p.optional, name) {
+		if len(chunks) == 0 && p.optional[name] {
 			continue
 		}
 		if len(chunks) != p.groups {
@@ -170,10 +175,6 @@ func (p *footerParser) columnMetaData() {
 		p.fail("the column %s has %d bytes at byte %d in a file of %d", name, size, from, len(p.data))
 		return
 	}
-	if values < 0 || values > math.MaxInt32 {
-		p.fail("the column %s says that it has %d values", name, values)
-		return
-	}
 	p.left -= size
-	p.chunks[name] = append(chunks, chunk{rows: int(values), codec: codec, offset: from, pages: p.data[from : from+size]})
+	p.chunks[name] = append(chunks, chunk{rows: int(values), codec: codec, pages: p.data[from : from+size]})
 }

@@ -3,7 +3,6 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
@@ -78,26 +77,46 @@ func nextPage(b []byte) (p page, rest []byte, err error) {
 		return p, nil, fmt.Errorf("a page of %d bytes where %d are left", stored, len(t.B))
 	case size < 0 || size > maxPage:
 		return p, nil, fmt.Errorf("a page declares %d bytes", size)
-	case values < 0 || values > maxPage || levels != 0:
+	case values < 0 || values > manifestRowGroup || levels != 0:
 		return p, nil, fmt.Errorf("a page of kind %d declares %d values and levels of %d bytes", p.kind, values, levels)
 	}
 	p.size, p.values, p.body = int(size), int(values), t.Take(int(stored))
 	return p, t.B, nil
 }
 
-// inflater decompresses pages, on as many cores as the machine has.
-var inflater = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
-})
+// Bounds of the size of all strings: in bytes, and as a multiple of the file's size. Each row
+// has two hashes that do not compress, so real manifests stay below them.
+const (
+	maxText   = 256 << 20
+	textRatio = 32
+)
+
+// pageReader decompresses the pages of a file.
+type pageReader struct {
+	size int           // of the file
+	text int           // bytes of pages of strings so far
+	zstd *zstd.Decoder // nil before the first page
+}
+
+func (r *pageReader) close() {
+	if r.zstd != nil {
+		r.zstd.Close()
+	}
+}
 
 var errCodec = errors.New("a page is compressed with something else than Zstandard")
 
 // content returns the page's decompressed bytes, in buf if they were compressed. limit is the
 // largest size that the values can have. So memory is bounded by what the compressed bytes can
 // expand to and by what the values need, whatever the header declares.
-func (p *page) content(codec int64, limit int, buf *[]byte) ([]byte, error) {
+func (r *pageReader) content(p *page, codec int64, limit int, buf *[]byte) ([]byte, error) {
 	if p.size > limit {
 		return nil, fmt.Errorf("a page of %d values declares %d bytes", p.values, p.size)
+	}
+	if limit == maxPage {
+		if r.text += p.size; r.text > max(maxText, textRatio*r.size) {
+			return nil, fmt.Errorf("its %d bytes declare strings of %d bytes", r.size, r.text)
+		}
 	}
 	if codec == int64(format.Uncompressed) || !p.packed {
 		if len(p.body) != p.size {
@@ -111,14 +130,17 @@ func (p *page) content(codec int64, limit int, buf *[]byte) ([]byte, error) {
 	if p.size > (len(p.body)/4+1)*zstdMaxBlock {
 		return nil, fmt.Errorf("a page of %d bytes declares %d before compression", len(p.body), p.size)
 	}
-	z, err := inflater()
-	if err != nil {
-		return nil, err
+	if r.zstd == nil {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+		r.zstd = z
 	}
 	if cap(*buf) < p.size {
 		*buf = make([]byte, 0, p.size+p.size/8)
 	}
-	b, err := z.DecodeAll(p.body, (*buf)[:0:p.size])
+	b, err := r.zstd.DecodeAll(p.body, (*buf)[:0:p.size])
 	if err != nil {
 		return nil, fmt.Errorf("decompress a page: %w", err)
 	}
@@ -126,54 +148,4 @@ func (p *page) content(codec int64, limit int, buf *[]byte) ([]byte, error) {
 		return nil, fmt.Errorf("a page of %d bytes declares %d", len(b), p.size)
 	}
 	return b, nil
-}
-
-// eachPage calls decode with each page of the chunks and its content, at most limit bytes. It
-// checks that all pages of values have that encoding and together one value per row; with
-// RLEDictionary a dictionary page precedes them.
-func eachPage(chunks []chunk, encoding format.Encoding, limit func(*page) int, decode func(p *page, b []byte) error) error {
-	var buf []byte
-	for _, c := range chunks {
-		left := c.rows
-		for b, first := c.pages, true; len(b) > 0; first = false {
-			at := c.offset + int64(len(c.pages)-len(b))
-			p, rest, err := nextPage(b)
-			if err == nil {
-				err = p.check(encoding, first, left)
-			}
-			var content []byte
-			if err == nil {
-				content, err = p.content(c.codec, limit(&p), &buf)
-			}
-			if err == nil {
-				err = decode(&p, content)
-			}
-			if err != nil {
-				return fmt.Errorf("page at byte %d: %w", at, err)
-			}
-			if b = rest; p.kind != int64(format.DictionaryPage) {
-				left -= p.values
-			}
-		}
-		if left != 0 {
-			return fmt.Errorf("%d of %d values are missing", left, c.rows)
-		}
-	}
-	return nil
-}
-
-// check reports why a page is invalid where it is: first says whether it is the first page of
-// its chunk, left how many values are missing.
-func (p *page) check(encoding format.Encoding, first bool, left int) error {
-	switch {
-	case p.kind == int64(format.DictionaryPage):
-		if encoding != format.RLEDictionary || !first {
-			return errors.New("unexpected dictionary")
-		}
-	case p.encoding != int64(encoding):
-		return fmt.Errorf("the values have the encoding %v, want %v", format.Encoding(p.encoding), encoding)
-	case p.values > left:
-		return fmt.Errorf("%d values, but only %d are missing", p.values, left)
-	}
-	return nil
 }

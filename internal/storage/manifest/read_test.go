@@ -136,7 +136,7 @@ func memoryBound(n int) uint64 { return 64<<20 + 64*uint64(n) }
 func checkRefused(t *testing.T, b []byte) {
 	t.Helper()
 	var err error
-	if got := allocated(func() { _, err = readManifest(b, nil) }); got > memoryBound(len(b)) {
+	if got := allocated(func() { err = Read(b, nil, func(*Row) error { return nil }) }); got > memoryBound(len(b)) {
 		t.Errorf("%d bytes took %d of memory", len(b), got)
 	}
 	if !errors.Is(err, formats.ErrDamaged) {
@@ -210,8 +210,8 @@ var claims = map[string]func(m *madeFile){
 }
 
 func TestManifestThatClaimsTooMuch(t *testing.T) {
-	whole, _ := encodeTable(t, tableOf(t, 10))
-	if got, err := readManifest(takeApart(t, whole).together(t), nil); err != nil || got.Len() != 10 {
+	whole := encodeRows(t, testColumns, false, rowsOf(10, nil))
+	if got, err := readRows(takeApart(t, whole).together(t), nil); err != nil || len(got) != 10 {
 		t.Fatalf("the parts put together again: %v", err)
 	}
 	for _, what := range slices.Sorted(maps.Keys(claims)) {
@@ -245,16 +245,16 @@ func TestManifestFooterThatIsNone(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(footers)) {
 		t.Run(what, func(t *testing.T) { checkRefused(t, withFooter([]byte(parquetMagic), []byte(footers[what]))) })
 	}
-	whole, _ := encodeTable(t, tableOf(t, 10))
+	whole := encodeRows(t, testColumns, false, rowsOf(10, nil))
 	for what, n := range map[string]uint32{"4 GB": 1<<32 - 1, "one byte more than there is": uint32(len(whole)) - 11} {
 		b := bytes.Clone(whole)
 		binary.LittleEndian.PutUint32(b[len(b)-8:], n)
-		if _, err := readManifest(b, nil); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "a footer of") {
+		if _, err := readRows(b, nil); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "a footer of") {
 			t.Errorf("a footer of %s: %v", what, err)
 		}
 	}
 	for n := range whole {
-		if _, err := readManifest(whole[:n], nil); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := readRows(whole[:n], nil); !errors.Is(err, formats.ErrDamaged) {
 			t.Fatalf("the first %d bytes: %v", n, err)
 		}
 	}
@@ -275,90 +275,88 @@ func TestManifestThatCompressesWell(t *testing.T) {
 		"many long equal strings": {200, func(i int, r *Row) { r.Key, r.Columns = fmt.Sprintf("%04d", i), []string{long[:40_000], ""} }},
 		"many words":              {3000, func(i int, r *Row) { r.Key, r.Split = fmt.Sprintf("%05d", i), fmt.Sprint(i) }},
 	} {
-		tab := NewManifest([]string{"a", "label"})
-		for i := range c.n {
-			r := rowOf(3)
-			if c.row(i, r); len(r.Columns) == 0 {
-				r.Columns = []string{"", ""}
-			}
-			if err := tab.Append(r); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b, _ := encodeTable(t, tab)
-		got, err := readManifest(b, tab.Columns)
+		rows := rowsOf(c.n, func(i int, r *Row) {
+			*r = *rowOf(3)
+			r.Columns = []string{"", ""}
+			c.row(i, r)
+		})
+		b := encodeRows(t, testColumns, false, rows)
+		got, err := readRows(b, testColumns)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
 		t.Logf("%s: %d rows in %d bytes", what, c.n, len(b))
-		checkEqualTables(t, what, got, tab)
+		checkEqualRows(t, what, got, rows)
 	}
 }
 
-func checkEqualTables(t *testing.T, what string, got, want *Manifest) {
-	t.Helper()
-	if got.Len() != want.Len() {
-		t.Fatalf("%s: %d rows of %d", what, got.Len(), want.Len())
-	}
-	for i := range want.Len() {
-		a, err := got.Info(i)
-		b, err2 := want.Info(i)
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
-		same := slices.Equal(a.Columns, b.Columns) && got.Location(i) == want.Location(i)
-		if a.Columns, b.Columns = nil, nil; !same || fmt.Sprint(a) != fmt.Sprint(b) {
-			t.Fatalf("%s: row %d: %v instead of %v", what, i, a, b)
-		}
-	}
-}
-
-// parquet-go reads from the file what readManifest reads.
+// parquet-go reads from the file what Read reads.
 func TestManifestReadsAsParquetDoes(t *testing.T) {
 	const n = 5000
-	tab := NewManifest(nil)
-	for i := range n {
-		r := rowOf(i)
+	rows := rowsOf(n, func(i int, r *Row) {
 		r.Key, r.Columns = fmt.Sprintf("%05d", i), nil
 		r.Label = []int64{0, 1, -1, math.MaxInt64, math.MinInt64, int64(i) << (i % 64)}[i%6]
 		r.Shape = [3]int{int(int32(uint32(i) << (i % 32))), []int{math.MaxInt32, math.MinInt32}[i/40%2], i / 100}
 		r.Split = fmt.Sprint((i / 50 * i) % 300)
-		if err := tab.Append(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, _ := encodeTable(t, tab)
-	got, err := readManifest(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkEqualTables(t, "all kinds of numbers", got, tab)
-	r := parquet.NewGenericReader[any](bytes.NewReader(b), manifestSchema(nil, false))
+	})
+	b := encodeRows(t, nil, false, rows)
+	got, err := readRows(b, nil)
+	noError(t, err)
+	checkEqualRows(t, "all kinds of numbers", got, rows)
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	noError(t, err)
+	r := parquet.NewGenericReader[any](f)
 	defer r.Close()
-	rows, names := make([]parquet.Row, n), r.Schema().Columns()
-	if k, err := r.ReadRows(rows); k != n || err != nil && !errors.Is(err, io.EOF) {
+	values := make([]parquet.Row, n)
+	if k, err := r.ReadRows(values); k != n || err != nil && !errors.Is(err, io.EOF) {
 		t.Fatalf("%d rows: %v", k, err)
 	}
-	fill := got.fillers(r.Schema())
-	for i, row := range rows {
+	w := NewWriter(io.Discard, nil, false)
+	for i, row := range values {
+		w.row, w.rank = *got[i], int64(i)
 		for c, v := range row {
-			if want := fill[c](i, i); !parquet.Equal(v, want) {
-				t.Fatalf("row %d: %s is %v, not %v", i, names[c][0], want, v)
+			if want := w.table.value(&w.table.columns[c]); !parquet.Equal(v, want) {
+				t.Fatalf("row %d: %s is %v, not %v", i, w.table.columns[c].name, want, v)
 			}
 		}
 	}
 }
 
 func TestManifestWithAValueThatIsTooLong(t *testing.T) {
-	tab := NewManifest([]string{"caption"})
 	r := rowOf(0)
 	r.Columns = []string{strings.Repeat("x", maxString+1)}
-	if err := tab.Append(r); !errors.Is(err, formats.ErrSchema) || !strings.Contains(err.Error(), "caption") {
-		t.Errorf("%v", err)
+	for _, err := range []error{NewWriter(io.Discard, []string{"caption"}, false).Append(r), CheckRow(r, []string{"caption"})} {
+		if !errors.Is(err, formats.ErrSchema) || !strings.Contains(err.Error(), "caption") {
+			t.Errorf("%v", err)
+		}
 	}
-	if tab.Len() != 0 {
-		t.Error("the row is half there")
+}
+
+// Keys that are invalid or not in order are damage, and no row is yielded after them.
+func TestManifestWithBadKeys(t *testing.T) {
+	for _, keys := range [][]string{{"b", "a"}, {"a", "a"}, {""}, {"a", "b/../c"}} {
+		var rows []*Row
+		for _, k := range keys {
+			rows = append(rows, &Row{Info: formats.Info{Key: k}})
+		}
+		got, err := readRows(encodeRows(t, nil, false, rows), nil)
+		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "key") || len(got) != len(keys)-1 {
+			t.Errorf("%q: %d rows, %v", keys, len(got), err)
+		}
+	}
+}
+
+// What yield returns ends the reading, as it is.
+func TestReadStops(t *testing.T) {
+	b, stop, n := encodeRows(t, testColumns, false, rowsOf(10, nil)), errors.New("stop"), 0
+	if err := Read(b, testColumns, func(*Row) error { n++; return stop }); err != stop || n != 1 { //nolint:errorlint // not wrapped
+		t.Errorf("%d rows, %v", n, err)
+	}
+	for _, columns := range [][]string{{"other"}, {"a", "a"}} {
+		if _, err := readRows(b, columns); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), columns[0]) {
+			t.Errorf("columns %q: %v", columns, err)
+		}
 	}
 }
 
@@ -366,10 +364,9 @@ func TestManifestWithAValueThatIsTooLong(t *testing.T) {
 // for what is there.
 func FuzzManifest(f *testing.F) {
 	for _, n := range []int{0, 1, 10, 3000} {
-		b, _ := encodeTable(f, tableOf(f, n))
-		f.Add(b)
+		f.Add(encodeRows(f, testColumns, false, rowsOf(n, nil)))
 	}
-	whole, _ := encodeTable(f, tableOf(f, 10))
+	whole := encodeRows(f, testColumns, false, rowsOf(10, nil))
 	for _, what := range slices.Sorted(maps.Keys(claims)) {
 		m := takeApart(f, whole)
 		claims[what](m)
@@ -379,21 +376,21 @@ func FuzzManifest(f *testing.F) {
 		f.Add(withFooter([]byte(parquetMagic), []byte(footers[what])))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var tab *Manifest
 		var err error
-		if got := allocated(func() { tab, err = readManifest(b, nil) }); got > memoryBound(len(b)) {
+		var last []byte
+		if got := allocated(func() {
+			err = Read(b, nil, func(r *Row) error {
+				if r.Key <= string(last) {
+					t.Fatalf("the key %q after %q", r.Key, last)
+				}
+				last = append(last[:0], r.Key...)
+				return nil
+			})
+		}); got > memoryBound(len(b)) {
 			t.Fatalf("%d bytes took %d of memory", len(b), got)
 		}
-		if err != nil {
-			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("%v is not ErrDamaged", err)
-			}
-			return
-		}
-		for i := range tab.Len() {
-			if _, err := tab.Info(i); err != nil {
-				t.Fatal(err)
-			}
+		if err != nil && !errors.Is(err, formats.ErrDamaged) {
+			t.Fatalf("%v is not ErrDamaged", err)
 		}
 	})
 }
@@ -402,7 +399,7 @@ func FuzzManifest(f *testing.F) {
 func TestLongStrings(t *testing.T) {
 	const each = 8 << 20
 	n := maxText/each + 1
-	whole, _ := encodeTable(t, tableOf(t, n))
+	whole := encodeRows(t, testColumns, false, rowsOf(n, nil))
 	m := takeApart(t, whole)
 	head := binary.AppendVarint([]byte{0x80, 1, 4, 1}, each) // one length
 	content := slices.Concat(head, bytes.Repeat([]byte{'a'}, each))
@@ -416,7 +413,7 @@ func TestLongStrings(t *testing.T) {
 	p.header.UncompressedPageSize = int32(len(content))
 	p.header.DataPageHeaderV2.V.NumValues, p.header.DataPageHeaderV2.V.NumRows = 1, 1
 	m.chunks[m.names["source_path"]] = slices.Repeat([]madePage{*p}, n-2)
-	if got, err := readManifest(m.together(t), nil); err == nil || got != nil || strings.Contains(err.Error(), "strings of") {
+	if _, err := readRows(m.together(t), nil); err == nil || strings.Contains(err.Error(), "strings of") {
 		t.Errorf("fewer strings: %v", err)
 	}
 	m.chunks[m.names["source_path"]] = slices.Repeat([]madePage{*p}, n)

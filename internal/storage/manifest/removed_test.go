@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -63,34 +64,32 @@ func FuzzRemoved(f *testing.F) {
 
 // Marks go through the journal and the manifest; where there are none, neither has them.
 func TestMarks(t *testing.T) {
-	plain := tableOf(t, 2000)
-	b, _ := encodeTable(t, plain)
-	if f, err := parseFooter(b, nil, "edited", "origin"); err != nil || len(f.chunks["edited"])+len(f.chunks["origin"]) > 0 {
+	plain := rowsOf(2000, nil)
+	b := encodeRows(t, testColumns, false, plain)
+	if f, err := parseFooter(b, nil, provenanceColumns(new(Row))); err != nil || len(f.chunks["edited"])+len(f.chunks["origin"]) > 0 {
 		t.Errorf("a manifest without marks has columns of them: %v", err)
 	}
-	meta := &formats.Meta{Columns: plain.Columns, History: &formats.History{}}
-	tab := NewManifestFor(meta)
-	want := formats.History{}
-	for i := range 2000 {
-		r := rowOf(i)
+	meta := &formats.Meta{Columns: testColumns, History: &formats.History{}}
+	want := formats.History{Origins: 4}
+	rows := rowsOf(2000, func(i int, r *Row) {
 		r.Provenance = formats.Provenance{Edited: uint16(i % 3 << 14), Origin: uint16(i % 5)}
 		if r.Provenance.Edited != 0 {
 			want.Edited++
 		}
+	})
+	tab, journal := NewManifestFor(meta), NewManifestFor(meta)
+	for _, r := range rows {
 		noError(t, tab.Append(r))
 	}
-	want.Origins = 4
-	journal := NewManifestFor(meta)
 	noError(t, journal.TakeRows(&wire.Cursor{B: tab.AppendRows(nil, 0)}))
-	b, ranks := encodeTable(t, journal)
-	read, err := readManifest(b, plain.Columns)
+	ranks, err := journal.KeyOrder()
 	noError(t, err)
-	for r, i := range ranks {
-		if got, want := read.rows.at(r).provenance, tab.rows.at(int(i)).provenance; got != want {
-			t.Fatalf("row %d has the mark %v, want %v", i, got, want)
-		}
-	}
-	read.Describe(meta)
+	var file bytes.Buffer
+	noError(t, journal.WriteParquet(&file, ranks))
+	got, err := readRows(file.Bytes(), testColumns)
+	noError(t, err)
+	checkEqualRows(t, "marks", got, rows)
+	journal.Describe(meta)
 	if meta.History == nil || *meta.History != want || meta.RequiredVersion() != 2 {
 		t.Errorf("the rows have %+v, want %+v", meta.History, want)
 	}

@@ -19,11 +19,11 @@ type Profile struct {
 	low, high      []int64 // of each number, see numbers
 	splits         map[string]int
 	encodings      map[string]int
-	suffixes       map[string]bool // nil once there are too many
-	bytes          int64           // of the images
-	keys           int64           // bytes
-	paths, oddPath int64           // bytes of all paths, and of those that are not a key and a suffix
-	texts          []int64         // bytes of each user column
+	suffixes       map[string]int // nil once there are too many
+	bytes          int64          // of the images
+	keys           int64          // bytes
+	paths, oddPath int64          // bytes of all paths, and of those that are not a key and a suffix
+	texts          []int64        // bytes of each user column
 	hasChecksum    bool
 	otherHash      bool // a hash that is not the checksum
 	hasHash        bool
@@ -37,7 +37,7 @@ func NewProfile(columns []string, fields int) *Profile {
 	numbers := fixedNumbers + 2*fields + len(columns)
 	return &Profile{
 		columns: columns, fields: fields, low: make([]int64, numbers), high: make([]int64, numbers),
-		splits: map[string]int{}, encodings: map[string]int{}, suffixes: map[string]bool{},
+		splits: map[string]int{}, encodings: map[string]int{}, suffixes: map[string]int{},
 		texts: make([]int64, len(columns)), scratch: make([]int64, numbers),
 	}
 }
@@ -55,15 +55,15 @@ func (p *Profile) Add(r *Row) {
 		p.low[k], p.high[k] = min(p.low[k], x), max(p.high[k], x)
 	}
 	p.n++
-	p.splits[r.Split]++
-	p.encodings[string(r.Encoding)]++
+	countName(p.splits, r.Split)
+	countName(p.encodings, string(r.Encoding))
 	p.bytes += r.Size
 	p.keys += int64(len(r.Key))
 	p.paths += int64(len(r.Source.Path))
 	if suffix, ok := suffixOf(r); !ok {
 		p.oddPath += int64(len(r.Source.Path))
 	} else if p.suffixes != nil {
-		if p.suffixes[suffix] = true; len(p.suffixes) > maxSuffixes {
+		if countName(p.suffixes, suffix); len(p.suffixes) > maxSuffixes {
 			p.suffixes = nil
 		}
 	}
@@ -76,6 +76,15 @@ func (p *Profile) Add(r *Row) {
 	if r.Provenance.Edited != 0 {
 		p.edited++
 	}
+}
+
+// countName counts a name; it keeps a copy, since rows may be views of memory that is used again.
+func countName(counts map[string]int, name string) {
+	n, ok := counts[name]
+	if !ok {
+		name = strings.Clone(name)
+	}
+	counts[name] = n + 1
 }
 
 const (
@@ -168,10 +177,7 @@ func (p *Profile) layout() *layout {
 	l.suffixes = []string{""}
 	paths := p.paths
 	if p.suffixes != nil {
-		for s := range p.suffixes {
-			l.suffixes = append(l.suffixes, s)
-		}
-		slices.Sort(l.suffixes[1:])
+		l.suffixes = append(l.suffixes, sortedNames(p.suffixes)...)
 		paths = p.oddPath
 	}
 	l.numbers[numberSplit] = codes(len(l.splits))

@@ -50,6 +50,28 @@ func NewWriter(f *os.File, p *Profile) (*Writer, error) {
 	return w, err
 }
 
+// Build writes an index of rows, which come in key order, into the empty file f. It goes over them twice.
+func Build(f *os.File, columns []string, fields int, rows Rows, id ID) error {
+	p := NewProfile(columns, fields)
+	if err := rows(func(r *Row) error {
+		if err := p.CheckLimits(r); err != nil {
+			return fmt.Errorf("key %q: %w", r.Key, err)
+		}
+		p.Add(r)
+		return nil
+	}); err != nil {
+		return err
+	}
+	w, err := NewWriter(f, p)
+	if err != nil {
+		return err
+	}
+	if err := rows(w.Append); err != nil {
+		return err
+	}
+	return w.Finish(id)
+}
+
 // Append adds a row. ErrKey if its key is that of the row before.
 func (w *Writer) Append(r *Row) error {
 	switch {

@@ -10,6 +10,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -19,9 +21,10 @@ import (
 // file i is the one with that number, whatever its name was. So a copy never reads the files of
 // the dataset that it was copied from, and an edit of the copy never changes them.
 type Contents struct {
-	manifest.Description                    // Meta.Files are the current names
-	Checksums            checksum.Checksums // with the current names
-	OriginalFiles        []string           // of the data files, when they were written
+	Meta          *formats.Meta      // whose Files are the current names
+	Checksums     checksum.Checksums // with the current names
+	OriginalFiles []string           // of the data files, when they were written
+	dir           string
 	// otherNames: no file has the name that the path gives it, but files with other names share
 	// the sidecar. Meta.Files are then the original names.
 	otherNames bool
@@ -34,23 +37,28 @@ func (p ShardPath) OpenSidecar() (Contents, error) {
 
 // openSidecarAt is openSidecar with the sidecar in another folder.
 func (p ShardPath) openSidecarAt(dir string) (Contents, error) {
-	c, sums, err := sidecar.ReadWithChecksums(dir)
+	meta, sums, err := sidecar.Read(dir)
 	if err != nil {
 		return Contents{}, err
 	}
-	d := Contents{Description: c, OriginalFiles: c.Meta().Files}
+	d := Contents{OriginalFiles: meta.Files, dir: dir}
 	for _, name := range d.OriginalFiles {
 		if name != filepath.Base(name) {
 			return d, fmt.Errorf("%s: %w: a shard is named %q", dir, formats.ErrDamaged, name)
 		}
 	}
 	d.otherNames = !p.IsPattern() && len(d.OriginalFiles) > 1 || p.onlyOthersExist(d.OriginalFiles)
-	m := *c.Meta()
+	m := *meta
 	if !d.otherNames {
 		m.Files = p.names(len(d.OriginalFiles))
 	}
-	d.Description, d.Checksums = d.With(&m), p.renameChecksums(d.OriginalFiles, m.Files, sums)
+	d.Meta, d.Checksums = &m, p.renameChecksums(d.OriginalFiles, m.Files, sums)
 	return d, nil
+}
+
+// Describe opens the index of the dataset. With salvage, one that is damaged is made again.
+func (d *Contents) Describe(salvage bool) (description.Description, error) {
+	return sidecar.Describe(d.dir, d.Meta, d.Checksums, sidecar.Places{}, salvage)
 }
 
 // names returns the names of the first n shards.
@@ -92,7 +100,7 @@ func (p ShardPath) renameChecksums(written, now []string, sums checksum.Checksum
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *Contents) renamed() bool { return !slices.Equal(d.OriginalFiles, d.Meta().Files) }
+func (d *Contents) renamed() bool { return !slices.Equal(d.OriginalFiles, d.Meta.Files) }
 
 // staleIndexFiles lists the sidecar's files for other programs that contain the original names,
 // if those differ from the current names.
@@ -102,7 +110,7 @@ func (d *Contents) staleIndexFiles() []string {
 	}
 	var names []string
 	for _, fs := range d.Checksums {
-		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{sidecar.ManifestName, manifest.MetaName, checksum.ChecksumsName}, name) {
+		if dir, name := path.Split(fs.Name); dir != "" && !slices.Contains([]string{sidecar.ManifestName, manifest.MetaName, indexfile.Name, checksum.ChecksumsName}, name) {
 			names = append(names, name)
 		}
 	}

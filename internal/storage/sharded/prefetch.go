@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // probeCount is the number of records that Prefetch probes to judge whether all are in memory.
@@ -14,12 +14,12 @@ const probeCount = 8
 // Prefetch asks the system to read the locations in files, without waiting, unless those it
 // probes are in memory; see formats.Prefetcher. It sorts locations. A location's Shard is the
 // index in files. Invalid locations are skipped.
-func Prefetch(files []*mapped.Mapping, locations []manifest.Location) {
-	locations = slices.DeleteFunc(locations, func(p manifest.Location) bool { return !isWithin(files, p) })
+func Prefetch(files []*mapped.Mapping, locations []sampleindex.Location) {
+	locations = slices.DeleteFunc(locations, func(p sampleindex.Location) bool { return !isWithin(files, p) })
 	if len(locations) == 0 || InMemory(files, locations) {
 		return
 	}
-	slices.SortFunc(locations, func(a, b manifest.Location) int {
+	slices.SortFunc(locations, func(a, b sampleindex.Location) int {
 		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset))
 	})
 	for len(locations) > 0 {
@@ -34,7 +34,7 @@ func Prefetch(files []*mapped.Mapping, locations []manifest.Location) {
 	}
 }
 
-func isWithin(files []*mapped.Mapping, p manifest.Location) bool {
+func isWithin(files []*mapped.Mapping, p sampleindex.Location) bool {
 	if p.Shard < 0 || p.Shard >= len(files) || p.Offset < 0 || p.Length <= 0 {
 		return false
 	}
@@ -44,7 +44,7 @@ func isWithin(files []*mapped.Mapping, p manifest.Location) bool {
 
 // InMemory reports whether the middles of some of the locations, at most probeCount, are all in
 // memory; false if the system does not reveal it. The locations must lie in the files.
-func InMemory(files []*mapped.Mapping, locations []manifest.Location) bool {
+func InMemory(files []*mapped.Mapping, locations []sampleindex.Location) bool {
 	n := min(probeCount, len(locations))
 	for k := range n {
 		p := locations[k*len(locations)/n]
@@ -61,10 +61,10 @@ func (r *Records) Prefetch(indices []int32) {
 		return
 	}
 	defer r.gate.Leave(0)
-	locations := make([]manifest.Location, 0, len(indices))
+	locations := make([]sampleindex.Location, 0, len(indices))
 	for _, i := range indices {
-		if r.Manifest.CheckIndex(int(i)) == nil {
-			locations = append(locations, r.Manifest.Location(int(i)))
+		if e, err := r.Index().At(int(i)); err == nil { // reading it reports the error
+			locations = append(locations, e.Location())
 		}
 	}
 	Prefetch(r.files, locations)

@@ -13,14 +13,17 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // Records reads what Shards wrote, from mapped memory. It is safe for concurrent use.
 type Records struct {
-	Contents
+	description.Description
+	contents     Contents
 	name         string // the path as it was given
 	path         ShardPath
 	gate         lifetime.Gate
@@ -31,7 +34,7 @@ type Records struct {
 // OpenRecords opens the dataset at path. ErrDamaged if a file is missing or has another size
 // than was written, or a record's location is invalid.
 func OpenRecords(path string) (*Records, error) {
-	return openRecords(path, func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error) {
+	return openRecords(path, false, func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error) {
 		m, err := mapped.Map(file)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w: %w", file, formats.ErrDamaged, os.ErrNotExist)
@@ -50,7 +53,7 @@ func OpenRecords(path string) (*Records, error) {
 // SalvageRecords is OpenRecords that accepts missing files and files of another size: reading
 // what they lack is ErrDamaged.
 func SalvageRecords(path string) (*Records, error) {
-	return openRecords(path, func(file string, _ checksum.FileChecksums) (*mapped.Mapping, error) {
+	return openRecords(path, true, func(file string, _ checksum.FileChecksums) (*mapped.Mapping, error) {
 		m, err := mapped.Map(file)
 		if errors.Is(err, os.ErrNotExist) {
 			return &mapped.Mapping{}, nil
@@ -59,69 +62,67 @@ func SalvageRecords(path string) (*Records, error) {
 	})
 }
 
-func openRecords(path string, open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) (*Records, error) {
+func openRecords(path string, salvage bool, open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) (*Records, error) {
 	p, err := ParseShardPath(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Records{name: path, path: p}
-	if r.Contents, err = p.OpenSidecar(); err != nil {
+	if r.contents, err = p.OpenSidecar(); err != nil {
 		return nil, p.explainOpen(path, err)
 	}
-	if r.otherNames {
-		return nil, p.otherNameError(path, &r.Contents)
+	if r.contents.otherNames {
+		return nil, p.otherNameError(path, &r.contents)
 	}
-	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.OriginalFiles)-1) {
-		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.OriginalFiles)-1)
+	if lo, hi, ok := p.Braces(); ok && (lo != 0 || hi != len(r.OriginalNames())-1) {
+		return nil, fmt.Errorf("%s: the dataset has the shards 0 to %d; give that range, or a pattern with %%d", path, len(r.OriginalNames())-1)
 	}
-	sizes, err := r.open(open)
-	files := r.files
-	r.gate.Open(path, func() (err error) {
+	err = r.open(open)
+	if err == nil {
+		r.Description, err = r.contents.Describe(salvage)
+	}
+	files, index := r.files, r.Description
+	free := func() (err error) {
 		for _, m := range files {
 			err = errors.Join(err, m.Close())
 		}
 		return err
-	})
-	if err == nil {
-		if err = r.Manifest.CheckLocations(sizes); err != nil {
-			err = fmt.Errorf("%s: %w", filepath.Join(p.Sidecar(), sidecar.ManifestName), err)
-		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.Close())
+		return nil, errors.Join(err, free())
 	}
-	r.staleIndexes, r.Checksums = r.staleIndexFiles(), nil
+	r.gate.Open(path, func() error { return errors.Join(free(), index.CloseIndex()) })
+	r.staleIndexes, r.contents.Checksums = r.contents.staleIndexFiles(), nil
 	return r, nil
 }
 
-// open maps the files and returns their sizes as written.
-func (r *Records) open(open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) ([]int64, error) {
-	files, table := r.Meta().Files, r.Checksums.ByName()
-	sizes := make([]int64, len(files))
+// open maps the files.
+func (r *Records) open(open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) error {
+	files, table := r.contents.Meta.Files, r.contents.Checksums.ByName()
 	var wrong []error
-	for i, name := range files {
+	for _, name := range files {
 		fs, err := table.ForFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.path.Sidecar(), err)
+			return fmt.Errorf("%s: %w", r.path.Sidecar(), err)
 		}
 		m, err := open(filepath.Join(r.path.Dir, name), fs)
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
-		sizes[i], r.files = fs.Size, append(r.files, m)
+		r.files = append(r.files, m)
 	}
 	if len(wrong) == 0 {
-		return sizes, nil
+		return nil
 	}
-	return nil, fmt.Errorf("%w%s", wrong[0], r.countWrong(len(wrong), len(files)))
+	return fmt.Errorf("%w%s", wrong[0], r.countWrong(len(wrong), len(files)))
 }
 
 // countWrong returns the end of an error about wrong files: how many of the files are wrong.
 func (r *Records) countWrong(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
-	case files == 1 && !r.path.has(r.Meta().Files[0]):
+	case files == 1 && !r.path.has(r.contents.Meta.Files[0]):
 		return ""
 	case files == 1:
 		return "; it is truncated, or not the file that " + side + " describes"
@@ -142,7 +143,7 @@ func (r *Records) CheckFormat(name string) error {
 }
 
 // OriginalNames lists the names that the data files had when they were written.
-func (r *Records) OriginalNames() []string { return r.OriginalFiles }
+func (r *Records) OriginalNames() []string { return r.contents.OriginalFiles }
 
 // StaleIndexFiles lists the sidecar's files for other programs that contain the data files'
 // original names, if those differ from the current names.
@@ -161,19 +162,24 @@ func (p ShardPath) writePath(path string) string {
 	return filepath.Join(p.Dir, fmt.Sprintf("%s%%0%dd%s", p.Before, p.width, p.after))
 }
 
-// record returns the bytes of the record of row i, in mapped memory. The error names the key.
-func (r *Records) record(i int) ([]byte, error) {
-	at := r.Manifest.Location(i)
-	b, err := r.files[at.Shard].Slice(at.Offset, at.Length)
-	if err != nil {
-		return nil, fmt.Errorf("key %q in %s: %w", r.Manifest.Key(i), r.Meta().Files[at.Shard], err)
+// location returns the location of the record of sample i, which lies in a file.
+func (r *Records) location(i int) (e sampleindex.Entry, at sampleindex.Location, record []byte, err error) {
+	if e, err = r.Index().At(i); err != nil {
+		return e, at, nil, err
 	}
-	return b, nil
+	at = e.Location()
+	if at.Shard < 0 || at.Shard >= len(r.files) {
+		return e, at, nil, fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", r.Index().Key(i), formats.ErrDamaged, at.Shard, len(r.files))
+	}
+	if record, err = r.files[at.Shard].Slice(at.Offset, at.Length); err != nil {
+		err = fmt.Errorf("key %q in %s: %w", r.Index().Key(i), r.Meta().Files[at.Shard], err)
+	}
+	return e, at, record, err
 }
 
-// ReadRecord implements Read: it calls do with the record of row i, in mapped memory, to fill s. An
-// error, also one about a page that cannot be read, names the key, the file and the offset.
-func (r *Records) ReadRecord(i int, s *formats.Sample, do func(record []byte) error) error {
+// ReadRecord implements Read: it calls do with the row and the record of sample i, in mapped memory, to fill
+// s. An error, also one about a page that cannot be read, names the key, the file and the offset.
+func (r *Records) ReadRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
 	if err := r.gate.Enter(i); err != nil {
 		return err
 	}
@@ -182,7 +188,7 @@ func (r *Records) ReadRecord(i int, s *formats.Sample, do func(record []byte) er
 }
 
 // ViewRecord is ReadRecord for View: s may point into the record afterwards.
-func (r *Records) ViewRecord(i int, s *formats.Sample, do func(record []byte) error) error {
+func (r *Records) ViewRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
 	if err := r.gate.Enter(i); err != nil {
 		return err
 	}
@@ -191,28 +197,28 @@ func (r *Records) ViewRecord(i int, s *formats.Sample, do func(record []byte) er
 	return r.withRecord(i, s, do)
 }
 
-func (r *Records) withRecord(i int, s *formats.Sample, do func(record []byte) error) error {
+func (r *Records) withRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
 	if err := r.CheckRead(i, s); err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
-	b, err := r.record(i)
+	e, at, b, err := r.location(i)
 	if err != nil {
 		return err
 	}
 	mark := guard.Now()
-	if err := guard.Since(mark, b, do(b)); err != nil {
-		at := r.Manifest.Location(i)
-		return fmt.Errorf("key %q in %s at byte %d: %w", r.Manifest.Key(i), r.Meta().Files[at.Shard], at.Offset, err)
+	if err := guard.Since(mark, b, do(e, b)); err != nil {
+		return fmt.Errorf("key %q in %s at byte %d: %w", r.Index().Key(i), r.Meta().Files[at.Shard], at.Offset, err)
 	}
 	return nil
 }
 
 // Info implements formats.Dataset.
 func (r *Records) Info(i int) (formats.Info, error) {
-	if err := r.gate.Check(); err != nil {
+	if err := r.gate.Enter(i); err != nil {
 		return formats.Info{}, err
 	}
-	in, err := r.Manifest.Info(i)
+	defer r.gate.Leave(i)
+	in, err := r.Index().Info(i)
 	if err != nil {
 		return in, fmt.Errorf("%s: %w", r.name, err)
 	}
@@ -268,46 +274,75 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // was opened.
 func (r *Records) readChecksums() (checksum.Checksums, error) {
 	sums, err := checksum.ReadChecksums(r.path.Sidecar())
-	return r.path.renameChecksums(r.OriginalFiles, r.Meta().Files, sums), err
+	return r.path.renameChecksums(r.contents.OriginalFiles, r.Meta().Files, sums), err
 }
 
 // checkOverlaps reports records that overlap.
 func (r *Records) checkOverlaps(report func(formats.Damage)) {
 	order := r.storageOrder()
 	for k := 1; k < len(order); k++ {
-		i, j := int(order[k-1]), int(order[k])
-		a, b := r.Manifest.Location(i), r.Manifest.Location(j)
-		if a.Shard == b.Shard && a.Offset+a.Length > b.Offset {
-			report(formats.Damage{
-				File: r.Meta().Files[a.Shard], Offset: b.Offset, Length: a.Offset + a.Length - b.Offset,
-				Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Manifest.Key(i), r.Manifest.Key(j)),
-			})
+		last, at := r.recordAt(order[k-1]), r.recordAt(order[k])
+		if last.Shard != at.Shard || last.Offset+last.Length <= at.Offset || at.Shard < 0 || at.Shard >= len(r.files) {
+			continue
 		}
+		report(formats.Damage{
+			File: r.Meta().Files[at.Shard], Offset: at.Offset, Length: last.Offset + last.Length - at.Offset,
+			Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Index().Key(int(order[k-1])), r.Index().Key(int(order[k]))),
+		})
 	}
+}
+
+// recordAt returns the location of a record, in shard -1 if its row cannot be read: reading the sample
+// reports that.
+func (r *Records) recordAt(i int32) sampleindex.Location {
+	e, err := r.Index().At(int(i))
+	if err != nil {
+		return sampleindex.Location{Shard: -1}
+	}
+	return e.Location()
 }
 
 // StorageOrder implements formats.StorageOrdered: nil after Close.
 func (r *Records) StorageOrder() []int32 {
-	if r.gate.Check() != nil {
+	if r.gate.Enter(0) != nil {
 		return nil
 	}
+	defer r.gate.Leave(0)
 	return r.storageOrder()
 }
 
 func (r *Records) storageOrder() []int32 {
-	order := make([]int32, r.Len())
-	for i := range order {
-		order[i] = int32(i)
+	type place struct {
+		shard, index int32
+		offset       int64
 	}
-	slices.SortFunc(order, func(i, j int32) int {
-		a, b := r.Manifest.Location(int(i)), r.Manifest.Location(int(j))
-		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset), cmp.Compare(i, j))
+	places := make([]place, r.Len())
+	for i := range places {
+		at := r.recordAt(int32(i))
+		places[i] = place{int32(at.Shard), int32(i), at.Offset}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.offset, b.offset), cmp.Compare(a.index, b.index))
 	})
+	order := make([]int32, len(places))
+	for k := range places {
+		order[k] = places[k].index
+	}
 	return order
 }
 
-// Location returns the location of the record of row i; i must be in range.
-func (r *Records) Location(i int) manifest.Location { return r.Manifest.Location(i) }
+// Location returns the location of the record of row i.
+func (r *Records) Location(i int) (sampleindex.Location, error) {
+	if err := r.gate.Enter(i); err != nil {
+		return sampleindex.Location{}, err
+	}
+	defer r.gate.Leave(i)
+	e, err := r.Index().At(i)
+	if err != nil {
+		return sampleindex.Location{}, err
+	}
+	return e.Location(), nil
+}
 
 // Lease keeps the files mapped after Close until release is called; see formats.Viewer.
 func (r *Records) Lease() (release func(), err error) { return r.gate.Lease() }

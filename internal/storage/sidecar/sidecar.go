@@ -22,42 +22,28 @@ const (
 // PartialSuffix is appended to a dataset's path to name its staging folder.
 const PartialSuffix = ".partial"
 
-// Read reads manifest and dataset.json in dir and compares them with their
-// checksums. ErrNotDataset if they are missing; ErrDamaged, with the file's name, if they
-// are not what was written.
-func Read(dir string) (manifest.Description, error) {
-	c, _, err := ReadWithChecksums(dir)
-	return c, err
-}
-
-// ReadWithChecksums is Read that returns the table of checksums too.
-func ReadWithChecksums(dir string) (manifest.Description, checksum.Checksums, error) {
+// Read reads dataset.json in dir and the table of checksums. ErrNotDataset if they are missing; ErrDamaged,
+// with the file's name, if they are not what was written.
+func Read(dir string) (*formats.Meta, checksum.Checksums, error) {
 	if _, err := os.Stat(filepath.Join(dir, manifest.MetaName)); durable.IsMissing(err) {
 		if err := ExplainMissing(dir); err != nil {
-			return manifest.Description{}, nil, err
+			return nil, nil, err
 		}
-		return manifest.Description{}, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, manifest.MetaName)
+		return nil, nil, fmt.Errorf("%s: %w: it has no %s", dir, formats.ErrNotDataset, manifest.MetaName)
 	}
 	sums, err := checksum.ReadChecksums(dir)
 	if err != nil {
-		return manifest.Description{}, nil, errors.Join(newer(dir), err)
+		return nil, nil, errors.Join(newer(dir), err)
 	}
 	b, err := sums.ReadSmall(dir, manifest.MetaName)
 	if err != nil {
-		return manifest.Description{}, nil, err
+		return nil, nil, err
 	}
 	m, err := manifest.DecodeMeta(b)
 	if err != nil {
-		return manifest.Description{}, nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if b, err = sums.ReadSmall(dir, ManifestName); err != nil {
-		return manifest.Description{}, nil, err
-	}
-	c, err := manifest.NewDescription(m, b)
-	if err != nil {
-		return manifest.Description{}, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestName), err)
-	}
-	return c, sums, nil
+	return m, sums, nil
 }
 
 // HasPartial reports whether there is a staging folder for path.

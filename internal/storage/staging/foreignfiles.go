@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -26,7 +27,7 @@ import (
 // ownFileNames are the names of dsconv's files in such folders.
 var ownFileNames = []string{
 	"data.mdb", "lock.mdb", "fields/data.mdb", "fields/lock.mdb",
-	sidecar.ManifestName, sidecar.RemovedName, manifest.MetaName, "wids.json", checksum.ChecksumsName, // the table last: it lists the others
+	sidecar.ManifestName, sidecar.RemovedName, manifest.MetaName, indexfile.Name, "wids.json", checksum.ChecksumsName, // the table last: it lists the others
 }
 
 // indexSuffixes are the extensions of the index files in sidecars.
@@ -41,7 +42,8 @@ func ownFilesIn(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell which of its files dsconv wrote: %w", err)
 	}
-	listed := map[string]bool{checksum.ChecksumsName: true}
+	// An index may have been made later, which the table does not have.
+	listed := map[string]bool{checksum.ChecksumsName: true, indexfile.Name: indexfile.Replaceable(filepath.Join(dir, indexfile.Name))}
 	for _, fs := range table {
 		name := fs.Name
 		if at := strings.LastIndexByte(name, '/'); at >= 0 && strings.HasSuffix(name[:at], ".dsconv") {

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -30,24 +31,46 @@ const (
 	maxRecord = 1 << 30
 )
 
-// checkpoint is the last checkpoint of a journal.
+// checkpoint is a checkpoint of a journal.
 type checkpoint struct {
 	state, note []byte
-	length      int64 // of its record
-	end         int64 // of the record in the journal
+	count       int    // of the rows since the last one
+	rows        []byte // encoded
+	length      int64  // of its record
+	end         int64  // of the record in the journal
 }
 
-func appendRecord(f *os.File, payload []byte) error {
-	if len(payload) > maxRecord {
-		return fmt.Errorf("a checkpoint has %d bytes, the limit is %d: make checkpoints more often, with a smaller number of bytes between them", len(payload), maxRecord)
+// appendRecord appends a record whose payload is head and all that each calls its argument with.
+func appendRecord(f *os.File, head []byte, each func(do func(b []byte) error) error) error {
+	length, sum := int64(len(head)), crc32.Checksum(head, checksum.Castagnoli)
+	err := each(func(b []byte) error {
+		length += int64(len(b))
+		sum = crc32.Update(sum, checksum.Castagnoli, b)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(payload)), uint32(len(payload)))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(payload, checksum.Castagnoli))
-	if _, err := f.Write(append(b, payload...)); err != nil {
+	if length > maxRecord {
+		return fmt.Errorf("a checkpoint has %d bytes, the limit is %d: make checkpoints more often, with a smaller number of bytes between them", length, maxRecord)
+	}
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader+len(head)), uint32(length))
+	b = append(binary.LittleEndian.AppendUint32(b, sum), head...)
+	write := func(b []byte) error {
+		_, err := f.Write(b)
+		return err
+	}
+	if err := write(b); err != nil {
+		return err
+	}
+	if err := each(write); err != nil {
 		return err
 	}
 	return f.Sync()
 }
+
+// nothing is the rest of a record that has only a head.
+func nothing(func(b []byte) error) error { return nil }
 
 // recordReader reads the complete records of a journal in order.
 type recordReader struct {
@@ -94,19 +117,17 @@ func tornAsEOF(err error) error {
 	return err
 }
 
-func encodeCheckpoint(t *manifest.Manifest, from int, state, note []byte) []byte {
+// encodeCheckpoint returns the beginning of a checkpoint of count rows, which follow.
+func encodeCheckpoint(count int, state, note []byte) []byte {
 	b := wire.AppendBytes(nil, state)
 	b = wire.AppendBytes(b, note)
-	return t.AppendRows(b, from)
+	return binary.AppendUvarint(b, uint64(count))
 }
 
-func decodeCheckpoint(p []byte, t *manifest.Manifest) (checkpoint, error) {
+func decodeCheckpoint(p []byte) (checkpoint, error) {
 	c := &wire.Cursor{B: p}
-	cp := checkpoint{state: c.Bytes(), note: c.Bytes()}
-	if err := t.TakeRows(c); err != nil {
-		return cp, err
-	}
-	if c.Failed || len(c.B) != 0 {
+	cp := checkpoint{state: c.Bytes(), note: c.Bytes(), count: c.Length(1)}
+	if cp.rows = c.B; c.Failed {
 		return cp, fmt.Errorf("%w: a checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	return cp, nil
@@ -192,46 +213,68 @@ func truncateJournal(path string) error {
 	return f.Truncate(records.whole)
 }
 
-// readJournal reads all complete records of the journal at path and does not change it.
-func readJournal(path string) (m *formats.Meta, t *manifest.Manifest, last checkpoint, err error) {
+// eachCheckpoint reads all complete records of the journal at path, which it does not change. It calls begin
+// with the first record's Meta, and do with each checkpoint.
+func eachCheckpoint(path string, begin func(m *formats.Meta), do func(c *checkpoint) error) (m *formats.Meta, last checkpoint, err error) {
 	f, _, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, last, formats.ErrNoPartial
+		return nil, last, formats.ErrNoPartial
 	}
 	if err != nil {
-		return nil, nil, last, err
+		return nil, last, err
 	}
 	defer f.Close()
 	records, err := recordsFrom(f, 0)
 	if err != nil {
-		return nil, nil, last, err
+		return nil, last, err
 	}
 	p, err := records.next()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, last, formats.ErrNoPartial
+		return nil, last, formats.ErrNoPartial
 	}
 	if err != nil {
-		return nil, nil, last, err
+		return nil, last, err
 	}
 	if m, err = manifest.DecodeMeta(p); err != nil {
-		return nil, nil, last, err
+		return nil, last, err
 	}
-	t = manifest.NewManifestFor(m)
+	begin(m)
 	length := int64(len(p))
 	for {
 		p, err := records.next()
 		if errors.Is(err, io.EOF) {
-			last.length, last.end = recordHeader+length, records.whole
-			return m, t, last, nil
+			last.rows, last.length, last.end = nil, recordHeader+length, records.whole
+			return m, last, nil
 		}
 		if err == nil {
-			last, err = decodeCheckpoint(p, t)
+			last, err = decodeCheckpoint(p)
+		}
+		if err == nil {
+			err = do(&last)
 		}
 		if err != nil {
-			return nil, nil, last, fmt.Errorf("read %s: %w", path, err)
+			return nil, last, fmt.Errorf("read %s: %w", path, err)
 		}
 		length = int64(len(p))
 	}
+}
+
+// readJournal reads the journal at path up to its last checkpoint.
+func readJournal(path string, each func(r *sampleindex.Row) error) (*formats.Meta, rowLog, checkpoint, error) {
+	var log rowLog
+	m, last, err := eachCheckpoint(path, func(m *formats.Meta) { log = newRowLog(m) }, func(c *checkpoint) error {
+		before := log.recorded
+		err := log.take(c.rows, func(r *sampleindex.Row) error {
+			log.recorded++
+			log.count(r)
+			return each(r)
+		})
+		if err == nil && log.recorded-before != c.count {
+			err = fmt.Errorf("%w: a checkpoint cannot be parsed", formats.ErrDamaged)
+		}
+		return err
+	})
+	return m, log, last, err
 }
 
 // reopenJournal opens the journal at path for appending, cuts off what follows its last

@@ -10,7 +10,7 @@ import (
 // only had to be published is published, and done is true. An empty staging folder is removed,
 // one that can be resumed stays. ErrLocked if another process is writing it.
 func Recover(path string) (done bool, err error) {
-	s, err := resumeStage(path)
+	s, err := resumeStage(path, formats.CreateOptions{})
 	switch {
 	case err == nil:
 		return false, s.Close()

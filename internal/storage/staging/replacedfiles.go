@@ -72,7 +72,7 @@ func (s *Stage) checkReplaced(m step) error {
 // table of checksums.
 func (s *Stage) checkInTable(path string, st os.FileInfo, compareBytes bool) error {
 	if st.IsDir() && s.owns(path) {
-		_, err := sidecar.Read(path)
+		_, _, err := sidecar.Read(path)
 		return err
 	}
 	if !st.Mode().IsRegular() {

@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/wire"
@@ -21,6 +21,7 @@ import (
 
 // oldDataset is the dataset that a new version replaces, and which of its files are reused.
 type oldDataset struct {
+	description.Description
 	sharded.Contents
 	byName checksum.ChecksumsByName
 	rows   [][]int32       // of each file, by offset
@@ -34,19 +35,33 @@ func openOldDataset(p sharded.ShardPath) (*oldDataset, error) {
 		return nil, err
 	}
 	b := &oldDataset{Contents: c, byName: c.Checksums.ByName(), reused: map[string]bool{}, rows: make([][]int32, len(c.OriginalFiles))}
-	for i := range c.Len() {
-		shard := c.Manifest.Location(i).Shard
-		if shard < 0 || shard >= len(b.rows) {
-			return nil, fmt.Errorf("%s: %w: key %q is in shard %d of %d", p.Sidecar(), formats.ErrDamaged, c.Manifest.Key(i), shard, len(b.rows))
-		}
-		b.rows[shard] = append(b.rows[shard], int32(i))
+	if b.Description, err = c.Describe(false); err != nil {
+		return nil, err
 	}
-	for _, rows := range b.rows {
-		slices.SortFunc(rows, func(x, y int32) int {
-			return cmp.Compare(c.Manifest.Location(int(x)).Offset, c.Manifest.Location(int(y)).Offset)
-		})
+	if err := b.sortRows(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", p.Sidecar(), err), b.CloseIndex())
 	}
 	return b, nil
+}
+
+// sortRows lists the rows of each file, by offset.
+func (b *oldDataset) sortRows() error {
+	offsets := make([]int64, b.Len())
+	for i := range offsets {
+		e, err := b.Index().At(i)
+		if err != nil {
+			return err
+		}
+		at := e.Location()
+		if at.Shard < 0 || at.Shard >= len(b.rows) {
+			return fmt.Errorf("%w: key %q is in shard %d of %d", formats.ErrDamaged, b.Index().Key(i), at.Shard, len(b.rows))
+		}
+		offsets[i], b.rows[at.Shard] = at.Offset, append(b.rows[at.Shard], int32(i))
+	}
+	for _, rows := range b.rows {
+		slices.SortFunc(rows, func(x, y int32) int { return cmp.Compare(offsets[x], offsets[y]) })
+	}
+	return nil
 }
 
 // ReuseFile implements formats.FileReuser: the file stays where it is. change may alter only a
@@ -83,7 +98,7 @@ func (s *Shards) ReuseFile(i int, change func(*formats.Info)) error {
 		if err != nil {
 			return err
 		}
-		if err := s.stage.Manifest.Append(&r); err != nil {
+		if err := s.stage.AppendRow(&r); err != nil {
 			return err
 		}
 	}
@@ -179,9 +194,15 @@ func (s *Shards) replacedFiles() []string {
 	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return s.Reused(filepath.Base(path)) })
 }
 
-// Replaced returns the description and checksums of the dataset, a folder, that is replaced.
-func (s *Single) Replaced() (manifest.Description, checksum.Checksums, error) {
-	return sidecar.ReadWithChecksums(s.path)
+// Replaced returns the description and checksums of the dataset, a folder, that is replaced. The caller
+// closes its index.
+func (s *Single) Replaced(p sidecar.Places) (description.Description, checksum.Checksums, error) {
+	m, sums, err := sidecar.Read(s.path)
+	if err != nil {
+		return description.Description{}, nil, err
+	}
+	d, err := sidecar.Describe(s.path, m, sums, p, false)
+	return d, sums, err
 }
 
 // ReplacedPath returns the path of a file of the dataset that is replaced.

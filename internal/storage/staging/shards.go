@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/wire"
@@ -44,7 +44,7 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 	if s.oldFiles, err = p.ExistingFiles(); err != nil && !durable.Exists(filepath.Join(path+sidecar.PartialSuffix, publishListName)) {
 		return nil, err
 	}
-	if s.stage, err = createStage(path, p.Sidecar(), m, o.Replace); err != nil {
+	if s.stage, err = createStage(path, p.Sidecar(), m, o); err != nil {
 		return nil, err
 	}
 	// Again under the lock: another process may have replaced the dataset meanwhile.
@@ -56,13 +56,13 @@ func CreateShards(path string, m formats.Meta, o formats.CreateOptions, end []by
 
 // ResumeShards continues a dataset as of its last checkpoint; the files written before are
 // read and compared with their checksums.
-func ResumeShards(path string, end []byte) (*Shards, error) {
+func ResumeShards(path string, o formats.CreateOptions, end []byte) (*Shards, error) {
 	p, err := sharded.ParseShardPath(path)
 	if err != nil {
 		return nil, err
 	}
 	s := &Shards{path: p, end: end}
-	if s.stage, err = resumeStage(path); err != nil {
+	if s.stage, err = resumeStage(path, o); err != nil {
 		return nil, err
 	}
 	if s.oldFiles, err = p.ExistingFiles(); err != nil {
@@ -84,19 +84,19 @@ func (s *Shards) SetRemoved(list []formats.RemovedSample) { s.stage.SetRemoved(l
 func (s *Shards) KeepPrevious() { s.stage.KeepPrevious() }
 
 // Append writes the concatenated parts as one record and returns its location.
-func (s *Shards) Append(parts ...[]byte) (manifest.Location, error) {
+func (s *Shards) Append(parts ...[]byte) (sampleindex.Location, error) {
 	if s.current == nil {
 		name := s.path.Name(len(s.done))
 		f, err := CreateFile(s.stage.Path(name), name)
 		if err != nil {
-			return manifest.Location{}, err
+			return sampleindex.Location{}, err
 		}
 		s.current = f
 	}
-	at := manifest.Location{Shard: len(s.done), Offset: s.current.Size()}
+	at := sampleindex.Location{Shard: len(s.done), Offset: s.current.Size()}
 	for _, p := range parts {
 		if _, err := s.current.Write(p); err != nil {
-			return manifest.Location{}, err
+			return sampleindex.Location{}, err
 		}
 	}
 	at.Length = s.current.Size() - at.Offset
@@ -214,7 +214,8 @@ func (s *Shards) checkRows(current int64) error {
 	for _, fs := range s.done {
 		sizes = append(sizes, fs.Size)
 	}
-	return s.stage.Manifest.CheckLocations(append(sizes, current))
+	sizes = append(sizes, current)
+	return s.stage.EachRow(func(r *sampleindex.Row) error { return r.CheckLocation(sizes) })
 }
 
 // Files returns the names of the files so far; the last one may still grow.
@@ -253,7 +254,7 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 	if err != nil {
 		return err
 	}
-	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra); err != nil {
+	if err := s.stage.WriteSidecar(side, filepath.Base(side)+"/", s.done, extra, sidecar.Places{}); err != nil {
 		return err
 	}
 	moves := make([]step, 0, len(s.done)+1)
@@ -273,6 +274,10 @@ func (s *Shards) Close() error {
 	if s.current != nil {
 		err = s.current.Close()
 		s.current = nil
+	}
+	if s.oldDataset != nil {
+		err = errors.Join(err, s.oldDataset.CloseIndex())
+		s.oldDataset = nil
 	}
 	return errors.Join(err, s.stage.Close())
 }

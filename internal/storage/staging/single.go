@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -38,20 +38,20 @@ func CreateSingle(path string, m formats.Meta, o formats.CreateOptions, ours Che
 		return nil, err
 	}
 	var err error
-	if s.Stage, err = createStage(s.path, s.path, m, o.Replace); err != nil {
+	if s.Stage, err = createStage(s.path, s.path, m, o); err != nil {
 		return nil, err
 	}
 	return start(s)
 }
 
 // ResumeSingle implements Resume of a WritableFormat.
-func ResumeSingle(path string, ours CheckOurs, start StartWriter) (formats.Writer, formats.Meta, []byte, error) {
+func ResumeSingle(path string, o formats.CreateOptions, ours CheckOurs, start StartWriter) (formats.Writer, formats.Meta, []byte, error) {
 	if err := formats.CheckPath(path); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	s := &Single{path: filepath.Clean(path), checkOurs: ours}
 	var err error
-	if s.Stage, err = resumeStage(s.path); err != nil {
+	if s.Stage, err = resumeStage(s.path, o); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
 	w, err := start(s)
@@ -88,7 +88,7 @@ func (s *Single) Put(smp *formats.Sample, check, put func(smp *formats.Sample) e
 	if err := check(smp); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
 	}
-	if err := s.Add(smp, manifest.Location{}); err != nil {
+	if err := s.Add(smp, sampleindex.Location{}); err != nil {
 		return err
 	}
 	s.failed = put(smp)

@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/value"
 )
@@ -20,16 +20,16 @@ import (
 // Stage is the staging folder DST.partial: a lock, the journal, and data/ with the format's
 // files. It belongs to one goroutine.
 type Stage struct {
-	Meta     formats.Meta
-	Manifest *manifest.Manifest // rows in the order of writing
-	State    []byte             // the format's state in the last checkpoint; nil if there was none
-	Note     []byte             // the caller's note in the last checkpoint
+	Meta  formats.Meta
+	State []byte // the format's state in the last checkpoint; nil if there was none
+	Note  []byte // the caller's note in the last checkpoint
 
 	dir          string
 	root         *os.Root // of dir
 	journal      *os.File
 	lockFile     *os.File                 // the lock
-	recordedRows int                      // number of rows in the journal
+	rows         rowLog                   // of the samples written so far
+	memory       int64                    // for sorting rows, see formats.CreateOptions
 	failed       error                    // a failed write to the journal: what it holds is unknown since
 	oldChecksums checksum.ChecksumsByName // of the replaced dataset; nil until needed
 	removed      []formats.RemovedSample
@@ -55,13 +55,13 @@ const (
 // createStage creates the staging folder of a dataset at path. final is the file or folder that
 // exists if the dataset is finished; only with replace may it exist. ErrExists, ErrPartial or
 // ErrLocked as in formats.WritableFormat.
-func createStage(path, final string, m formats.Meta, replace bool) (*Stage, error) {
+func createStage(path, final string, m formats.Meta, o formats.CreateOptions) (*Stage, error) {
 	if err := m.Schema.Validate(); err != nil {
 		return nil, err
 	}
 	m.Version = m.RequiredVersion()
-	s := &Stage{Meta: m, Manifest: manifest.NewManifestFor(&m), dir: filepath.Clean(path) + sidecar.PartialSuffix}
-	if !durable.Exists(s.dir) && durable.Exists(final) && !replace {
+	s := &Stage{Meta: m, rows: newRowLog(&m), memory: o.Memory, dir: filepath.Clean(path) + sidecar.PartialSuffix}
+	if !durable.Exists(s.dir) && durable.Exists(final) && !o.Replace {
 		return nil, fmt.Errorf("%s: %w: choose another path, or allow replacing it", final, formats.ErrExists)
 	}
 	if err := durable.CheckParent(path); err != nil {
@@ -74,7 +74,7 @@ func createStage(path, final string, m formats.Meta, replace bool) (*Stage, erro
 		return nil, errors.Join(err, s.Close())
 	}
 	// Checked again: the previous holder of the lock may have finished the dataset.
-	if durable.Exists(final) && !replace {
+	if durable.Exists(final) && !o.Replace {
 		return nil, errors.Join(fmt.Errorf("%s: %w: choose another path, or allow replacing it", final, formats.ErrExists), s.remove())
 	}
 	if err := s.start(); err != nil {
@@ -104,7 +104,7 @@ func (s *Stage) checkUnused() error {
 	if s.isComplete() {
 		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
 	}
-	_, _, _, err := readJournal(s.file(journalName))
+	_, _, _, err := readJournal(s.file(journalName), func(*sampleindex.Row) error { return nil })
 	if err == nil {
 		return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
 	}
@@ -133,7 +133,7 @@ func (s *Stage) start() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := appendRecord(s.journal, b); err != nil {
+	if err := appendRecord(s.journal, b, nothing); err != nil {
 		return err
 	}
 	// Until now it identified the folder as dsconv's.
@@ -146,8 +146,8 @@ func (s *Stage) start() (err error) {
 // resumeStage opens the staging folder of an unfinished dataset at path as of its last
 // checkpoint. ErrNoPartial if there is none. If the dataset only had to be published,
 // resumeStage does that and the error is ErrPublished.
-func resumeStage(path string) (*Stage, error) {
-	s := &Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
+func resumeStage(path string, o formats.CreateOptions) (*Stage, error) {
+	s := &Stage{memory: o.Memory, dir: filepath.Clean(path) + sidecar.PartialSuffix}
 	if err := s.lock(false); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Stage) reopen() error {
 		}
 		return formats.ErrPublished
 	}
-	m, t, last, err := readJournal(s.file(journalName))
+	m, rows, last, err := readJournal(s.file(journalName), func(*sampleindex.Row) error { return nil })
 	if errors.Is(err, formats.ErrNoPartial) {
 		if lost, lerr := s.journalLost(); lerr != nil || lost {
 			return errors.Join(fmt.Errorf("%s: %w: the journal's first record cannot be read; discard it to start over", s.dir, formats.ErrDamaged), lerr)
@@ -175,7 +175,7 @@ func (s *Stage) reopen() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
-	s.Meta, s.Manifest, s.recordedRows, s.State, s.Note = *m, t, t.Len(), last.state, last.note
+	s.Meta, s.rows, s.State, s.Note = *m, rows, last.state, last.note
 	if err := checkTree(s.file(dataName)); err != nil {
 		return err
 	}
@@ -212,14 +212,14 @@ func Discard(path string) error {
 // DiscardEmpty removes the unfinished dataset at path if nothing was written to it, so that
 // nothing is lost. ErrPartial otherwise.
 func DiscardEmpty(path string) error {
-	s, err := resumeStage(path)
+	s, err := resumeStage(path, formats.CreateOptions{})
 	if errors.Is(err, formats.ErrNoPartial) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if s.Manifest.Len() > 0 || len(s.Note) > 0 {
+	if s.Len() > 0 || len(s.Note) > 0 {
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
 	}
 	return s.remove()
@@ -231,11 +231,11 @@ func (s *Stage) nothingReplaced() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 }
 
-// ReadUnfinished reads the rows of the unfinished dataset at path as of its last checkpoint. The
+// EachUnfinished calls yield with each row of the unfinished dataset at path as of its last checkpoint. The
 // caller must hold its lock. ErrNoPartial if there is none.
-func ReadUnfinished(path string) (*manifest.Manifest, error) {
-	_, t, _, err := readJournal(filepath.Join(filepath.Clean(path)+sidecar.PartialSuffix, journalName))
-	return t, err
+func EachUnfinished(path string, yield func(r *sampleindex.Row) error) error {
+	_, _, _, err := readJournal(filepath.Join(filepath.Clean(path)+sidecar.PartialSuffix, journalName), yield)
+	return err
 }
 
 func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
@@ -244,9 +244,9 @@ func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
 func (s *Stage) Path(name string) string { return filepath.Join(s.dir, dataName, name) }
 
 // Add appends the manifest's row of smp, whose record was written to location.
-func (s *Stage) Add(smp *formats.Sample, location manifest.Location) error {
+func (s *Stage) Add(smp *formats.Sample, location sampleindex.Location) error {
 	img := &smp.Values[s.Meta.Schema.ImageIndex()]
-	r := manifest.Row{Location: location, Info: formats.Info{
+	r := sampleindex.Row{Location: location, Info: formats.Info{
 		Key: smp.Key, Split: smp.Split, Label: formats.NoLabel, Size: int64(len(img.Data)), Encoding: img.Encoding,
 		Checksum: smp.Checksum, Source: smp.Source, Columns: smp.Columns, Provenance: smp.Provenance,
 	}}
@@ -258,7 +258,7 @@ func (s *Stage) Add(smp *formats.Sample, location manifest.Location) error {
 			r.Label = x
 		}
 	}
-	return s.Manifest.Append(&r)
+	return s.AppendRow(&r)
 }
 
 // CheckSample reports why smp cannot be written: the Stage is closed, a bad key, values that do not
@@ -284,8 +284,8 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 			return fmt.Errorf("key %q: %w", smp.Key, err)
 		}
 	}
-	if n := s.Manifest.Len(); ordered && n > 0 && smp.Key <= s.Manifest.Key(n-1) {
-		return fmt.Errorf("key %q: %w: it comes after %q", smp.Key, formats.ErrOrder, s.Manifest.Key(n-1))
+	if ordered && s.Len() > 0 && smp.Key <= s.rows.last {
+		return fmt.Errorf("key %q: %w: it comes after %q", smp.Key, formats.ErrOrder, s.rows.last)
 	}
 	return nil
 }
@@ -308,17 +308,18 @@ func (s *Stage) record(state, note []byte) error {
 	if err := syncDirs(s.file(dataName)); err != nil {
 		return err
 	}
-	if err := appendRecord(s.journal, encodeCheckpoint(s.Manifest, s.recordedRows, state, note)); err != nil {
+	head := encodeCheckpoint(s.Len()-s.rows.recorded, state, note)
+	if err := appendRecord(s.journal, head, s.rows.eachChunk); err != nil {
 		return err
 	}
-	s.recordedRows, s.State, s.Note = s.Manifest.Len(), state, note
-	return nil
+	s.State, s.Note = state, note
+	return s.rows.setRecorded()
 }
 
 // Close releases the lock and leaves the folder as it is.
 func (s *Stage) Close() error {
 	s.open.Done()
-	err := s.closeJournal()
+	err := errors.Join(s.closeJournal(), s.rows.close())
 	if s.lockFile != nil {
 		err = errors.Join(err, s.lockFile.Close())
 		s.lockFile = nil

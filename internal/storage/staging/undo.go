@@ -26,7 +26,7 @@ func Undo(dataset string, m formats.Meta) error {
 	if err != nil {
 		return err
 	}
-	s, err := createStage(dataset, dataset, m, true)
+	s, err := createStage(dataset, dataset, m, formats.CreateOptions{Replace: true})
 	if err != nil {
 		return err
 	}

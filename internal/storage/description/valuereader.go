@@ -1,4 +1,4 @@
-package manifest
+package description
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/lifetime"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
@@ -15,19 +16,19 @@ type ValueReader struct {
 	Description
 	Path string
 	Gate lifetime.Gate // Open opens it
-	// Lend returns the value of field k of sample i: Data is memory of the dataset, Shape is
-	// appended to shape[:0]. It is not called for a designated label of kind Label, which the
-	// manifest has. It returns an error if memory that it needs cannot be read (see package
-	// guard).
-	Lend func(i, k int, shape []int) (formats.Value, error)
+	// Lend returns the value of field k of sample i, whose row is e: Data is memory of the dataset,
+	// Shape is appended to shape[:0]. It is not called for a designated label of kind Label, which the
+	// index has. It returns an error if memory that it needs cannot be read (see package guard).
+	Lend func(i int, e sampleindex.Entry, k int, shape []int) (formats.Value, error)
 }
 
 // Info implements formats.Dataset.
 func (r *ValueReader) Info(i int) (formats.Info, error) {
-	if err := r.Gate.Check(); err != nil {
+	if err := r.Gate.Enter(i); err != nil {
 		return formats.Info{}, err
 	}
-	in, err := r.Manifest.Info(i)
+	defer r.Gate.Leave(i)
+	in, err := r.index.Info(i)
 	if err != nil {
 		return in, fmt.Errorf("%s: %w", r.Path, err)
 	}
@@ -56,7 +57,7 @@ func (r *ValueReader) Read(i int, s *formats.Sample) error {
 		return r.VerifyChecksum(s)
 	})
 	if err != nil {
-		return fmt.Errorf("read %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
+		return fmt.Errorf("read %s: key %q: %w", r.Path, r.index.Key(i), err)
 	}
 	return nil
 }
@@ -72,24 +73,30 @@ func (r *ValueReader) View(i int, s *formats.Sample) error {
 	}
 	r.Gate.Lend()
 	if err := r.fill(i, s, true); err != nil {
-		return fmt.Errorf("view %s: key %q: %w", r.Path, r.Manifest.Key(i), err)
+		return fmt.Errorf("view %s: key %q: %w", r.Path, r.index.Key(i), err)
 	}
 	return nil
 }
 
 // fill sets s to sample i; with lend, Data is not copied.
 func (r *ValueReader) fill(i int, s *formats.Sample, lend bool) error {
-	r.Manifest.Fill(i, s)
+	e, err := r.index.At(i)
+	if err == nil {
+		err = e.Fill(s)
+	}
+	if err != nil {
+		return err
+	}
 	s.Resize(len(r.meta.Schema))
 	for k, f := range r.meta.Schema {
 		v := &s.Values[k]
 		if f.Kind == formats.Label && k == r.meta.Schema.LabelIndex() {
-			value.SetLabel(v, r.Manifest.Label(i), lend)
+			value.SetLabel(v, e.Label(), lend)
 			continue
 		}
 		mark := guard.Now()
 		v.SetShape()
-		lent, err := r.Lend(i, k, v.Shape)
+		lent, err := r.Lend(i, e, k, v.Shape)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}

@@ -1,0 +1,236 @@
+//go:build cgo
+
+package hdf5
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+	"path"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+)
+
+// hole is a contiguous dataset whose bytes the library does not write: they are copied from a file
+// of the staging folder.
+type hole struct {
+	name     string
+	dtype    formats.DType
+	dims     []uint
+	encoding string // the attribute; "" for none
+	values   bool   // of samples, whose checksums cover the bytes
+	source   string
+	from     int64 // in source
+}
+
+// table is a file of the staging folder that Commit writes: the bytes of a dataset.
+type table struct {
+	f *os.File
+	w *bufio.Writer // its error stays until close
+}
+
+func (w *writer) createTable(file string) (*table, error) {
+	path := w.Path(file)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &table{f: f, w: bufio.NewWriterSize(f, 64<<10)}, nil
+}
+
+func (t *table) int64(x int64) {
+	_, _ = t.w.Write(binary.LittleEndian.AppendUint64(t.w.AvailableBuffer(), uint64(x)))
+}
+
+func (t *table) uint8(x uint8) { _ = t.w.WriteByte(x) }
+
+// close writes what is buffered; the copy into the finished file is synced, not this file.
+func (t *table) close() error { return errors.Join(t.w.Flush(), t.f.Close()) }
+
+// tables are several that are written in one pass.
+type tables []*table
+
+// createTables creates a table for each of the holes, which get it as their source.
+func (w *writer) createTables(holes []hole) (tables, error) {
+	var all tables
+	for i := range holes {
+		t, err := w.createTable(holes[i].source)
+		if err != nil {
+			return nil, errors.Join(err, all.close())
+		}
+		holes[i].source = t.f.Name()
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func (all tables) close() (err error) {
+	for _, t := range all {
+		err = errors.Join(err, t.close())
+	}
+	return err
+}
+
+// bounds returns the holes of the datasets that go with a dataset of bytes.
+func (s *summary) bounds(prefix, file string, columns int) []hole {
+	n := uint(s.n)
+	return []hole{
+		{name: prefix + offsetsName, dtype: formats.Int64, dims: []uint{n + 1}, source: file + offsetsName},
+		{name: prefix + shapesName, dtype: formats.Int64, dims: []uint{n, uint(columns)}, source: file + shapesName},
+	}
+}
+
+// writeBounds writes the rows of bounds that follow offset at; it returns the next offset.
+func writeBounds(offsets, shapes *table, at int64, e entry, columns int) int64 {
+	at += e.size
+	offsets.int64(at)
+	for k := range columns {
+		d := int64(-1)
+		if k < len(e.shape) {
+			d = int64(e.shape[k])
+		}
+		shapes.int64(d)
+	}
+	return at
+}
+
+// hole returns the hole of the values: a dataset named uniform if they have one shape, otherwise
+// bytes named flat.
+func (s *summary) hole(uniform, flat, source string, from int64) hole {
+	h := hole{
+		name: flat, dtype: formats.Uint8, dims: []uint{uint(s.size)}, encoding: s.encodingName(), values: true,
+		source: source, from: from,
+	}
+	if s.uniform() {
+		h.name, h.dtype, h.dims = uniform, typeCodes[s.first.dtype], []uint{uint(s.n)}
+		for _, d := range s.first.shape {
+			h.dims = append(h.dims, uint(d))
+		}
+	}
+	return h
+}
+
+// fieldTables writes the tables of extra field k, whose values lie in a file, and returns the field's holes.
+func (w *writer) fieldTables(k int) ([]hole, error) {
+	s, i := &w.summaries[1+k], w.extra[k]
+	name, file := w.names[i], fieldFile(i)
+	values := s.hole(name, name+"/"+bytesName, w.Path(file+bytesName), 0)
+	if values.name == name {
+		return []hole{values}, nil
+	}
+	prefix := name + "/"
+	codes := func(of string) hole {
+		return hole{name: prefix + of, dtype: formats.Uint8, dims: []uint{uint(s.n)}, source: file + of}
+	}
+	holes := append(s.bounds(prefix, file, s.rank), codes(encodingsName), codes(typesName))
+	t, err := w.createTables(holes)
+	if err != nil {
+		return nil, err
+	}
+	at := int64(0)
+	t[0].int64(at)
+	err = w.entries(i, func(e entry) error {
+		at = writeBounds(t[0], t[1], at, e, s.rank)
+		t[2].uint8(e.encoding)
+		t[3].uint8(e.dtype)
+		return nil
+	})
+	return append([]hole{values}, holes...), errors.Join(err, t.close())
+}
+
+// sampleTables writes the tables of labels and, if bounded, of the images' offsets and shapes. It
+// returns their holes.
+func (w *writer) sampleTables(bounded bool) ([]hole, error) {
+	const columns = 3
+	var holes []hole
+	images := &w.summaries[0]
+	if bounded {
+		holes = images.bounds("", "", columns)
+	}
+	labelled := hasLabel(w.Meta.Schema)
+	if labelled {
+		holes = append(holes, hole{name: labelsName, dtype: formats.Int64, dims: []uint{uint(images.n)}, source: labelsName})
+	}
+	t, err := w.createTables(holes)
+	if err != nil {
+		return nil, err
+	}
+	at := int64(0)
+	if bounded {
+		t[0].int64(at)
+	}
+	err = w.rows(func(r *manifest.Row) error {
+		if bounded {
+			at = writeBounds(t[0], t[1], at, imageEntry(w.image(), &r.Info), columns)
+		}
+		if labelled {
+			t[len(t)-1].int64(r.Label)
+		}
+		return nil
+	})
+	return holes, errors.Join(err, t.close())
+}
+
+// descriptionTables writes the tables that describe the dataset, and returns their holes.
+func (w *writer) descriptionTables() ([]hole, error) {
+	rows, index := w.Path(path.Base(manifestName)), w.Path(indexfile.Name)
+	if err := w.WriteRows(rows, index, sidecar.Places{Locate: located}, idOfFile); err != nil {
+		return nil, err
+	}
+	w.Describe()
+	b, err := manifest.EncodeMeta(&w.Meta)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := w.bytesTable(metaName, func(to io.Writer) error { _, err := to.Write(b); return err })
+	if err != nil {
+		return nil, err
+	}
+	holes := []hole{{name: manifestName, source: rows}, meta}
+	if b, err = w.EncodeRemoved(); err == nil && b != nil {
+		var removed hole
+		removed, err = w.bytesTable(removedName, func(to io.Writer) error { _, err := to.Write(b); return err })
+		holes = append(holes, removed)
+	}
+	holes = append(holes, hole{name: indexDataset, source: index})
+	for k := range holes {
+		st, serr := os.Stat(holes[k].source)
+		if err = errors.Join(err, serr); err != nil {
+			return nil, err
+		}
+		holes[k].dtype, holes[k].dims = formats.Uint8, []uint{uint(st.Size())}
+	}
+	return holes, nil
+}
+
+// idOfFile returns the ID of an index that is made from the manifest in a file.
+func idOfFile(path string) (id sampleindex.ID, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return id, err
+	}
+	defer f.Close()
+	sum := crc32.New(castagnoli)
+	n, err := io.Copy(sum, f)
+	return idOf(n, sum.Sum32()), err
+}
+
+// bytesTable writes a table of the bytes that write writes, and returns its hole.
+func (w *writer) bytesTable(name string, write func(to io.Writer) error) (hole, error) {
+	t, err := w.createTable(path.Base(name))
+	if err != nil {
+		return hole{}, err
+	}
+	err = write(t.w)
+	return hole{name: name, source: t.f.Name()}, errors.Join(err, t.close())
+}

@@ -1,0 +1,98 @@
+// Package description has what an open dataset knows of its samples without its data: [Description].
+// [ValueReader] reads samples of formats that locate values themselves.
+package description
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+)
+
+// Description is an open dataset's dataset.json and index. Formats embed it for methods of
+// formats.Dataset. It is safe for concurrent use, until CloseIndex.
+type Description struct {
+	index *indexfile.File
+	meta  *formats.Meta
+}
+
+// New returns the Description with that index, which CloseIndex closes.
+func New(m *formats.Meta, index *indexfile.File) Description { return Description{index, m} }
+
+// Meta implements formats.Dataset.
+func (c Description) Meta() *formats.Meta { return c.meta }
+
+// Len implements formats.Dataset.
+func (c Description) Len() int { return c.meta.Count }
+
+// Index returns the index of the samples, whose memory is the dataset's.
+func (c Description) Index() *sampleindex.Index { return c.index.Index }
+
+// CloseIndex frees the index's memory.
+func (c Description) CloseIndex() error { return c.index.Close() }
+
+// CheckRead returns an error if sample i cannot be read into s.
+func (c Description) CheckRead(i int, s *formats.Sample) error {
+	switch {
+	case s == nil:
+		return fmt.Errorf("sample %d: there is nothing to read it into: the *formats.Sample is nil", i)
+	case i < 0 || i >= c.Len():
+		return fmt.Errorf("index %d out of range: the dataset has %d samples", i, c.Len())
+	}
+	return nil
+}
+
+// VerifyChecksum compares a sample that was read with its checksum in the index.
+func (c Description) VerifyChecksum(s *formats.Sample) error {
+	if s.Checksum != [16]byte{} && checksum.SampleChecksum(c.meta.Schema, s) != s.Checksum {
+		return fmt.Errorf("%w: the checksum of its values differs from the manifest's", formats.ErrDamaged)
+	}
+	return nil
+}
+
+// VerifyLabel compares the designated label in the record of a sample with that of its row.
+func (c Description) VerifyLabel(e sampleindex.Entry, s *formats.Sample) error {
+	k := c.meta.Schema.LabelIndex()
+	if k < 0 || c.meta.Schema[k].Kind != formats.Label {
+		return nil
+	}
+	if x, ok := s.Values[k].Int64(); !ok || x != e.Label() {
+		return fmt.Errorf("%w: the record has the label %d, the manifest %d", formats.ErrDamaged, x, e.Label())
+	}
+	return nil
+}
+
+// With returns c with another Meta, of the same number of samples.
+func (c Description) With(m *formats.Meta) Description {
+	c.meta = m
+	return c
+}
+
+// Row returns the row of sample i after change, which may be nil, has altered it.
+func (c Description) Row(i int, change func(*formats.Info)) (sampleindex.Row, error) {
+	e, err := c.index.At(i)
+	if err != nil {
+		return sampleindex.Row{}, err
+	}
+	in, err := c.index.Info(i)
+	if err == nil && change != nil {
+		change(&in)
+	}
+	return sampleindex.Row{Info: in, Location: e.Location()}, err
+}
+
+// EachRow calls yield with the row of each sample after change, which may be nil, has altered it.
+func (c Description) EachRow(change func(*formats.Info), yield func(r *sampleindex.Row) error) error {
+	for i := range c.Len() {
+		r, err := c.Row(i, change)
+		if err != nil {
+			return err
+		}
+		if err := yield(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

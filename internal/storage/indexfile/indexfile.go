@@ -1,0 +1,160 @@
+// Package indexfile opens the file with a dataset's index, and makes one for datasets that have none.
+package indexfile
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+)
+
+// Name is the name of the file in the folder that describes a dataset.
+const Name = "index"
+
+// Source is what an index is made from.
+type Source struct {
+	ID      sampleindex.ID
+	Columns []string         // names of the user's columns
+	Fields  int              // locations in Row.Fields
+	Count   int              // samples
+	Rows    sampleindex.Rows // in key order
+}
+
+// File is an open index and its memory.
+type File struct {
+	*sampleindex.Index
+	mapping *mapped.Mapping
+}
+
+// Inside is an index in memory that is someone else's.
+func Inside(x *sampleindex.Index) *File { return &File{x, &mapped.Mapping{}} }
+
+// Close unmaps the index.
+func (f *File) Close() error { return f.mapping.Close() }
+
+// Open opens the index of s. If written is set, the dataset was written with an index at path: one that
+// is damaged there, or of something else, is an error. An index that is missing, or that was made for
+// another version of a dataset that is written without one, is made: at path, else in the user's cache, else
+// in a file without a name. path is "" if it can only be in the cache.
+func Open(path string, written bool, s *Source) (*File, error) {
+	if path != "" {
+		x, err := openAt(path, s)
+		if x != nil || written && err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return x, err
+		}
+	}
+	cached := cachePath(s.ID)
+	if cached != "" {
+		if x, err := openAt(cached, s); err == nil {
+			return x, nil
+		}
+	}
+	return s.make(path, cached)
+}
+
+// openAt opens the index at path if it is that of s.
+func openAt(path string, s *Source) (*File, error) {
+	m, err := mapped.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	x, err := sampleindex.Open(m.Data, path)
+	switch {
+	case err != nil:
+	default:
+		err = s.Check(x, path)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w; dsconv verify --repair makes it again, and so does opening the dataset after the file was removed", err), m.Close())
+	}
+	return &File{x, m}, nil
+}
+
+// Check returns an error if x, which was opened at path, is not the index of s.
+func (s *Source) Check(x *sampleindex.Index, path string) error {
+	switch {
+	case x.ID() != s.ID:
+		return fmt.Errorf("%s: %w: it is the index of another dataset or of another version", path, formats.ErrDamaged)
+	case x.Len() != s.Count:
+		return fmt.Errorf("%s: %w: it has %d samples, the dataset %d", path, formats.ErrDamaged, x.Len(), s.Count)
+	}
+	return nil
+}
+
+// cachePath returns where an index of that ID is in the user's cache, "" if there is no cache.
+func cachePath(id sampleindex.ID) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "dsconv", "indexes", hex.EncodeToString(id[:]))
+}
+
+// make makes the index in the first place that can be written.
+func (s *Source) make(path, cached string) (*File, error) {
+	var failed error
+	for _, place := range []string{path, cached} {
+		if place == "" || !Replaceable(place) {
+			continue
+		}
+		err := s.write(place)
+		if err == nil {
+			return openAt(place, s)
+		}
+		if errors.Is(err, formats.ErrDamaged) || errors.Is(err, formats.ErrKey) || errors.Is(err, formats.ErrOrder) {
+			return nil, err // of the rows
+		}
+		failed = errors.Join(failed, err)
+	}
+	x, err := s.unnamed()
+	if err != nil {
+		return nil, fmt.Errorf("make an index of the dataset: %w", errors.Join(err, failed))
+	}
+	return x, nil
+}
+
+// Replaceable reports whether nothing is at path but an index.
+func Replaceable(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	b := make([]byte, 8)
+	n, _ := f.ReadAt(b, 0)
+	return sampleindex.IsIndex(b[:n])
+}
+
+func (s *Source) build(f *os.File) error {
+	return guard.Do(func() error { return sampleindex.Build(f, s.Columns, s.Fields, s.Rows, s.ID) })
+}
+
+// write makes the index at path.
+func (s *Source) write(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return durable.Build(path, s.build)
+}
+
+// unnamed makes the index in a file that is gone when it is closed.
+func (s *Source) unnamed() (*File, error) {
+	f, err := os.CreateTemp("", "dsconv-index")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	if err := s.build(f); err != nil {
+		return nil, err
+	}
+	return openAt(f.Name(), s)
+}
