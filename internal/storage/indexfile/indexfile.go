@@ -60,6 +60,27 @@ func Open(path string, written bool, s *Source) (*File, error) {
 	return s.make(path, cached)
 }
 
+// Salvage opens the index at path if verify accepts all its bytes, whatever the data files are now: what they
+// lack is found when it is read. Otherwise it makes one in a file without a name.
+func Salvage(path string, verify func(content []byte) error, s *Source) (*File, error) {
+	m, err := mapped.Map(path)
+	if err != nil {
+		return s.unnamed()
+	}
+	var x *sampleindex.Index
+	err = guard.Read(m.Data, func() (err error) {
+		if err = verify(m.Data); err == nil {
+			x, err = sampleindex.Open(m.Data, path)
+		}
+		return err
+	})
+	if err != nil || x.Len() != s.Count {
+		_ = m.Close() // it was only read
+		return s.unnamed()
+	}
+	return &File{x, m}, nil
+}
+
 // openAt opens the index at path if it is that of s.
 func openAt(path string, s *Source) (*File, error) {
 	m, err := mapped.Map(path)
