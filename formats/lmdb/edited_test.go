@@ -88,7 +88,9 @@ func TestEditedByLMDB(t *testing.T) {
 	st, err := os.Stat(filepath.Join(path, dataName))
 	must(t, err)
 	key := fixtureSample(1).Key
-	editByLMDB(t, path, nil, func(txn *lmdb.Txn, db lmdb.DBI) error { return txn.Put(db, []byte(key), []byte("\xff\xd8\xff other"), 0) })
+	editByLMDB(t, path, nil, func(txn *lmdb.Txn, db lmdb.DBI) error {
+		return txn.Put(db, []byte(key), []byte("\xff\xd8\xff other"), 0)
+	})
 	ds, err := Format{}.Salvage(path)
 	must(t, err)
 	defer ds.Close()
