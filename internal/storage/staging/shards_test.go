@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -74,7 +75,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	}
 	defer r.Close()
 	for i := range 250 {
-		err := r.ReadRecord(i, new(formats.Sample), func(b []byte) error {
+		err := r.ReadRecord(i, new(formats.Sample), func(_ sampleindex.Entry, b []byte) error {
 			if !bytes.Equal(b[4:], sampleOf(i).Values[0].Data) {
 				t.Errorf("record %d differs", i)
 			}
@@ -104,7 +105,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 		if _, err := sharded.OpenRecords(torn); !errors.Is(err, formats.ErrNotDataset) {
 			t.Fatalf("an unfinished dataset opens: %v", err)
 		}
-		if s, err = staging.ResumeShards(torn, end); err != nil {
+		if s, err = staging.ResumeShards(torn, formats.CreateOptions{}, end); err != nil {
 			t.Fatal(err)
 		}
 		if string(s.Stage().Note) != fmt.Sprint(to) {
@@ -136,7 +137,7 @@ func TestStageRefuses(t *testing.T) {
 	if _, err := staging.CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrPartial) {
 		t.Errorf("over a partial: %v", err)
 	}
-	if s, err = staging.ResumeShards(path, nil); err != nil {
+	if s, err = staging.ResumeShards(path, formats.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
@@ -148,11 +149,11 @@ func TestStageRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 5)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 3 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Len() != 3 {
 		t.Errorf("the old dataset is gone before the new one is there: %v", err)
 	}
 	commit(t, s)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 5 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Len() != 5 {
 		t.Errorf("the old dataset was not replaced: %v", err)
 	}
 	foreign := filepath.Join(t.TempDir(), "b.rec")
@@ -292,7 +293,7 @@ func TestRefusedResumeClosesItsFiles(t *testing.T) {
 	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := staging.ResumeShards(path, nil); !errors.Is(err, formats.ErrDamaged) {
+	if _, err := staging.ResumeShards(path, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrDamaged) {
 		t.Fatal(err)
 	}
 	open, err := os.ReadDir("/proc/self/fd")
