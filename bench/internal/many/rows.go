@@ -31,8 +31,8 @@ func (f rowsFormat) Create(path string, m formats.Meta, o formats.CreateOptions)
 	return &rowsWriter{Shards: s}, nil
 }
 
-func (rowsFormat) Resume(path string, o formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	s, err := staging.ResumeShards(path, o, nil)
+func (rowsFormat) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
+	s, err := staging.ResumeShards(path, formats.CreateOptions{}, nil)
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
