@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -60,7 +61,7 @@ func (w *worker) diagnose(err error) error {
 		unreadable = guard.CheckSample(w.mark, &w.sample)
 	}
 	if unreadable == nil {
-		unreadable = guard.Do(w.shortened)
+		unreadable = cmp.Or(w.loader.samples.Check(w.mark), guard.Do(w.shortened))
 	}
 	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // only one without a sample's name
 		unreadable = fault

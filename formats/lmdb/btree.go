@@ -45,20 +45,33 @@ func newPages(data []byte, m *meta) pages {
 	return p
 }
 
-// page returns page no, which must be of one of the kinds.
-func (p *pages) page(no uint64, kinds int) ([]byte, error) {
+// raw returns the bytes of page no.
+func (p *pages) raw(no uint64) ([]byte, error) {
 	if no >= p.count {
 		return nil, damagedPage(no, "there are %d pages", p.count)
 	}
 	at := int(no) * p.size
-	b := p.data[at : at+p.size : at+p.size]
+	return p.data[at : at+p.size : at+p.size], nil
+}
+
+// page returns page no, which must be of one of the kinds.
+func (p *pages) page(no uint64, kinds int) ([]byte, error) {
+	b, err := p.raw(no)
+	if err != nil {
+		return nil, err
+	}
+	return b, checkPage(b, no, kinds)
+}
+
+// checkPage returns an error unless b, read as page no, is that page and of one of the kinds.
+func checkPage(b []byte, no uint64, kinds int) error {
 	if got := u64(b[pageNumber:]); got != no {
-		return nil, damagedPage(no, "it has the number %d", got)
+		return damagedPage(no, "it has the number %d", got)
 	}
 	if kind := u16(b[pageFlags:]) & kindMask; kind&kinds == 0 || kind&(kind-1) != 0 {
-		return nil, damagedPage(no, "it has the kind %#x, want %#x", kind, kinds)
+		return damagedPage(no, "it has the kind %#x, want %#x", kind, kinds)
 	}
-	return b, nil
+	return nil
 }
 
 // treePage is a branch or leaf page.
@@ -71,8 +84,16 @@ type treePage struct {
 }
 
 func (p *pages) treePage(no uint64) (treePage, error) {
-	b, err := p.page(no, kindBranch|kindLeaf)
+	b, err := p.raw(no)
 	if err != nil {
+		return treePage{}, err
+	}
+	return parseTreePage(b, no)
+}
+
+// parseTreePage parses b, read as page no.
+func parseTreePage(b []byte, no uint64) (treePage, error) {
+	if err := checkPage(b, no, kindBranch|kindLeaf); err != nil {
 		return treePage{}, err
 	}
 	lower, upper := u16(b[pageLower:]), u16(b[pageUpper:])

@@ -24,7 +24,7 @@ func (e *environment) walk(db int, visit func(key, value []byte)) error {
 	var damaged error
 	for c := newCursor(e, db); ; {
 		n, err := c.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return damaged
 		}
 		var value []byte
@@ -236,7 +236,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 	values := map[int][][]byte{} // by database, then sample
 	for db := range whole.databases {
 		for i := range ds.Len() {
-			b, err := whole.get(db, ds.Manifest.Key(i))
+			b, err := whole.get(db, ds.Index().Key(i))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,16 +272,20 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 // find out.
 func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (failed, wrong int) {
 	for i := range want {
-		at := ds.rows[i].Location
-		if e == ds.fields {
-			at = ds.rows[i].Fields[db]
+		entry, err := ds.Index().At(i)
+		if err != nil {
+			t.Fatal(err)
 		}
-		got, err := e.getAt(db, at, ds.Manifest.Key(i))
+		at := entry.Location()
+		if e == ds.fields {
+			at = entry.Field(db)
+		}
+		got, err := e.getAt(db, at, []byte(ds.Index().Key(i)))
 		switch {
 		case err != nil:
 			failed++
 			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("key %q: %v", ds.Manifest.Key(i), err)
+				t.Fatalf("key %q: %v", ds.Index().Key(i), err)
 			}
 		case !bytes.Equal(got, want[i]):
 			wrong++
@@ -291,7 +295,7 @@ func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (f
 				continue // padding of a header
 			}
 			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("key %q: read with %v: %+v", ds.Manifest.Key(i), err, s.Values)
+				t.Fatalf("key %q: read with %v: %+v", ds.Index().Key(i), err, s.Values)
 			}
 		}
 	}
@@ -347,6 +351,6 @@ func someValue(e *environment, db int, n uint) []byte {
 	if s := newScan(e, db, func(error) error { return nil }); n%2 == 0 && e.databases[db].err == nil {
 		at, _ = s.locate(key)
 	}
-	value, _ := e.getAt(db, at, key)
+	value, _ := e.getAt(db, at, []byte(key))
 	return value
 }

@@ -46,7 +46,7 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	if err := sums.CheckQuick(ctx, d.Path, data, report); err != nil {
 		return err
 	}
-	if err := d.checkTrees(ctx, report); err != nil {
+	if err := guard.Do(func() error { return d.checkTrees(ctx, report) }); err != nil {
 		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	return nil
@@ -55,20 +55,11 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // checkTrees reports each damaged page of the trees, each missing key, keys that are not the dataset's, and
 // values that are not where the index has them.
 func (d *dataset) checkTrees(ctx context.Context, report func(formats.Damage)) error {
-	mark := guard.Now()
-	err := guard.Do(func() error { return d.compareTrees(ctx, report) })
 	for _, e := range d.environments() {
 		if e.metaErr != nil {
 			report(e.damage(e.metaErr))
 		}
-		if unreadable := guard.Check(mark, e.data); unreadable != nil {
-			report(e.damage(unreadable))
-		}
 	}
-	return err
-}
-
-func (d *dataset) compareTrees(ctx context.Context, report func(formats.Damage)) error {
 	l, err := newLocator(d.environments(), func(e *environment, err error) error {
 		report(e.damage(err))
 		return ctx.Err()
@@ -81,11 +72,11 @@ func (d *dataset) compareTrees(ctx context.Context, report func(formats.Damage))
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		e, err := d.Index().At(i)
-		if err != nil {
+		if found.Info, err = d.Index().Info(i); err != nil {
 			return err
 		}
-		if found.Key, err = d.Index().KeyOf(i); err != nil {
+		e, err := d.Index().At(i)
+		if err != nil {
 			return err
 		}
 		if err := l.locate(&found); err != nil {

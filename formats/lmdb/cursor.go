@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // cursor visits the nodes of a tree's leaves in the order of their keys. It trusts no page, and ends in
-// every tree: it goes maxDepth pages deep and visits no more pages than the file has. Its memory does not
-// grow with the tree.
+// every tree: it goes maxDepth pages deep and visits no more pages than the file has. Its memory is a copy of
+// each page from the root to the leaf.
 type cursor struct {
 	*pages
 	mapping *mapped.Mapping
@@ -25,17 +27,18 @@ type cursor struct {
 	atChild bool       // last is that of a branch's node, so that the next key may equal it
 }
 
-// position is a page and the number of its next node.
+// position is a copy of a page and the number of its next node.
 type position struct {
 	treePage
 	next int
+	copy []byte
 }
 
 func newCursor(e *environment, db int) *cursor {
 	return &cursor{pages: &e.pages, mapping: e.mapping, child: e.databases[db].root, left: e.count}
 }
 
-// next returns the next node of a leaf, io.EOF after the last one. If a page is damaged, it returns that
+// next returns the next node of a leaf, valid until the next call; io.EOF after the last one. If a page is damaged, it returns that
 // error once; the next call continues after the page and what is under it.
 func (c *cursor) next() (node, error) {
 	for {
@@ -68,17 +71,28 @@ func (c *cursor) enter() error {
 	no := c.child
 	c.child = noPage
 	if c.left == 0 || len(c.path) == maxDepth {
-		c.path = nil
+		c.path = c.path[:0]
 		return damagedPage(no, "the tree has no end")
 	}
 	c.left--
-	t, err := c.treePage(no)
+	b, err := c.raw(no)
 	if err != nil {
 		return err
 	}
-	c.path = append(c.path, position{treePage: t})
-	if !t.leaf {
-		c.prefetch(&t)
+	depth := len(c.path)
+	c.path = slices.Grow(c.path, 1)[:depth+1] // with the copy of the page that was there
+	top := &c.path[depth]
+	top.copy = slices.Grow(top.copy[:0], len(b))[:len(b)]
+	err = guard.Read(b, func() error { copy(top.copy, b); return nil })
+	if err == nil {
+		top.treePage, err = parseTreePage(top.copy, no)
+	}
+	if err != nil {
+		c.path = c.path[:depth]
+		return err
+	}
+	if top.next = 0; !top.leaf {
+		c.prefetch(&top.treePage)
 	}
 	return nil
 }
@@ -108,7 +122,7 @@ func (c *cursor) step(p *position) (node, error) {
 	if d := bytes.Compare(key, c.last); len(key) == 0 || d < 0 || d == 0 && !c.atChild {
 		return n, damagedPage(p.no, "the key %q comes after %q", key, c.last)
 	}
-	c.last, c.atChild = key, !p.leaf
+	c.last, c.atChild = append(c.last[:0], key...), !p.leaf
 	return n, nil
 }
 

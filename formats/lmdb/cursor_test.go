@@ -48,7 +48,7 @@ func TestLocations(t *testing.T) {
 func checkValueAt(t *testing.T, e *environment, offset int64, key string, value []byte) {
 	t.Helper()
 	at := sampleindex.Location{Offset: offset, Length: int64(len(value))}
-	got, err := e.valueAt(at, key)
+	got, err := e.valueAt(at, []byte(key))
 	if err != nil || !bytes.Equal(got, value) {
 		t.Fatalf("key %q at %+v: %d bytes, %v", key, at, len(got), err)
 	}
@@ -62,12 +62,14 @@ func checkValueAt(t *testing.T, e *environment, offset int64, key string, value 
 		{sampleindex.Location{Offset: offset, Length: at.Length + int64(e.size)}, key},
 		{sampleindex.Location{Offset: offset, Length: at.Length - int64(e.size)*2}, key},
 		{sampleindex.Location{Offset: offset + int64(len(e.data)), Length: at.Length}, key},
-		{at, key + "\x00"}, {at, key[1:]}, {at, strings.Repeat("\xff", len(key))},
+		{at, key + "\x00"},
+		{at, key[1:]},
+		{at, strings.Repeat("\xff", len(key))},
 	} {
 		if !inLeaf && (wrong.key != key || wrong.at.Length < at.Length) {
 			continue // overflow pages have no key, and say how many they are
 		}
-		if b, err := e.valueAt(wrong.at, wrong.key); !errors.Is(err, formats.ErrDamaged) && len(b) > 0 {
+		if b, err := e.valueAt(wrong.at, []byte(wrong.key)); !errors.Is(err, formats.ErrDamaged) && len(b) > 0 {
 			t.Fatalf("key %q at %+v of %+v: %d bytes, %v", wrong.key, wrong.at, at, len(b), err)
 		}
 	}
@@ -165,7 +167,7 @@ func TestSharedChildren(t *testing.T) {
 		found, damaged := 0, 0
 		for {
 			n, err := c.next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

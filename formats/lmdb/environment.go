@@ -20,7 +20,7 @@ type environment struct {
 	file      pages  // all pages, also those that a damaged meta page does not have
 	name      string // of the file, relative to the dataset
 	mapping   *mapped.Mapping
-	meta      meta  // the newest one
+	stamp     []byte
 	metaErr   error // damage of the meta pages
 	databases []database
 }
@@ -68,9 +68,10 @@ func (e *environment) open(data []byte, databases []string) error {
 		e.fail(len(e.databases), err)
 		return err
 	}
-	e.meta, e.pages = m, newPages(data, &m)
+	e.pages = newPages(data, &m)
 	e.file = e.pages
 	e.file.count = uint64(len(data) / m.pageSize)
+	e.stamp = e.stampOf(&m)
 	main, mainErr := databaseRoot(m.main, m.no)
 	if len(databases) == 0 {
 		e.databases[0] = database{root: main, err: mainErr}
@@ -116,9 +117,9 @@ func (e *environment) get(db int, key string) ([]byte, error) {
 }
 
 // getAt is get of a value that was recorded to be at that location, zero if it was not found then.
-func (e *environment) getAt(db int, at sampleindex.Location, key string) ([]byte, error) {
+func (e *environment) getAt(db int, at sampleindex.Location, key []byte) ([]byte, error) {
 	if at.Offset == 0 || e.file.size == 0 {
-		return e.get(db, key) // it reports what is damaged
+		return e.get(db, string(key)) // it reports what is damaged
 	}
 	mark := guard.Now()
 	b, err := e.file.valueAt(at, key)
@@ -164,16 +165,14 @@ func (e *environment) close() error {
 	return e.mapping.Close()
 }
 
-// stamp returns what differs after every edit by LMDB's own library and after a copy that renumbers pages,
-// though the file may have the same length: the newest meta page and the root page of the main database.
-func (e *environment) stamp() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, e.meta.txn)
-	b = binary.LittleEndian.AppendUint64(b, e.meta.last)
-	b = append(b, e.meta.main...)
-	if e.meta.main != nil {
-		if root := u64(e.meta.main[dbRoot:]); root < e.count {
-			b = append(b, e.data[int(root)*e.size:][:e.size]...)
-		}
+// stampOf returns what differs after every edit by LMDB's own library and after a copy that renumbers
+// pages, though the file may have the same length: the newest meta page, and the root page of the main
+// database.
+func (e *environment) stampOf(m *meta) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, m.txn)
+	b = append(binary.LittleEndian.AppendUint64(b, m.last), m.main...)
+	if root, err := e.raw(u64(m.main[dbRoot:])); err == nil {
+		b = append(b, root...)
 	}
 	return b
 }

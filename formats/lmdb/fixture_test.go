@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
@@ -73,7 +72,7 @@ func fixtureFile(t testing.TB, name string) []byte {
 }
 
 // copyFixture is a copy of the fixture to be damaged.
-func copyFixture(t *testing.T) string {
+func copyFixture(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.lmdb")
 	if err := os.CopyFS(path, os.DirFS(fixture)); err != nil {
@@ -85,16 +84,12 @@ func copyFixture(t *testing.T) string {
 // inMemory is the fixture with these data files.
 func inMemory(t testing.TB, images, fields []byte) *dataset {
 	t.Helper()
-	d, _, err := open(fixture)
+	ds, err := Format{}.Salvage(copyFixture(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	d.Gate = lifetime.Gate{}
-	d.Gate.Open(fixture, nil)
-	t.Cleanup(func() { _ = d.Close() })
+	t.Cleanup(func() { _ = ds.Close() })
+	d := ds.(*dataset)
 	d.images, _ = newEnvironment(dataName, images, nil)
 	d.fields, _ = newEnvironment("fields", fields, fieldNames(fixtureMeta.Schema, d.extra))
 	return d
@@ -116,7 +111,7 @@ func equal(a, b *formats.Sample) bool {
 }
 
 func TestFixture(t *testing.T) {
-	ds, err := Format{}.Open(fixture)
+	ds, err := Format{}.Open(copyFixture(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package lmdb
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
@@ -32,7 +33,7 @@ func (p *pages) pageOf(at sampleindex.Location) (no uint64, offset int) {
 
 // valueAt returns the value at the location that was recorded for key. What is there must be a value of
 // that length, and in a leaf, of that key: the header of a node, or of an overflow page, comes before it.
-func (p *pages) valueAt(at sampleindex.Location, key string) ([]byte, error) {
+func (p *pages) valueAt(at sampleindex.Location, key []byte) ([]byte, error) {
 	no, offset := p.pageOf(at)
 	if at.Length < 0 || at.Length > math.MaxUint32 {
 		return nil, damagedPage(no, "no value has %d bytes", at.Length)
@@ -49,7 +50,7 @@ func (p *pages) valueAt(at sampleindex.Location, key string) ([]byte, error) {
 		return nil, damagedPage(no, "there is no value %d bytes into it", offset)
 	}
 	n := node{page: no, b: t.b[begin:]}
-	if n.flags() != 0 || int64(n.size()) != at.Length || n.dataAt() != nodeHeader+len(key) || string(n.key()) != key {
+	if n.flags() != 0 || int64(n.size()) != at.Length || n.dataAt() != nodeHeader+len(key) || !bytes.Equal(n.key(), key) {
 		return nil, damagedPage(no, "the value %d bytes into it is not that of the key", offset)
 	}
 	return n.data(n.size())

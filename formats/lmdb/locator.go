@@ -1,6 +1,42 @@
 package lmdb
 
-import "github.com/dsconv/dsconv/internal/storage/sampleindex"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+)
+
+// places are the locations of the values in the environments, whose extra fields are in that many
+// databases; wrong is called as by newLocator.
+func places(environments []*environment, fields int, wrong func(*environment, error) error) sidecar.Places {
+	p := sidecar.Places{Fields: fields, Locate: func(rows sampleindex.Rows) sampleindex.Rows {
+		return func(yield func(r *sampleindex.Row) error) error {
+			l, err := newLocator(environments, wrong)
+			if err != nil {
+				return err
+			}
+			if err := rows(func(r *sampleindex.Row) error {
+				if err := l.locate(r); err != nil {
+					return err
+				}
+				return yield(r)
+			}); err != nil {
+				return err
+			}
+			return l.finish()
+		}
+	}}
+	for _, e := range environments {
+		p.Stamp = append(p.Stamp, e.stamp...)
+	}
+	return p
+}
+
+// refuse and ignore are the wrong of a writer, and of a reader: reading what was not found reports why.
+func refuse(e *environment, err error) error { return fmt.Errorf("%s: %w", e.name, err) }
+func ignore(*environment, error) error       { return nil }
 
 // locator finds where the values of a dataset's samples are, sample by sample in key order.
 type locator struct {
@@ -27,9 +63,9 @@ func newLocator(environments []*environment, wrong func(*environment, error) err
 }
 
 // locate sets the locations of r, which comes after those of earlier calls: zero for a value that is not
-// found.
+// found. r has the encoding and size of the image.
 func (l *locator) locate(r *sampleindex.Row) error {
-	r.Location, r.Fields = sampleindex.Location{}, r.Fields[:0]
+	r.Fields = r.Fields[:0]
 	for k, scans := range l.scans {
 		for _, s := range scans {
 			var at sampleindex.Location
@@ -39,14 +75,26 @@ func (l *locator) locate(r *sampleindex.Row) error {
 					return err
 				}
 			}
-			if k == 0 {
-				r.Location = at
-			} else {
+			if k > 0 {
 				r.Fields = append(r.Fields, at)
+				continue
+			}
+			r.Location = at
+			if err := s.checkSize(r); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// checkSize compares the length of the value with the size of the image; of raw pixels a header is stored too.
+func (s *scan) checkSize(r *sampleindex.Row) error {
+	at := r.Location
+	if at.Offset == 0 || at.Length == r.Size || r.Encoding == formats.Raw && at.Length > r.Size {
+		return nil
+	}
+	return s.wrong(fmt.Errorf("%w: the value of key %q has %d bytes, its image %d", formats.ErrDamaged, r.Key, at.Length, r.Size))
 }
 
 // finish is called after the last row.

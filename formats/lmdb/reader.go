@@ -36,55 +36,43 @@ var (
 )
 
 // Open implements formats.Format.
-func (Format) Open(path string) (formats.Dataset, error) {
-	d, damage, err := open(path, false)
-	if err != nil {
-		return nil, err
-	}
-	if damage == nil {
-		damage = d.checkSizes()
-	}
-	if damage != nil {
-		return nil, errors.Join(damage, d.Close())
-	}
-	return d, nil
-}
+func (Format) Open(path string) (formats.Dataset, error) { return open(path, false) }
 
-// Salvage implements formats.Salvager.
-func (Format) Salvage(path string) (formats.Dataset, error) {
-	d, _, err := open(path, true) // reads of damaged samples report the damage
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
-}
+// Salvage implements formats.Salvager: reads of damaged samples report the damage.
+func (Format) Salvage(path string) (formats.Dataset, error) { return open(path, true) }
 
-// open opens the dataset at path as far as possible; damage is about the data files, err about
-// the files that describe the dataset.
-func open(path string, salvage bool) (d *dataset, damage, err error) {
+// open opens the dataset at path. With salvage, data files may be damaged or missing.
+func open(path string, salvage bool) (formats.Dataset, error) {
 	if err := formats.CheckPath(path); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	path = filepath.Clean(path)
 	meta, sums, err := sidecar.Read(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if meta.Format != (Format{}).Name() {
-		return nil, nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, manifest.MetaName, meta.Format)
+		return nil, fmt.Errorf("%s: %w: its %s says that the format is %q, not lmdb", path, formats.ErrNotDataset, manifest.MetaName, meta.Format)
 	}
-	d = &dataset{extra: extraFields(meta.Schema), headers: make([]npy.Parser, len(meta.Schema))}
-	environments, damage := openEnvironments(path, meta.Schema)
-	if d.images = environments[0]; len(d.extra) > 0 {
-		d.fields = environments[1]
+	environments, err := openEnvironments(path, meta.Schema)
+	if err == nil {
+		err = checkSizes(path, environments, sums)
 	}
-	index, err := sidecar.Describe(path, meta, sums, places(environments, len(d.extra)), salvage)
+	if err != nil && !salvage {
+		return nil, errors.Join(err, closeAll(environments))
+	}
+	extra := extraFields(meta.Schema)
+	index, err := sidecar.Describe(path, meta, sums, places(environments, len(extra), ignore), salvage)
 	if err != nil {
-		return nil, nil, errors.Join(err, closeAll(environments))
+		return nil, errors.Join(err, closeAll(environments))
+	}
+	d := &dataset{extra: extra, headers: make([]npy.Parser, len(meta.Schema)), images: environments[0]}
+	if len(extra) > 0 {
+		d.fields = environments[1]
 	}
 	d.ValueReader = description.ValueReader{Description: index, Path: path, Lend: d.lend}
 	d.Gate.Open(path, func() error { return errors.Join(closeAll(environments), index.CloseIndex()) })
-	return d, damage, nil
+	return d, nil
 }
 
 // openEnvironments opens the environment of images and, if there are extra fields, that of fields.
@@ -105,28 +93,6 @@ func closeAll(environments []*environment) (err error) {
 	return err
 }
 
-// places are the locations of the values in the environments, whose extra fields are in that many databases.
-func places(environments []*environment, fields int) sidecar.Places {
-	p := sidecar.Places{Fields: fields, Locate: func(rows sampleindex.Rows) sampleindex.Rows {
-		return func(yield func(r *sampleindex.Row) error) error {
-			l, err := newLocator(environments, func(*environment, error) error { return nil })
-			if err != nil {
-				return err
-			}
-			return rows(func(r *sampleindex.Row) error {
-				if err := l.locate(r); err != nil {
-					return err
-				}
-				return yield(r)
-			})
-		}
-	}}
-	for _, e := range environments {
-		p.Stamp = append(p.Stamp, e.stamp()...)
-	}
-	return p
-}
-
 func (d *dataset) environments() []*environment {
 	if d.fields == nil {
 		return []*environment{d.images}
@@ -135,18 +101,14 @@ func (d *dataset) environments() []*environment {
 }
 
 // checkSizes compares the lengths of the data files with the table of checksums.
-func (d *dataset) checkSizes() error {
-	sums, err := checksum.ReadChecksums(d.Path)
-	if err != nil {
-		return err
-	}
-	for _, e := range d.environments() {
+func checkSizes(path string, environments []*environment, sums checksum.Checksums) error {
+	for _, e := range environments {
 		i := slices.IndexFunc(sums, func(fs checksum.FileChecksums) bool { return fs.Name == e.name })
 		if i < 0 {
-			return fmt.Errorf("%s: %w: %s is not in the table of checksums", d.Path, formats.ErrDamaged, e.name)
+			return fmt.Errorf("%s: %w: %s is not in the table of checksums", path, formats.ErrDamaged, e.name)
 		}
 		if got := int64(len(e.data)); got != sums[i].Size {
-			return fmt.Errorf("%s: %s: %w: it has %d bytes, but %d were written", d.Path, e.name, formats.ErrDamaged, got, sums[i].Size)
+			return fmt.Errorf("%s: %s: %w: it has %d bytes, but %d were written", path, e.name, formats.ErrDamaged, got, sums[i].Size)
 		}
 	}
 	return nil
@@ -161,24 +123,31 @@ func (d *dataset) Removed() ([]formats.RemovedSample, error) {
 }
 
 // lend returns a value in the mapped file; see description.ValueReader.
-func (d *dataset) lend(i int, e sampleindex.Entry, k int, shape []int) (v formats.Value, err error) {
+func (d *dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (v formats.Value, err error) {
 	mark := guard.Now()
 	field := &d.Meta().Schema[k]
-	var b []byte
-	if db := slices.Index(d.extra, k); db >= 0 {
-		if b, err = d.fields.getAt(db, e.Field(db), d.Index().Key(i)); err != nil {
-			return v, err
-		}
+	db := slices.Index(d.extra, k)
+	b, err := d.value(e, db)
+	if err != nil {
+		return v, err
+	}
+	if db >= 0 {
 		v, err = parseField(field, b, shape, &d.headers[k])
 	} else {
-		in, missing := d.Index().Info(i)
-		if missing != nil {
-			return v, missing
-		}
-		if b, err = d.images.getAt(0, e.Location(), in.Key); err != nil {
-			return v, err
-		}
-		v, err = parseImage(field, &in, b, shape, &d.headers[k])
+		v, err = parseImage(field, e, b, shape, &d.headers[k])
 	}
 	return v, guard.Since(mark, b, err)
+}
+
+// value returns the bytes of a value: of the designated image if db is -1, otherwise in that database of
+// extra fields.
+func (d *dataset) value(e sampleindex.Entry, db int) ([]byte, error) {
+	key, err := e.Key()
+	if err != nil {
+		return nil, err
+	}
+	if db < 0 {
+		return d.images.getAt(0, e.Location(), key)
+	}
+	return d.fields.getAt(db, e.Field(db), key)
 }

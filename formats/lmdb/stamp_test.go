@@ -49,7 +49,7 @@ func stampOf(t *testing.T, dir string, names []string) []byte {
 	e, err := openEnvironment(dir, dataName, names)
 	must(t, err)
 	defer e.close()
-	return e.stamp()
+	return e.stamp
 }
 
 // editByLMDB edits the last of the databases.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/value"
 )
 
@@ -51,18 +52,17 @@ func appendValue(b []byte, v *formats.Value, designated bool) []byte {
 	return append(b, v.Data...)
 }
 
-// parseImage returns the designated image stored as b, which in describes. Data points into b.
-func parseImage(f *formats.Field, in *formats.Info, b []byte, shape []int, headers *npy.Parser) (formats.Value, error) {
-	v := formats.Value{Data: b, Encoding: in.Encoding, DType: f.DType, Shape: shape[:0]}
+// parseImage returns the designated image stored as b, which e describes. Data points into b.
+func parseImage(f *formats.Field, e sampleindex.Entry, b []byte, shape []int, headers *npy.Parser) (formats.Value, error) {
+	v := formats.Value{Data: b, Encoding: e.Encoding(), DType: f.DType, Shape: shape[:0]}
 	var err error
-	switch {
-	case v.Encoding == formats.Raw:
+	if v.Encoding == formats.Raw {
 		v, err = parseArray(b, shape, headers)
-	case in.Shape != [3]int{}:
-		v.Shape = append(v.Shape, in.Shape[:]...)
+	} else if s := e.Shape(); s != [3]int{} {
+		v.Shape = append(v.Shape, s[:]...)
 	}
-	if err == nil && int64(len(v.Data)) != in.Size {
-		err = fmt.Errorf("%w: the image has %d bytes, but %d were written", formats.ErrDamaged, len(v.Data), in.Size)
+	if size := e.Size(); err == nil && int64(len(v.Data)) != size {
+		err = fmt.Errorf("%w: the image has %d bytes, but %d were written", formats.ErrDamaged, len(v.Data), size)
 	}
 	if v.Encoding == formats.RawZstd {
 		v.DType = value.FrameDType(f, v.Shape, v.Data)

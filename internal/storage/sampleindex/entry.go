@@ -85,8 +85,8 @@ func (e Entry) text(k int, section span) ([]byte, error) {
 	return e.x.use(section.at+from, section.at+to)
 }
 
-// key returns the key in mapped memory.
-func (e Entry) key() ([]byte, error) {
+// Key returns the key, in memory of the index.
+func (e Entry) Key() ([]byte, error) {
 	key, err := e.text(numberKey, e.x.keys)
 	if err == nil && len(key) == 0 {
 		err = fmt.Errorf("%s: %w: an empty key", e.x.name, formats.ErrDamaged)
@@ -97,7 +97,7 @@ func (e Entry) key() ([]byte, error) {
 // source returns the key and the source, in memory of their own.
 func (e Entry) source() (key string, s formats.Source, err error) {
 	s = formats.Source{Size: e.Size() + e.number(numberSourceSize), ModTime: e.number(numberModTime), Hash: e.sourceHash()}
-	k, err := e.key()
+	k, err := e.Key()
 	if err != nil {
 		return "", s, err
 	}

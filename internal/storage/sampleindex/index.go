@@ -170,7 +170,7 @@ func (x *Index) KeyOf(i int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, err := e.key()
+	key, err := e.Key()
 	return string(key), err
 }
 
@@ -180,7 +180,7 @@ func (x *Index) Find(key string) (i int, ok bool, err error) {
 		var k []byte
 		e, failed := x.At(i)
 		if failed == nil {
-			k, failed = e.key()
+			k, failed = e.Key()
 		}
 		if failed != nil {
 			err = failed

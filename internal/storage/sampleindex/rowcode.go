@@ -54,11 +54,11 @@ func TakeRow(c *wire.Cursor, columns int, history bool) (Row, error) {
 	if c.Failed {
 		return Row{}, fmt.Errorf("%w: a checkpoint cannot be parsed", formats.ErrDamaged)
 	}
-	return r, checkRow(&r)
+	return r, checkJournaled(&r)
 }
 
-// checkRow rejects values that no writer writes to a journal.
-func checkRow(r *Row) error {
+// checkJournaled rejects values that no writer writes to a journal.
+func checkJournaled(r *Row) error {
 	if err := formats.CheckKey(r.Key); err != nil {
 		return fmt.Errorf("a checkpoint: %w: %w", formats.ErrDamaged, err)
 	}

@@ -94,7 +94,7 @@ func keepFirst(t *testing.T, path string) {
 	if err := errors.Join(s.ReuseFile(0, nil), s.Checkpoint(nil), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = staging.ResumeShards(path, nil); err != nil {
+	if s, err = staging.ResumeShards(path, formats.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 100, 101)

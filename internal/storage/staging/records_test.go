@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
@@ -55,21 +56,22 @@ func madeUp(t *testing.T, rows ...manifest.Row) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := staging.Stage{Meta: testMeta, Manifest: manifest.NewManifest(nil)}
-	s.Meta.Files = []string{"a.rec"}
+	m := testMeta
+	m.Files = []string{"a.rec"}
+	s := staging.MadeUp(m)
 	for i := range rows {
-		if err := s.Manifest.Append(&rows[i]); err != nil {
+		if err := s.AppendRow(&rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.WriteSidecar(side, "a.rec.dsconv/", checksum.Checksums{sums}, nil); err != nil {
+	if err := s.WriteSidecar(side, "a.rec.dsconv/", checksum.Checksums{sums}, nil, sidecar.Places{}); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func row(key string, shard int, offset, length int64) manifest.Row {
-	return manifest.Row{Info: formats.Info{Key: key}, Location: manifest.Location{Shard: shard, Offset: offset, Length: length}}
+	return manifest.Row{Info: formats.Info{Key: key}, Location: sampleindex.Location{Shard: shard, Offset: offset, Length: length}}
 }
 
 func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {

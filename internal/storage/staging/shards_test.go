@@ -136,7 +136,7 @@ func TestStageRefuses(t *testing.T) {
 	if _, err := staging.CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrPartial) {
 		t.Errorf("over a partial: %v", err)
 	}
-	if s, err = staging.ResumeShards(path, nil); err != nil {
+	if s, err = staging.ResumeShards(path, formats.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
@@ -148,11 +148,11 @@ func TestStageRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 5)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 3 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Len() != 3 {
 		t.Errorf("the old dataset is gone before the new one is there: %v", err)
 	}
 	commit(t, s)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 5 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Len() != 5 {
 		t.Errorf("the old dataset was not replaced: %v", err)
 	}
 	foreign := filepath.Join(t.TempDir(), "b.rec")
@@ -292,7 +292,7 @@ func TestRefusedResumeClosesItsFiles(t *testing.T) {
 	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := staging.ResumeShards(path, nil); !errors.Is(err, formats.ErrDamaged) {
+	if _, err := staging.ResumeShards(path, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrDamaged) {
 		t.Fatal(err)
 	}
 	open, err := os.ReadDir("/proc/self/fd")
