@@ -2,6 +2,7 @@ package lmdb
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
@@ -11,7 +12,8 @@ import (
 // places are the locations of the values in the environments, whose extra fields are in that many
 // databases; wrong is called as by newLocator.
 func places(environments []*environment, fields int, wrong func(*environment, error) error) sidecar.Places {
-	p := sidecar.Places{Fields: fields, Locate: func(rows sampleindex.Rows) sampleindex.Rows {
+	p := sidecar.Places{Fields: fields, Lost: new(bool)}
+	p.Locate = func(rows sampleindex.Rows) sampleindex.Rows {
 		return func(yield func(r *sampleindex.Row) error) error {
 			l, err := newLocator(environments, wrong)
 			if err != nil {
@@ -21,13 +23,15 @@ func places(environments []*environment, fields int, wrong func(*environment, er
 				if err := l.locate(r); err != nil {
 					return err
 				}
+				missing := func(at sampleindex.Location) bool { return at == sampleindex.Location{} }
+				*p.Lost = *p.Lost || missing(r.Location) || slices.ContainsFunc(r.Fields, missing)
 				return yield(r)
 			}); err != nil {
 				return err
 			}
 			return l.finish()
 		}
-	}}
+	}
 	for _, e := range environments {
 		p.Stamp = append(p.Stamp, e.stamp...)
 	}

@@ -32,7 +32,7 @@ func (f rowsFormat) Create(path string, m formats.Meta, o formats.CreateOptions)
 }
 
 func (rowsFormat) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
-	s, err := staging.ResumeShards(path, nil)
+	s, err := staging.ResumeShards(path, formats.CreateOptions{}, nil)
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}

@@ -2,6 +2,7 @@
 package indexfile
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type Source struct {
 	Fields  int              // locations in Row.Fields
 	Count   int              // samples
 	Rows    sampleindex.Rows // in key order
+	// Lost, if not nil, is set by Rows if the data files are damaged so that samples were not found: an
+	// index of what is left is not kept.
+	Lost *bool
 }
 
 // File is an open index and its memory.
@@ -58,6 +62,32 @@ func Open(path string, written bool, s *Source) (*File, error) {
 		}
 	}
 	return s.make(path, cached)
+}
+
+// Salvage is Open that compares the whole index with its checksums, and makes another one if it is damaged.
+func Salvage(path string, s *Source) (*File, error) {
+	cached := cachePath(s.ID)
+	for _, place := range []string{path, cached} {
+		if place == "" {
+			continue
+		}
+		x, err := openAt(place, s)
+		if err != nil {
+			continue
+		}
+		if Whole(x.Index) {
+			return x, nil
+		}
+		_ = x.Close() // it was only read
+	}
+	return s.make("", cached)
+}
+
+// Whole reports whether all of the index is as it was written.
+func Whole(x *sampleindex.Index) bool {
+	whole := true
+	err := x.Check(context.Background(), func(formats.Damage) { whole = false })
+	return err == nil && whole
 }
 
 // openAt opens the index at path if it is that of s.
@@ -142,7 +172,13 @@ func (s *Source) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return durable.Build(path, s.build)
+	return durable.Build(path, func(f *os.File) error {
+		err := s.build(f)
+		if err == nil && s.Lost != nil && *s.Lost {
+			err = errors.New("samples were not found")
+		}
+		return err
+	})
 }
 
 // unnamed makes the index in a file that is gone when it is closed.

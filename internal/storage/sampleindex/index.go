@@ -155,13 +155,13 @@ func (x *Index) At(i int) (Entry, error) {
 	return e, err
 }
 
-// Key returns the key of sample i for a message: a text in its place if it cannot be read.
-func (x *Index) Key(i int) string {
+// Name names sample i in a message: by its key, or by its number if that cannot be read.
+func (x *Index) Name(i int) string {
 	key, err := x.KeyOf(i)
 	if err != nil {
-		return fmt.Sprintf("of sample %d", i)
+		return fmt.Sprintf("sample %d", i)
 	}
-	return key
+	return fmt.Sprintf("key %q", key)
 }
 
 // KeyOf returns the key of sample i.

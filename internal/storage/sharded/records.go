@@ -169,10 +169,10 @@ func (r *Records) location(i int) (e sampleindex.Entry, at sampleindex.Location,
 	}
 	at = e.Location()
 	if at.Shard < 0 || at.Shard >= len(r.files) {
-		return e, at, nil, fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", r.Index().Key(i), formats.ErrDamaged, at.Shard, len(r.files))
+		return e, at, nil, fmt.Errorf("%s: %w: its record is in shard %d, but there are %d shards", r.Index().Name(i), formats.ErrDamaged, at.Shard, len(r.files))
 	}
 	if record, err = r.files[at.Shard].Slice(at.Offset, at.Length); err != nil {
-		err = fmt.Errorf("key %q in %s: %w", r.Index().Key(i), r.Meta().Files[at.Shard], err)
+		err = fmt.Errorf("%s in %s: %w", r.Index().Name(i), r.Meta().Files[at.Shard], err)
 	}
 	return e, at, record, err
 }
@@ -207,7 +207,7 @@ func (r *Records) withRecord(i int, s *formats.Sample, do func(e sampleindex.Ent
 	}
 	mark := guard.Now()
 	if err := guard.Since(mark, b, do(e, b)); err != nil {
-		return fmt.Errorf("key %q in %s at byte %d: %w", r.Index().Key(i), r.Meta().Files[at.Shard], at.Offset, err)
+		return fmt.Errorf("%s in %s at byte %d: %w", r.Index().Name(i), r.Meta().Files[at.Shard], at.Offset, err)
 	}
 	return nil
 }
@@ -287,7 +287,7 @@ func (r *Records) checkOverlaps(report func(formats.Damage)) {
 		}
 		report(formats.Damage{
 			File: r.Meta().Files[at.Shard], Offset: at.Offset, Length: last.Offset + last.Length - at.Offset,
-			Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Index().Key(int(order[k-1])), r.Index().Key(int(order[k]))),
+			Cause: fmt.Sprintf("the records of %s and %s overlap", r.Index().Name(int(order[k-1])), r.Index().Name(int(order[k]))),
 		})
 	}
 }

@@ -24,6 +24,7 @@ type Places struct {
 	Locate func(rows sampleindex.Rows) sampleindex.Rows
 	Fields int    // locations in Row.Fields
 	Stamp  []byte // identifies the data files in which the locations are valid
+	Lost   *bool  // see indexfile.Source
 }
 
 // IDOf is the ID of an index that is made from the manifest with those checksums.
@@ -43,14 +44,16 @@ func Describe(dir string, m *formats.Meta, sums checksum.Checksums, p Places, sa
 		return description.Description{}, err
 	}
 	_, unlisted := find(dir, sums, indexfile.Name)
-	s := indexfile.Source{ID: p.IDOf(of), Columns: m.Columns, Fields: p.Fields, Count: m.Count, Rows: rowsOf(dir, m, of)}
+	s := indexfile.Source{ID: p.IDOf(of), Columns: m.Columns, Fields: p.Fields, Count: m.Count, Rows: rowsOf(dir, m, of), Lost: p.Lost}
 	if p.Locate != nil {
 		s.Rows = p.Locate(s.Rows)
 	}
 	file := filepath.Join(dir, indexfile.Name)
-	x, err := indexfile.Open(file, unlisted == nil, &s)
-	if salvage && errors.Is(err, formats.ErrDamaged) {
-		x, err = indexfile.Open("", false, &s)
+	var x *indexfile.File
+	if salvage {
+		x, err = indexfile.Salvage(file, &s)
+	} else {
+		x, err = indexfile.Open(file, unlisted == nil, &s)
 	}
 	if err != nil {
 		return description.Description{}, err

@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -74,7 +75,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	}
 	defer r.Close()
 	for i := range 250 {
-		err := r.ReadRecord(i, new(formats.Sample), func(b []byte) error {
+		err := r.ReadRecord(i, new(formats.Sample), func(_ sampleindex.Entry, b []byte) error {
 			if !bytes.Equal(b[4:], sampleOf(i).Values[0].Data) {
 				t.Errorf("record %d differs", i)
 			}
@@ -104,7 +105,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 		if _, err := sharded.OpenRecords(torn); !errors.Is(err, formats.ErrNotDataset) {
 			t.Fatalf("an unfinished dataset opens: %v", err)
 		}
-		if s, err = staging.ResumeShards(torn, end); err != nil {
+		if s, err = staging.ResumeShards(torn, formats.CreateOptions{}, end); err != nil {
 			t.Fatal(err)
 		}
 		if string(s.Stage().Note) != fmt.Sprint(to) {
