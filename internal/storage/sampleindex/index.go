@@ -105,30 +105,33 @@ type Index struct {
 // Open opens the index in b, which must stay mapped as long as it is used. name is the file's name, for
 // errors. Open reads a few pages, however long the file is.
 func Open(b []byte, name string) (x *Index, err error) {
+	named := func(err error) error { return fmt.Errorf("%s: %w", name, err) }
 	err = guard.Read(b[:min(len(b), pageSize)], func() error {
 		h, err := decodeHeader(b, int64(len(b)))
 		if err != nil {
-			return err
+			return named(err)
 		}
 		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id}
 		var total int64
 		x.first, total = levels(h.data)
 		x.seen = bitmap(total)
 		at := pageSize + h.description
-		description, err := x.use(pageSize, at)
+		description, err := x.use(pageSize, at) // its errors name the file
 		if err != nil {
 			return err
 		}
-		x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize)
-		return err
-	})
-	if err != nil {
-		if !errors.Is(err, formats.ErrDamaged) || x == nil || x.layout == nil {
-			err = fmt.Errorf("%s: %w", name, err)
+		if x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize); err != nil {
+			return named(err)
 		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		return x, nil
+	case errors.Is(err, formats.ErrDamaged):
 		return nil, err
 	}
-	return x, nil
+	return nil, named(err) // of a panic
 }
 
 // Len returns the number of samples.
