@@ -1,7 +1,6 @@
 package lmdb
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +19,7 @@ type environment struct {
 	file      pages  // all pages, also those that a damaged meta page does not have
 	name      string // of the file, relative to the dataset
 	mapping   *mapped.Mapping
-	stamp     []byte
+	stamp     []byte // see meta
 	metaErr   error // damage of the meta pages
 	databases []database
 }
@@ -71,7 +70,7 @@ func (e *environment) open(data []byte, databases []string) error {
 	e.pages = newPages(data, &m)
 	e.file = e.pages
 	e.file.count = uint64(len(data) / m.pageSize)
-	e.stamp = e.stampOf(&m)
+	e.stamp = m.stamp()
 	main, mainErr := databaseRoot(m.main, m.no)
 	if len(databases) == 0 {
 		e.databases[0] = database{root: main, err: mainErr}
@@ -163,16 +162,4 @@ func (e *environment) lookUp(d *database, key []byte) (node, error) {
 func (e *environment) close() error {
 	e.pages, e.file = pages{}, pages{}
 	return e.mapping.Close()
-}
-
-// stampOf returns what differs after every edit by LMDB's own library and after a copy that renumbers
-// pages, though the file may have the same length: the newest meta page, and the root page of the main
-// database.
-func (e *environment) stampOf(m *meta) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, m.txn)
-	b = append(binary.LittleEndian.AppendUint64(b, m.last), m.main...)
-	if root, err := e.raw(u64(m.main[dbRoot:])); err == nil {
-		b = append(b, root...)
-	}
-	return b
 }
