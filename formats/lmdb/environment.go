@@ -20,7 +20,7 @@ type environment struct {
 	name      string // of the file, relative to the dataset
 	mapping   *mapped.Mapping
 	stamp     []byte // see meta
-	metaErr   error // damage of the meta pages
+	metaErr   error  // damage of the meta pages
 	databases []database
 }
 
