@@ -99,17 +99,16 @@ func (e *environment) fail(n int, err error) {
 }
 
 // get returns the value of key in the file's memory, valid until close.
-func (e *environment) get(db int, key string) ([]byte, error) {
+func (e *environment) get(db int, key string) (b []byte, err error) {
 	mark := guard.Now()
-	n, err := e.lookUp(&e.databases[db], unsafe.Slice(unsafe.StringData(key), len(key)))
-	var b []byte
+	var n node
+	if err = e.databases[db].err; err == nil {
+		n, err = e.find(e.databases[db].root, unsafe.Slice(unsafe.StringData(key), len(key)))
+	}
 	if err == nil {
 		b, err = e.value(&n)
 	}
-	if unreadable := e.unreadable(mark, n.page, err); unreadable != nil {
-		err = unreadable
-	}
-	if err != nil {
+	if err = guard.Since(mark, e.data, err); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.name, formats.WrapDamaged(err))
 	}
 	return b, nil
@@ -129,34 +128,6 @@ func (e *environment) getAt(db int, at sampleindex.Location, key []byte) ([]byte
 		return nil, fmt.Errorf("%s: %w", e.name, formats.WrapDamaged(err))
 	}
 	return b, nil
-}
-
-// unreadable returns an error if, since mark, a read of the leaf or of the page that err is about
-// has failed.
-func (e *environment) unreadable(mark guard.Mark, leaf uint64, err error) error {
-	if guard.Quiet(mark) {
-		return nil
-	}
-	pages := []uint64{leaf}
-	if page := new(pageError); errors.As(err, &page) {
-		pages = append(pages, page.no)
-	}
-	for _, no := range pages {
-		if no >= e.count {
-			continue
-		}
-		if err := guard.Check(mark, e.data[int(no)*e.size:][:e.size]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *environment) lookUp(d *database, key []byte) (node, error) {
-	if d.err != nil {
-		return node{}, d.err
-	}
-	return e.find(d.root, key)
 }
 
 func (e *environment) close() error {
