@@ -15,7 +15,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
@@ -287,7 +286,7 @@ func TestRefusedResumeClosesItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
-	if err := s.Stage().Add(sampleOf(3), manifest.Location{Offset: 1 << 40, Length: 1}); err != nil {
+	if err := s.Stage().Add(sampleOf(3), sampleindex.Location{Offset: 1 << 40, Length: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {
