@@ -232,18 +232,14 @@ func (x *Index) Fill(i int, s *formats.Sample) error {
 // Splits lists the splits of the samples, "" if some have none, and the number of samples of each.
 func (x *Index) Splits() (names []string, counts []int) { return x.splits, x.counts }
 
-// Labels returns the labels of all samples: int64, little-endian, that of sample i at byte i*stride of data;
-// the stride is 0 if all have the same. It compares the pages of all rows with their checksums.
+// Labels returns the labels of all samples: int64, little-endian, that of sample i at byte i*stride of data,
+// in memory of the index; the stride is 0 if all have the same. It compares their pages with the checksums.
 func (x *Index) Labels() (data []byte, stride int, err error) {
-	n := &x.numbers[numberLabel]
-	if n.width == 0 || x.rows == 0 {
-		return binary.LittleEndian.AppendUint64(nil, uint64(n.base)), 0, nil
+	if x.labels.length == 0 {
+		return binary.LittleEndian.AppendUint64(nil, uint64(x.numbers[numberLabel].base)), 0, nil
 	}
-	table, err := x.use(x.table.at, x.table.end())
-	if err != nil {
-		return nil, 0, err
-	}
-	return table[n.at : n.at+(x.rows-1)*x.width+8], x.width, nil
+	data, err = x.use(x.labels.at, x.labels.end())
+	return data, 8, err
 }
 
 // Members returns the indices of the samples of a split, ascending, in memory of the index; all is true,
