@@ -51,7 +51,7 @@ func TestMeasurePredictsThePack(t *testing.T) {
 					o.Create.Zstd = 3
 				}
 				p := plan(t, newMemory(t, 1500, 0), f, filepath.Join(dir, file), o)
-				order := slices.Clone(p.order)
+				order := orderOf(p)
 				m, err := p.Measure(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -61,7 +61,7 @@ func TestMeasurePredictsThePack(t *testing.T) {
 				}
 				empty(t, dir)
 				empty(t, os.Getenv("TMPDIR"))
-				if !slices.Equal(p.order, order) {
+				if !slices.Equal(orderOf(p), order) {
 					t.Error("the plan is another")
 				}
 				r, err := p.Run(t.Context())

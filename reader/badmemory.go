@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -34,10 +33,13 @@ func (w *worker) use(do func() error) error {
 	}
 }
 
-// shortened returns an error if the file of the sample, the cache's or the dataset's, was cut
-// meanwhile.
+// shortened returns an error if the sample's index could not be read, or if the file of the sample, the
+// cache's or the dataset's, was cut meanwhile.
 func (w *worker) shortened() error {
+	err := w.loader.samples.CheckAt(w.mark, w.number)
 	switch {
+	case err != nil:
+		return err
 	case w.cached != nil:
 		return w.loader.cache.Shortened()
 	case w.fetched:
@@ -61,7 +63,7 @@ func (w *worker) diagnose(err error) error {
 		unreadable = guard.CheckSample(w.mark, &w.sample)
 	}
 	if unreadable == nil {
-		unreadable = cmp.Or(w.loader.samples.Check(w.mark), guard.Do(w.shortened))
+		unreadable = guard.Do(w.shortened)
 	}
 	if fault, ok := err.(*guard.ReadError); ok { //nolint:errorlint // only one without a sample's name
 		unreadable = fault

@@ -34,7 +34,7 @@ func (l *Loader) Labels() (data []byte, stride int, release func(), err error) {
 	}
 	mark := guard.Now()
 	data, stride, err = x.Labels()
-	if err = guard.Since(mark, data, err); err != nil {
+	if err = cmp.Or(guard.Since(mark, data, err), guard.Do(func() error { return guard.Shortened(data) })); err != nil {
 		release()
 		return nil, 0, nil, err
 	}
@@ -61,7 +61,7 @@ func (l *Loader) copyLabels() (data []byte, stride int, err error) {
 		for i := range l.samples.Len() {
 			binary.LittleEndian.PutUint64(data[8*i:], uint64(label(i)))
 		}
-		return failed
+		return cmp.Or(failed, guard.Shortened(lent))
 	})
 	return data, 8, cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
 }

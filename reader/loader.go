@@ -321,7 +321,7 @@ func (l *Loader) InfoOf(i int) (formats.Info, error) {
 	}
 	mark := guard.Now()
 	in, err := l.dataset.Info(l.samples.At(i))
-	return in, cmp.Or(l.samples.Check(mark), err)
+	return in, cmp.Or(l.samples.CheckAt(mark, i), err)
 }
 
 // ShuffleQuality measures how well the order mixes what is stored side by side. It takes some 50 ms.

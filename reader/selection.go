@@ -116,7 +116,7 @@ func (l *Loader) planOrder() (err error) {
 	}
 	err = guard.Do(func() (err error) {
 		l.plan, err = sampleorder.New(c.Order, d)
-		return cmp.Or(failed, err)
+		return cmp.Or(failed, err, guard.Shortened(lent))
 	})
 	return cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
 }

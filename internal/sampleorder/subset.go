@@ -1,6 +1,7 @@
 package sampleorder
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -77,7 +78,7 @@ func Pick(n int, indices []int32) (s Subset, err error) {
 		} else {
 			s = newSubset(k, n, piece{list: indices})
 		}
-		return nil
+		return guard.Shortened(bytesOf(indices))
 	})
 	return s, err
 }
@@ -106,14 +107,20 @@ func (s Subset) Len() int { return s.n }
 
 // At is the index in the dataset of sample i, 0 <= i < Len().
 func (s Subset) At(i int) int {
-	p := &s.pieces[0]
-	if len(s.pieces) > 1 {
-		p = &s.pieces[sort.Search(len(s.pieces), func(k int) bool { return s.pieces[k].number > i })-1]
-	}
+	p := s.pieceOf(i)
 	if p.list == nil {
 		return p.index + i - p.number
 	}
 	return p.index + int(p.list[i-p.number])
+}
+
+// pieceOf is the piece that sample i is in.
+func (s Subset) pieceOf(i int) *piece {
+	k := 0
+	if len(s.pieces) > 1 {
+		k = sort.Search(len(s.pieces), func(k int) bool { return s.pieces[k].number > i }) - 1
+	}
+	return &s.pieces[k]
 }
 
 // Range reports whether the samples' indices follow one another, and the first.
@@ -129,14 +136,29 @@ func (s Subset) Listed() (n int) {
 	return n
 }
 
-// Check returns an error if a list was unreadable at some time since mark: see package guard.
+// Check returns an error if a list was unreadable at some time since mark, or its file was shortened: see
+// package guard.
 func (s Subset) Check(mark guard.Mark) error {
 	for _, p := range s.pieces {
-		if err := guard.Check(mark, bytesOf(p.list)); err != nil {
+		if err := checkList(mark, p.list); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CheckAt is Check of what At(i) reads.
+func (s Subset) CheckAt(mark guard.Mark, i int) error {
+	p := s.pieceOf(i)
+	if p.list == nil {
+		return nil
+	}
+	return checkList(mark, p.list[i-p.number:][:1])
+}
+
+func checkList(mark guard.Mark, list []int32) error {
+	b := bytesOf(list)
+	return cmp.Or(guard.Check(mark, b), guard.Shortened(b))
 }
 
 // String identifies the subset: subsets with equal strings are equal.

@@ -48,6 +48,12 @@ func TestAListThatCannotBeRead(t *testing.T) {
 	if unreadable := new(guard.ReadError); !errors.As(err, &unreadable) || unreadable.File != path {
 		t.Errorf("an index that cannot be read: %v", err)
 	}
+	if err := s.CheckAt(mark, n-1); !errors.As(err, new(*guard.ReadError)) {
+		t.Errorf("the index that cannot be read: %v", err)
+	}
+	if err := s.CheckAt(mark, 0); err != nil {
+		t.Errorf("an index that can be read: %v", err)
+	}
 	if _, err := Pick(3*n, list); !errors.Is(err, formats.ErrDamaged) {
 		t.Errorf("a list that cannot be read: %v", err)
 	}
