@@ -99,7 +99,8 @@ func IsIndex(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
 type Index struct {
 	pages
 	*layout
-	id ID
+	id     ID
+	header [headerSize]byte
 }
 
 // Open opens the index in b, which must stay mapped as long as it is used. name is the file's name, for
@@ -111,7 +112,7 @@ func Open(b []byte, name string) (x *Index, err error) {
 		if err != nil {
 			return named(err)
 		}
-		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id}
+		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id, header: [headerSize]byte(b)}
 		var total int64
 		x.first, total = levels(h.data)
 		x.seen = bitmap(total)
@@ -120,7 +121,7 @@ func Open(b []byte, name string) (x *Index, err error) {
 		if err != nil {
 			return err
 		}
-		if x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize); err != nil {
+		if x.layout, err = decodeLayout(description, h.rows, align(at), h.data*pageSize); err != nil {
 			return named(err)
 		}
 		return nil
@@ -149,9 +150,18 @@ func (x *Index) At(i int) (e Entry, err error) {
 	err = guard.Read(row, func() error {
 		e, err = x.lent(i)
 		e.row = bytes.Clone(e.row)
-		return cmp.Or(err, guard.Shortened(row))
+		return cmp.Or(err, guard.Shortened(row), x.unchanged())
 	})
 	return e, err
+}
+
+// unchanged returns an error if the file was overwritten since it was opened. Its pages are compared with
+// their checksums only once, but the first one has the checksum of all.
+func (x *Index) unchanged() error {
+	if !bytes.Equal(x.b[:headerSize], x.header[:]) {
+		return fmt.Errorf("%s: %w: it was overwritten while it was open: open the dataset again", x.name, formats.ErrDamaged)
+	}
+	return nil
 }
 
 // rowAt returns the bytes of row i, and those from which its numbers are read: each as 8 bytes, of which a
