@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"bufio"
-	"bytes"
 	"os"
-	"strconv"
-	"strings"
+
+	"github.com/dsconv/dsconv/bench/internal/procmemory"
 )
 
 // residentNow reads the counters; zeros if they cannot be read.
@@ -19,19 +17,11 @@ func resetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5")
 
 func totalMemory() int64 { return fields("/proc/meminfo")["MemTotal"] }
 
-// fields reads the lines "Name:  123 kB" of a file, in bytes.
+// fields reads the lines "Name:  123 kB" of a file, in bytes; none if it cannot be read.
 func fields(path string) map[string]int64 {
-	m := map[string]int64{}
-	data, err := os.ReadFile(path)
+	m, err := procmemory.Sizes(path)
 	if err != nil {
-		return m
-	}
-	for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
-		name, rest, ok := strings.Cut(s.Text(), ":")
-		value, isSize := strings.CutSuffix(strings.TrimSpace(rest), " kB")
-		if n, err := strconv.ParseInt(value, 10, 64); ok && isSize && err == nil {
-			m[name] = n * 1024
-		}
+		return nil
 	}
 	return m
 }

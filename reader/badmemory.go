@@ -33,10 +33,13 @@ func (w *worker) use(do func() error) error {
 	}
 }
 
-// shortened returns an error if the file of the sample, the cache's or the dataset's, was cut
-// meanwhile.
+// shortened returns an error if the sample's index could not be read, or if the file of the sample, the
+// cache's or the dataset's, was cut meanwhile.
 func (w *worker) shortened() error {
+	err := w.loader.samples.CheckAt(w.mark, w.number)
 	switch {
+	case err != nil:
+		return err
 	case w.cached != nil:
 		return w.loader.cache.Shortened()
 	case w.fetched:

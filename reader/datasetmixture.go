@@ -40,23 +40,17 @@ func NewMixture(datasets []WeightedDataset, c Config) (*Loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mixture of datasets: %w", err)
 	}
-	indices, weighted := []int32{}, make([]sampleorder.WeightedDataset, len(datasets))
-	for k, d := range datasets {
-		s, err := selectSamples(d.Dataset, d.Split, nil)
-		if err != nil {
-			return nil, fmt.Errorf("mixture of datasets: dataset %d: %w", k, err)
+	parts, weighted := make([]sampleorder.Subset, len(datasets)), make([]sampleorder.WeightedDataset, len(datasets))
+	return newLoader(ds, c, "a mixture of datasets", func(l *Loader) (err error) {
+		for k, d := range datasets {
+			if parts[k], err = selectSamples(d.Dataset, d.Split, nil); err != nil {
+				return fmt.Errorf("mixture of datasets: dataset %d: %w", k, err)
+			}
+			weighted[k] = sampleorder.WeightedDataset{Samples: parts[k].Len(), Weight: d.Weight}
 		}
-		for i := range s.Len() {
-			indices = append(indices, int32(ds.first[k]+s.At(i)))
-		}
-		weighted[k] = sampleorder.WeightedDataset{Samples: s.Len(), Weight: d.Weight}
-	}
-	samples, err := sampleorder.Pick(ds.Len(), indices)
-	if err != nil {
-		return nil, fmt.Errorf("mixture of datasets: %w", err)
-	}
-	return newLoader(ds, samples, c, "a mixture of datasets", func(l *Loader) error {
-		var err error
+		l.samples = sampleorder.Join(parts...)
+		return nil
+	}, func(l *Loader) (err error) {
 		l.plan, err = sampleorder.PlanMixture(weighted, c.Order.Draws)
 		return err
 	})

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -79,22 +81,21 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 }
 
 func newFor(ds formats.Dataset, c Config, name string) (*Loader, error) {
-	samples, err := selectSamples(ds, c.Split, c.Select)
-	if err != nil {
-		return nil, err
-	}
-	return newLoader(ds, samples, c, name, (*Loader).planOrder)
+	return newLoader(ds, c, name, func(l *Loader) (err error) {
+		l.samples, err = selectSamples(ds, c.Split, c.Select)
+		return err
+	}, (*Loader).planOrder)
 }
 
 var errNoDataset = errors.New("reader: the dataset is nil: open one with a format's or a Registry's Open")
 
-// newLoader makes a Loader of some samples of ds; plan plans their order.
-func newLoader(ds formats.Dataset, samples sampleorder.Subset, c Config, name string, plan func(*Loader) error) (*Loader, error) {
+// newLoader makes a Loader of the samples of ds that choose chooses; plan plans their order.
+func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loader) error) (*Loader, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{dataset: ds, read: ds.Read, config: c, samples: samples, now: sinceStarted, name: "the loader of " + name}
+	l := &Loader{dataset: ds, read: ds.Read, config: c, now: sinceStarted, name: "the loader of " + name}
 	if err := l.hold(ds); err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func newLoader(ds formats.Dataset, samples sampleorder.Subset, c Config, name st
 		l.read = v.View
 	}
 	l.prefetcher, _ = ds.(formats.Prefetcher)
-	for _, step := range []func(*Loader) error{(*Loader).compile, (*Loader).frames, plan, (*Loader).openCache} {
+	for _, step := range []func(*Loader) error{choose, (*Loader).compile, (*Loader).frames, plan, (*Loader).openCache} {
 		if err := step(l); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
@@ -318,7 +319,9 @@ func (l *Loader) InfoOf(i int) (formats.Info, error) {
 	if i < 0 || i >= l.samples.Len() {
 		return formats.Info{}, fmt.Errorf("sample %d: the indices are 0 to %d", i, l.samples.Len()-1)
 	}
-	return l.dataset.Info(l.samples.At(i))
+	mark := guard.Now()
+	in, err := l.dataset.Info(l.samples.At(i))
+	return in, cmp.Or(l.samples.CheckAt(mark, i), err)
 }
 
 // ShuffleQuality measures how well the order mixes what is stored side by side. It takes some 50 ms.
@@ -328,16 +331,11 @@ func (l *Loader) ShuffleQuality() (order.ShuffleQuality, error) {
 	}
 	defer l.leave()
 	probe := sampleorder.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
+	var failed error
 	if l.classified() {
-		probe.Label = func(sample int) int64 {
-			in, err := l.dataset.Info(l.samples.At(sample))
-			if err != nil {
-				return formats.NoLabel
-			}
-			return in.Label
-		}
+		probe.Label = func(sample int) int64 { return l.infoOf(sample, &failed).Label }
 	}
-	return sampleorder.Measure(l.plan, probe), nil
+	return sampleorder.Measure(l.plan, probe), failed
 }
 
 // Clock sums up where the time went since the Loader was opened.

@@ -172,11 +172,12 @@ func (l *Loader) workerBytes(m *imageSizes) int64 {
 	return n + 2*out*c
 }
 
-// orderBytes is the memory of the list of a subset and of the table of weighted sampling.
+// orderBytes is the memory of the list of a subset, unless the dataset has it, and of the table of
+// weighted sampling.
 func (l *Loader) orderBytes() int64 {
 	n := int64(0)
-	if l.samples.Len() < l.dataset.Len() {
-		n += 4 * int64(l.samples.Len())
+	if _, ok := l.dataset.(indexed); !ok {
+		n += 4 * int64(l.samples.Listed())
 	}
 	if l.plan.Repeats() {
 		n += 8 * int64(l.samples.Len())

@@ -1,22 +1,65 @@
 package reader
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
+// indexed is a packed dataset, whose index has the labels and splits of all samples in mapped memory. Whoever
+// uses that holds a Lease, and checks it by package guard.
+type indexed interface {
+	// Labels are the designated labels: little-endian int64, that of sample i at data[i*stride:].
+	Labels() (data []byte, stride int, err error)
+	// Members are the indices of the samples of a split, ascending. all is true if they are all samples;
+	// ok is false if the index has no such lists.
+	Members(split string) (indices []int32, all, ok bool, err error)
+}
+
 // selectSamples returns the samples of a split for which keep is true, or all if keep is nil. The
 // error for an unknown split lists the splits.
-func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (sampleorder.Subset, error) {
+func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (s sampleorder.Subset, err error) {
 	if split == "" && keep == nil {
 		return sampleorder.All(ds.Len()), nil
 	}
+	s, ok, err := membersOf(ds, split, keep)
+	if !ok && err == nil {
+		s, err = filter(ds, split, keep)
+	}
+	if err == nil && s.Len() == 0 && split != "" {
+		err = noneInSplit(ds, split)
+	}
+	return s, err
+}
+
+// membersOf returns the samples of a split if the dataset has a list of them.
+func membersOf(ds formats.Dataset, split string, keep func(formats.Info) bool) (s sampleorder.Subset, ok bool, err error) {
+	x, ok := ds.(indexed)
+	if !ok || keep != nil {
+		return s, false, nil
+	}
+	members, all, ok, err := x.Members(split)
+	switch {
+	case err != nil:
+		return s, false, fmt.Errorf("select the samples of the split %q: %w", split, err)
+	case all:
+		return sampleorder.All(ds.Len()), true, nil
+	case ok:
+		s, err = sampleorder.Pick(ds.Len(), members)
+	}
+	return s, ok, err
+}
+
+// filter is selectSamples by the Info of all samples.
+func filter(ds formats.Dataset, split string, keep func(formats.Info) bool) (sampleorder.Subset, error) {
 	var failed error
 	s, err := sampleorder.Select(ds.Len(), func(i int) bool {
 		info, err := ds.Info(i)
@@ -25,13 +68,7 @@ func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) boo
 		}
 		return err == nil && (split == "" || info.Split == split) && (keep == nil || keep(info))
 	})
-	switch {
-	case failed != nil:
-		return s, failed
-	case err == nil && s.Len() == 0 && split != "":
-		return s, noneInSplit(ds, split)
-	}
-	return s, err
+	return s, cmp.Or(failed, err)
 }
 
 // TrainSplit returns the split to train on if the user names none: train if the dataset has it, else
@@ -61,32 +98,61 @@ func noneInSplit(ds formats.Dataset, split string) error {
 }
 
 // planOrder plans the order of the loader's samples.
-func (l *Loader) planOrder() error {
+func (l *Loader) planOrder() (err error) {
 	c := &l.config
 	d := sampleorder.Data{Samples: l.samples.Len()}
-	info := func(sample int) formats.Info {
-		in, err := l.dataset.Info(l.samples.At(sample))
-		if err != nil {
-			return formats.Info{Label: formats.NoLabel} // reading the sample will fail with the error
-		}
-		return in
-	}
+	var failed error
 	if c.Weight != nil {
-		d.Weight = func(sample int) float64 { return c.Weight(info(sample)) }
+		d.Weight = func(sample int) float64 { return c.Weight(l.infoOf(sample, &failed)) }
 	}
-	if c.Order.Kind == order.Balanced && l.frame.numbers() {
-		return fmt.Errorf("balanced order: the label %q is a number, and the dataset has no classes to balance", l.dataset.Meta().Schema[l.label].Name)
+	mark, lent := guard.Now(), []byte(nil)
+	if c.Order.Kind == order.Balanced {
+		if l.frame.numbers() {
+			return fmt.Errorf("balanced order: the label %q is a number, and the dataset has no classes to balance", l.dataset.Meta().Schema[l.label].Name)
+		}
+		if d.Label, lent, err = l.labels(&failed); err != nil {
+			return fmt.Errorf("balanced order: %w", err)
+		}
 	}
-	if l.classified() {
-		d.Label = func(sample int) int64 { return info(sample).Label }
+	err = guard.Do(func() (err error) {
+		l.plan, err = sampleorder.New(c.Order, d)
+		return cmp.Or(failed, err, guard.Shortened(lent))
+	})
+	return cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
+}
+
+// labels returns a function that gives a sample's class, and the mapped memory that it reads; nil if the
+// dataset has no classes. It sets failed to its first error.
+func (l *Loader) labels(failed *error) (label func(sample int) int64, lent []byte, err error) {
+	if !l.classified() {
+		return nil, nil, nil
 	}
-	plan, err := sampleorder.New(c.Order, d)
-	l.plan = plan
-	return err
+	x, ok := l.dataset.(indexed)
+	if !ok {
+		return func(sample int) int64 { return l.infoOf(sample, failed).Label }, nil, nil
+	}
+	data, stride, err := x.Labels()
+	return func(sample int) int64 {
+		return int64(binary.LittleEndian.Uint64(data[l.samples.At(sample)*stride:]))
+	}, data, err
+}
+
+// infoOf is the Info of a sample of the split. It sets failed to its first error.
+func (l *Loader) infoOf(sample int, failed *error) formats.Info {
+	in, err := l.dataset.Info(l.samples.At(sample))
+	if err != nil {
+		in.Label, *failed = formats.NoLabel, cmp.Or(*failed, fmt.Errorf("order: sample %d: %w", sample, err))
+	}
+	return in
 }
 
 // checkUniform returns an error for the first sample whose recorded size differs from the first one's.
 func checkUniform(ds formats.Dataset, samples sampleorder.Subset) error {
+	if _, ok := ds.(indexed); ok {
+		if s := ds.Meta().Stats; s.MinHeight > 0 && s.MinHeight == s.MaxHeight && s.MinWidth == s.MaxWidth {
+			return nil
+		}
+	}
 	var first formats.Info
 	for i := range samples.Len() {
 		info, err := ds.Info(samples.At(i))

@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -28,25 +29,24 @@ func dsconvSays(args ...string) (code int, said string) {
 // checksums.
 func rewrite(t *testing.T, side, key string, change func(m *formats.Meta)) {
 	t.Helper()
-	c, err := sidecar.Read(side)
+	old, _, err := sidecar.Read(side)
 	must(t, err)
-	m := *c.Meta()
+	m := *old
 	change(&m)
-	table := manifest.NewManifest(m.Columns)
-	for i := range c.Len() {
-		in, err := c.Info(i)
-		must(t, err)
-		if key != "" && i == 0 {
-			in.Key, in.Source.Path = key, key+".jpg"
-		}
-		must(t, table.Append(&manifest.Row{Info: in, Location: c.Manifest.Location(i)}))
-	}
-	ranks := make([]int32, table.Len())
-	for i := range ranks {
-		ranks[i] = int32(i)
-	}
+	b, err := os.ReadFile(filepath.Join(side, sidecar.ManifestName))
+	must(t, err)
 	var rows bytes.Buffer
-	must(t, table.WriteParquet(&rows, ranks))
+	w := manifest.NewWriter(&rows, m.Columns, false)
+	first := true
+	must(t, manifest.Read(b, m.Columns, func(r *manifest.Row) error {
+		if key != "" && first {
+			r.Key, r.Source.Path = key, key+".jpg"
+		}
+		first = false
+		return w.Append(r)
+	}))
+	must(t, w.Close())
+	must(t, os.Remove(filepath.Join(side, indexfile.Name))) // it is made from the manifest
 	meta, err := manifest.EncodeMeta(&m)
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(side, sidecar.ManifestName), rows.Bytes(), 0o644))

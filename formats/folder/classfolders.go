@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -20,17 +21,34 @@ type layout struct {
 // subfolders returns the names of the folders (or links to folders) in rel that the filter
 // includes.
 func subfolders(in filesystem, rel string, filter *formats.FileFilter) ([]string, error) {
-	entries, err := in.readDir(rel)
+	f, err := in.openFolder(rel)
 	if err != nil {
 		return nil, err
 	}
+	defer f.close()
 	var names []string
-	for _, e := range entries {
-		if st, err := in.stat(path.Join(rel, e.Name())); err == nil && st.IsDir() && filter.IncludesFolder(path.Join(rel, e.Name())) {
-			names = append(names, e.Name())
+	for {
+		entries, err := f.next()
+		if err != nil || len(entries) == 0 {
+			slices.Sort(names)
+			return names, err
+		}
+		for _, e := range entries {
+			name := path.Join(rel, e.Name())
+			if isFolder(in, name, e) && filter.IncludesFolder(name) {
+				names = append(names, e.Name())
+			}
 		}
 	}
-	return names, nil
+}
+
+// isFolder reports whether an entry is a folder or a link to one.
+func isFolder(in filesystem, name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	st, err := in.stat(name)
+	return err == nil && st.IsDir()
 }
 
 // layoutOf finds splits and classes. As in ImageFolder, an empty folder is a class too.

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
-	"iter"
-	"maps"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +24,8 @@ type Dataset struct {
 	in            filesystem
 	gate          lifetime.Gate
 	meta          formats.Meta
-	samples       []sample // in key order
+	records       *records
+	source        source
 	skips         []Skip
 	ignored       int
 	columns       []LabelColumn
@@ -36,8 +34,7 @@ type Dataset struct {
 	filter            *formats.FileFilter
 	unreadable        []string
 	unmatched         formats.Patterns
-	description       *descriptionSource // nil unless Config.Labels is a description
-	unusedDescription string             // a description in the folder, if no table was given
+	unusedDescription string // a description in the folder, if no table was given
 }
 
 type sample struct {
@@ -50,8 +47,9 @@ type sample struct {
 
 // source gives the images of a folder their labels: a labeler or a descriptionSource.
 type source interface {
-	// files returns the found files that are images of samples.
-	files(found []file) []file
+	// includes reports whether the file is an image of a sample.
+	includes(path string) bool
+	// label sets what the sample at it.path has, or returns why it is skipped.
 	label(it *sample) (why string)
 	missing(in filesystem) []Skip
 	schema() formats.Schema
@@ -123,39 +121,56 @@ func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
 }
 
 func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
-	s := &scan{in: in, filter: filter}
+	if cfg.Memory < 0 {
+		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
+	}
+	l := newSorting(&cfg)
+	defer func() { err = errors.Join(err, l.close()) }()
+	s := &scan{in: in, filter: filter, found: &l.found}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
 	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched()}
-	var l source
-	if IsDescription(cfg.Labels) {
-		d.description, err = newDescriptionSource(in, &cfg)
-		l = d.description
-	} else {
-		l, err = newLabeler(in, &cfg, filter)
-	}
-	if err != nil {
+	if d.source, err = newSource(in, &cfg, filter); err != nil {
 		return nil, err
 	}
-	if d.description != nil {
-		d.ignored = max(0, d.ignored-d.description.countKnownFiles(in))
+	if description, ok := d.source.(*descriptionSource); ok {
+		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}
-	d.add(l.files(s.files), l)
-	d.skips = append(d.skips, l.missing(in)...)
+	d.describe(&cfg)
+	if err := d.add(ctx, l); err != nil {
+		return nil, err
+	}
+	d.summarizeLabels()
+	d.skips = append(d.skips, d.source.missing(in)...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable(s.dangling)
-	if len(d.samples) == 0 {
+	if d.Len() == 0 {
 		return nil, d.empty()
 	}
-	d.describe(l, &cfg)
-	d.gate.Open(in.String(), nil)
+	d.gate.Open(in.String(), d.records.close)
 	if file := in.join("labels.json"); cfg.Labels == "" {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}
 	}
 	return d, nil
+}
+
+func newSource(in filesystem, cfg *Config, filter *formats.FileFilter) (source, error) {
+	if IsDescription(cfg.Labels) {
+		return newDescriptionSource(in, cfg)
+	}
+	return newLabeler(in, cfg, filter)
+}
+
+// describe sets what is known before the files.
+func (d *Dataset) describe(cfg *Config) {
+	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
+	d.meta.Version = d.meta.RequiredVersion()
+	if folders, ok := d.source.(*labeler); ok {
+		d.columns = folders.labelColumns()
+	}
 }
 
 // UnusedDescription returns the path of the description of labels, splits and columns that dsconv
@@ -176,81 +191,11 @@ func (d *Dataset) empty() error {
 	return err
 }
 
-// add adds the samples, in key order. A key is the path without extension. It keeps the extension
-// if two files share a stem, or if the stem is another file's whole path ("1.jpg.png"
-// beside "1.jpg"), so that keys are unique.
-func (d *Dataset) add(files []file, l source) {
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	taken := keysTaken(func(yield func(string) bool) {
-		for _, f := range files {
-			if !yield(f.path) {
-				return
-			}
-		}
-	})
-	for _, f := range files {
-		it := sample{file: f, key: keyOf(f.path, taken)}
-		if err := formats.CheckKey(it.key); err != nil {
-			d.skips = append(d.skips, Skip{Path: f.path, Cause: err.Error()})
-			continue
-		}
-		if why := l.label(&it); why != "" {
-			d.skips = append(d.skips, Skip{Path: f.path, Cause: why})
-			continue
-		}
-		if it.key == f.path && path.Ext(f.path) != "" {
-			d.keepExtension = append(d.keepExtension, f.path)
-		}
-		d.samples = append(d.samples, it)
-	}
-	slices.SortFunc(d.samples, func(a, b sample) int { return strings.Compare(a.key, b.key) })
-}
-
-// keysTaken counts the files for each possible key.
-func keysTaken(paths iter.Seq[string]) map[string]int {
-	taken := map[string]int{}
-	for p := range paths {
-		taken[stem(p)]++
-		taken[p]++
-	}
-	return taken
-}
-
-func keyOf(p string, taken map[string]int) string {
-	if key := stem(p); taken[key] <= 1 {
-		return key
-	}
-	return p
-}
-
-func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
-
-func (d *Dataset) describe(l source, cfg *Config) {
-	d.meta = formats.Meta{
-		Format: "folder", Schema: l.schema(), Columns: l.userColumns(), Recipe: cfg.recipe(), Count: len(d.samples),
-	}
-	d.meta.Version = d.meta.RequiredVersion()
-	if folders, ok := l.(*labeler); ok {
-		d.describeLabels(folders)
-	}
-	counts := map[string]int{}
-	for i := range d.samples {
-		counts[d.samples[i].split]++
-		d.meta.Stats.Bytes += d.samples[i].size
-	}
-	for _, name := range slices.Concat(splitNames, slices.Sorted(maps.Keys(counts))) {
-		if counts[name] > 0 && name != "" {
-			d.meta.Splits = append(d.meta.Splits, formats.Split{Name: name, Count: counts[name]})
-			delete(counts, name)
-		}
-	}
-}
-
 // Meta describes the folder.
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
 // Len returns the number of images.
-func (d *Dataset) Len() int { return len(d.samples) }
+func (d *Dataset) Len() int { return d.records.count }
 
 // Skips returns the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }
@@ -265,15 +210,33 @@ func (d *Dataset) Unmatched() formats.Patterns { return d.unmatched }
 // same stem.
 func (d *Dataset) KeepExtension() []string { return d.keepExtension }
 
+// sample returns what is known of sample i without its file.
+func (d *Dataset) sample(i int) (*sample, error) {
+	if err := d.gate.Enter(i); err != nil {
+		return nil, err
+	}
+	defer d.gate.Leave(i)
+	if i < 0 || i >= d.Len() {
+		return nil, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.in, i, d.Len())
+	}
+	it := new(sample)
+	err := d.records.read(i, it)
+	if err == nil {
+		d.source.label(it)
+	}
+	return it, err
+}
+
 // Info returns what the listing of the folder has about sample i.
 func (d *Dataset) Info(i int) (formats.Info, error) {
-	if err := d.gate.Check(); err != nil {
+	it, err := d.sample(i)
+	if err != nil {
 		return formats.Info{}, err
 	}
-	if i < 0 || i >= len(d.samples) {
-		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.in, i, len(d.samples))
-	}
-	it := &d.samples[i]
+	return d.info(it), nil
+}
+
+func (d *Dataset) info(it *sample) formats.Info {
 	in := formats.Info{
 		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.size, Columns: it.columns,
 		Source: formats.Source{Path: it.path, Size: it.size, ModTime: it.modTime},
@@ -281,15 +244,20 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	if l := d.meta.Schema.LabelIndex(); l >= 0 && d.meta.Schema[l].Kind == formats.Label {
 		in.Label = it.labels[0]
 	}
-	return in, nil
+	return in
 }
 
-// LabelSum returns the label of sample i if it has only one, else a checksum of all its labels.
+// LabelSum returns the label of sample i if it has only one, else a checksum of all its labels. It is 0 if
+// Info returns an error.
 func (d *Dataset) LabelSum(i int) int64 {
-	list, h := d.samples[i].labels, fnv.New64a()
-	switch {
-	case d.description != nil:
-		_, _ = fmt.Fprintf(h, "%q", d.samples[i].row) // writing to a hash never fails
+	it, err := d.sample(i)
+	if err != nil {
+		return 0
+	}
+	list, h := it.labels, fnv.New64a()
+	switch _, described := d.source.(*descriptionSource); {
+	case described:
+		_, _ = fmt.Fprintf(h, "%q", it.row) // writing to a hash never fails
 	case len(list) == 1 && d.meta.Schema[1].Kind == formats.Label:
 		return list[0]
 	default:
@@ -301,13 +269,14 @@ func (d *Dataset) LabelSum(i int) int64 {
 // Read reads the file of sample i. Its encoding follows from its first bytes and is "" if
 // it is not an image; its shape is unknown.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	in, err := d.Info(i)
+	it, err := d.sample(i)
 	if err != nil {
 		return err
 	}
 	if s == nil {
 		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
 	}
+	in := d.info(it)
 	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
@@ -319,10 +288,10 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	}
 	v.Encoding, v.DType = formats.Sniff(v.Data), ""
 	v.SetShape()
-	if d.description != nil {
-		return d.description.read(d.in, &d.samples[i], s.Values)
+	if description, ok := d.source.(*descriptionSource); ok {
+		return description.read(d.in, it, s.Values)
 	}
-	d.setLabels(&d.samples[i], s.Values[1:])
+	d.setLabels(it, s.Values[1:])
 	return nil
 }
 

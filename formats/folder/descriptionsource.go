@@ -107,10 +107,8 @@ func (d *descriptionSource) keyOf(p string, row []string) string {
 	return stem(p)
 }
 
-// files returns the found files except those with extra fields of samples.
-func (d *descriptionSource) files(found []file) []file {
-	return slices.DeleteFunc(found, func(f file) bool { return d.fieldFiles[f.path] })
-}
+// includes is false for files with extra fields of samples.
+func (d *descriptionSource) includes(path string) bool { return !d.fieldFiles[path] }
 
 // countKnownFiles returns the number of files in the folder that are not images by name and
 // belong to the description.

@@ -1,12 +1,15 @@
 package folder
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // filesystem is where the files of a Dataset lie. Names are relative to its root, with slashes; "" is the
@@ -15,7 +18,7 @@ type filesystem interface {
 	// stat follows links, lstat does not.
 	stat(name string) (fs.FileInfo, error)
 	lstat(name string) (fs.FileInfo, error)
-	readDir(name string) ([]fs.DirEntry, error)
+	openFolder(name string) (folder, error)
 	// read reads a file that was listed with that size and time into buf, growing it.
 	read(name string, size, modTime int64, buf []byte) ([]byte, error)
 	// join returns the name of a file in the root for readText, and for messages.
@@ -32,6 +35,15 @@ type filesystem interface {
 	String() string
 }
 
+// folder is an open folder of a filesystem.
+type folder interface {
+	// next returns more entries, in any order; none at the end.
+	next() ([]fs.DirEntry, error)
+	// stat returns the size and the time in ns of a file in the folder, and whether it is a regular one.
+	stat(name string) (size, modTime int64, regular bool, err error)
+	close()
+}
+
 // disk is the folder at a path.
 type disk string
 
@@ -41,7 +53,32 @@ func (d disk) stat(name string) (fs.FileInfo, error) { return os.Stat(d.path(nam
 
 func (d disk) lstat(name string) (fs.FileInfo, error) { return os.Lstat(d.path(name)) }
 
-func (d disk) readDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(d.path(name)) }
+func (d disk) openFolder(name string) (folder, error) {
+	f, err := os.Open(d.path(name))
+	return diskFolder{f}, err
+}
+
+// diskFolder asks for its files by their names: the system need not find the folder again for each.
+type diskFolder struct{ *os.File }
+
+// maxEntries is how many entries of a folder are in memory at once.
+const maxEntries = 1024
+
+func (d diskFolder) next() ([]fs.DirEntry, error) {
+	entries, err := d.ReadDir(maxEntries)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return entries, err
+}
+
+func (d diskFolder) stat(name string) (size, modTime int64, regular bool, err error) {
+	var st unix.Stat_t
+	_, err = retry(func() (int, error) { return 0, unix.Fstatat(int(d.Fd()), name, &st, 0) })
+	return st.Size, st.Mtim.Nano(), st.Mode&unix.S_IFMT == unix.S_IFREG, err
+}
+
+func (d diskFolder) close() { _ = d.Close() } // it was only read
 
 func (d disk) read(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	return readFile(d.path(name), size, modTime, buf)
@@ -77,7 +114,31 @@ func (v virtual) stat(name string) (fs.FileInfo, error) { return fs.Stat(v.FS, a
 
 func (v virtual) lstat(name string) (fs.FileInfo, error) { return fs.Lstat(v.FS, at(name)) }
 
-func (v virtual) readDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(v.FS, at(name)) }
+func (v virtual) openFolder(name string) (folder, error) {
+	entries, err := fs.ReadDir(v.FS, at(name))
+	return &virtualFolder{v, name, entries}, err
+}
+
+type virtualFolder struct {
+	in      virtual
+	name    string
+	entries []fs.DirEntry
+}
+
+func (v *virtualFolder) next() (all []fs.DirEntry, err error) {
+	all, v.entries = v.entries, nil
+	return all, nil
+}
+
+func (v *virtualFolder) stat(name string) (size, modTime int64, regular bool, err error) {
+	st, err := v.in.stat(path.Join(v.name, name))
+	if err != nil {
+		return 0, 0, false, err
+	}
+	return st.Size(), modTimeOf(st), st.Mode().IsRegular(), nil
+}
+
+func (v *virtualFolder) close() {}
 
 func (v virtual) read(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	f, err := v.Open(at(name))

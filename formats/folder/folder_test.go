@@ -69,6 +69,16 @@ func listing(t *testing.T, d *Dataset) []string {
 	return list
 }
 
+func samplesOf(t *testing.T, d *Dataset) (list []*sample) {
+	t.Helper()
+	for i := range d.Len() {
+		it, err := d.sample(i)
+		must(t, err)
+		list = append(list, it)
+	}
+	return list
+}
+
 func skipped(d *Dataset) map[string]string {
 	m := map[string]string{}
 	for _, s := range d.Skips() {
@@ -187,7 +197,7 @@ func TestLabelTables(t *testing.T) {
 			must(t, err)
 			var labels [][]int64
 			var columns []string
-			for _, it := range d.samples {
+			for _, it := range samplesOf(t, d) {
 				labels = append(labels, it.labels)
 				columns = append(columns, it.columns...)
 			}

@@ -26,11 +26,15 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if err := d.in.identify(w); err != nil {
 		return err
 	}
-	for i := range d.samples {
-		if _, err := fmt.Fprintln(w, d.samples[i].labels, d.samples[i].columns); err != nil {
+	for i := range d.Len() {
+		it, err := d.sample(i)
+		if err != nil {
 			return err
 		}
-		if err := d.identifyContent(w, &d.samples[i].file); err != nil {
+		if _, err := fmt.Fprintln(w, it.labels, it.columns); err != nil {
+			return err
+		}
+		if err := d.identifyContent(w, &it.file); err != nil {
 			return err
 		}
 	}

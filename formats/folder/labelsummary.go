@@ -25,6 +25,8 @@ type LabelColumn struct {
 	Index      int    `json:"index,omitempty"`
 	// Summary is all that as a sentence.
 	Summary string `json:"said"`
+
+	multiHot bool
 }
 
 // LabelColumns summarizes the label columns; none without a table.
@@ -53,31 +55,35 @@ func (c *LabelColumn) describe() string {
 	return s
 }
 
-// describeLabels summarizes the label columns of all images.
-func (d *Dataset) describeLabels(l *labeler) {
-	for k, f := range l.fields {
-		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes)}
-		for i := range d.samples {
-			c.count(&f, d.samples[i].labels, k)
-		}
+// labelColumns returns the label columns of no image yet.
+func (l *labeler) labelColumns() (list []LabelColumn) {
+	for _, f := range l.fields {
+		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes), multiHot: f.Sep != ""}
 		for i, name := range f.Classes {
 			if n, err := strconv.Atoi(name); err == nil && n != i && c.MovedClass == "" {
 				c.MovedClass, c.Index = name, i
 			}
 		}
-		c.Summary = c.describe()
-		d.columns = append(d.columns, c)
+		list = append(list, c)
+	}
+	return list
+}
+
+// summarizeLabels writes the summaries of all images.
+func (d *Dataset) summarizeLabels() {
+	for k := range d.columns {
+		d.columns[k].Summary = d.columns[k].describe()
 	}
 }
 
 // count adds an image's label of field k.
-func (c *LabelColumn) count(f *labelField, of []int64, k int) {
+func (c *LabelColumn) count(of []int64, k int) {
 	switch {
-	case f.Sep != "":
+	case c.multiHot:
 		if len(of) == 0 {
 			c.WithoutLabel++
 		}
-	case f.Type != labels.Float:
+	case c.Type != labels.Float:
 		if of[k] == formats.NoLabel {
 			c.WithoutLabel++
 		}

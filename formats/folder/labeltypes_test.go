@@ -87,7 +87,7 @@ func TestLabelTypes(t *testing.T) {
 			}
 			must(t, err)
 			var got []int64
-			for _, it := range d.samples {
+			for _, it := range samplesOf(t, d) {
 				got = append(got, it.labels...)
 			}
 			if !slices.Equal(got, c.labels) || !slices.Equal(d.Meta().Classes(), c.classes) {
@@ -108,7 +108,7 @@ func TestMinusOneInTheOrderOfClasses(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(order), 0o644))
 		d := open(t, root, Config{Labels: table, ClassOrder: file})
 		var got []int64
-		for _, it := range d.samples {
+		for _, it := range samplesOf(t, d) {
 			got = append(got, it.labels...)
 		}
 		if !slices.Equal(got, want) {
@@ -153,7 +153,7 @@ func TestLabelsLikeADatasets(t *testing.T) {
 			}
 			must(t, err)
 			var got []int64
-			for _, it := range d.samples {
+			for _, it := range samplesOf(t, d) {
 				got = append(got, it.labels...)
 			}
 			if !slices.Equal(got, c.labels) || strings.Join(d.Meta().Classes(), " ") != c.want {

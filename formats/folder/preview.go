@@ -25,7 +25,7 @@ func NewPreview(paths, folders []string) *Preview {
 		}
 		below[above] = append(below[above], name)
 	}
-	taken := keysTaken(slices.Values(paths))
+	taken := keysTaken(paths)
 	for _, p := range paths {
 		first, rest, in := strings.Cut(p, "/")
 		if !in {
@@ -60,4 +60,22 @@ func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) 
 		label = p.index[class]
 	}
 	return keyOf(path, p.taken), split, label, ok
+}
+
+// keysTaken counts the files for each possible key.
+func keysTaken(paths []string) map[string]int {
+	taken := map[string]int{}
+	for _, p := range paths {
+		taken[stem(p)]++
+		taken[p]++
+	}
+	return taken
+}
+
+// keyOf is the key that foundFiles gives the file at p.
+func keyOf(p string, taken map[string]int) string {
+	if key := stem(p); taken[key] <= 1 {
+		return key
+	}
+	return p
 }

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -45,28 +42,39 @@ const maxListings = 16
 // needs more.
 const maxFile = 2 << 30
 
-// maxVisits bounds how often one folder is listed: with a few links, there can be very many
+// maxVisits bounds how often links may lead to one folder: with a few links, there can be very many
 // paths to it.
 const maxVisits = 100
 
 // inode identifies a folder, whatever its path.
 type inode struct{ device, number uint64 }
 
+// folderRef is a folder that must be listed, in the chain of those above it.
+type folderRef struct {
+	rel    string
+	up     *folderRef
+	id     inode
+	linked bool // a link leads to it, or to a folder above it
+}
+
+// scan lists a folder and those below it, following links. The files are in found in any order.
 type scan struct {
-	in       filesystem
-	filter   *formats.FileFilter
-	sem      *semaphore.Weighted
-	wg       sync.WaitGroup
+	in     filesystem
+	filter *formats.FileFilter
+	found  *foundFiles
+
 	mu       sync.Mutex
-	visits   map[inode]int // of folders
-	files    []file
+	changed  sync.Cond // pending or active
+	pending  []*folderRef
+	active   int           // folders that are being listed
+	visits   map[inode]int // of folders by links
 	skips    []Skip
 	dangling []string // links to nothing, which may have been links to folders
 	ignored  int      // files whose names are not those of images
 	err      error
 }
 
-// walk lists all files below root, following links, in no particular order.
+// walk lists all files below root.
 func (s *scan) walk(ctx context.Context) error {
 	st, err := s.in.stat("")
 	if err != nil {
@@ -78,80 +86,143 @@ func (s *scan) walk(ctx context.Context) error {
 	if !st.IsDir() {
 		return fmt.Errorf("%s is not a folder", s.in)
 	}
-	s.sem = semaphore.NewWeighted(maxListings)
-	s.wg.Add(1)
-	s.dir(ctx, "", []fs.FileInfo{st})
-	s.wg.Wait()
-	if s.err == nil {
-		s.err = ctx.Err()
+	s.changed.L = &s.mu
+	s.visits = map[inode]int{}
+	s.pending = []*folderRef{{id: identity(st)}}
+	var listers sync.WaitGroup
+	for range maxListings {
+		listers.Go(func() {
+			for ref := s.take(ctx); ref != nil; ref = s.take(ctx) {
+				s.done(s.list(ctx, ref))
+			}
+		})
 	}
-	return s.err
+	listers.Wait()
+	return errors.Join(s.err, ctx.Err())
 }
 
-// dir lists one folder; chain is the folders above it and itself, to detect a loop.
-func (s *scan) dir(ctx context.Context, rel string, chain []fs.FileInfo) {
-	defer s.wg.Done()
-	if s.sem.Acquire(ctx, 1) != nil {
-		return
-	}
-	defer s.sem.Release(1)
-	entries, err := s.in.readDir(rel)
-	if err != nil {
-		if rel == "" {
-			s.fail(err)
-		} else {
-			s.skip(rel, cause(err))
-		}
-		return
-	}
-	for _, e := range entries {
-		s.entry(ctx, path.Join(rel, e.Name()), e, chain)
-	}
-}
-
-func (s *scan) entry(ctx context.Context, rel string, e fs.DirEntry, chain []fs.FileInfo) {
-	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 && !s.isWanted(rel) {
-		return
-	}
-	st, err := s.in.stat(rel) // follows links
-	if err != nil {
-		s.unread(rel, e, err)
-		return
-	}
-	if st.IsDir() {
-		if !s.filter.IncludesFolder(rel) {
-			return
-		}
-		if slices.ContainsFunc(chain, func(up fs.FileInfo) bool { return os.SameFile(up, st) }) {
-			s.skip(rel, "a link to a folder above it (a loop)")
-			return
-		}
-		if e.Type()&fs.ModeSymlink != 0 && !s.in.follows(st) {
-			s.skip(rel, "a link to a folder, in a file system that cannot tell whether that is a loop")
-			return
-		}
-		if !s.visit(st) {
-			s.skip(rel, "too many links lead to this folder")
-			return
-		}
-		s.wg.Add(1)
-		go s.dir(ctx, rel, append(slices.Clone(chain), st))
-		return
-	}
-	if e.Type()&fs.ModeSymlink != 0 && !s.isWanted(rel) {
-		return
-	}
-	if !st.Mode().IsRegular() {
-		s.skip(rel, "not a regular file")
-		return
-	}
-	if st.Size() > maxFile {
-		s.skip(rel, fmt.Sprintf("a file of %d bytes is too large for an image", st.Size()))
-		return
-	}
+// take returns the next folder to list, nil at the end. The last one found is the next: then few are
+// pending.
+func (s *scan) take(ctx context.Context) *folderRef {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.files = append(s.files, file{path: rel, size: st.Size(), modTime: modTimeOf(st)})
+	for len(s.pending) == 0 && s.active > 0 && s.err == nil {
+		s.changed.Wait()
+	}
+	last := len(s.pending) - 1
+	if last < 0 || s.err != nil || ctx.Err() != nil {
+		return nil
+	}
+	ref := s.pending[last]
+	s.pending = s.pending[:last]
+	s.active++
+	return ref
+}
+
+// done ends the listing of a folder: below are those to list next.
+func (s *scan) done(below []*folderRef, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, below...)
+	s.active--
+	s.err = errors.Join(s.err, err)
+	s.changed.Broadcast()
+}
+
+// list lists one folder.
+func (s *scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, err error) {
+	f, err := s.in.openFolder(ref.rel)
+	if err != nil {
+		return nil, s.unlisted(ref, err)
+	}
+	defer f.close()
+	var files []file
+	for ctx.Err() == nil {
+		entries, err := f.next()
+		if err != nil {
+			return below, s.unlisted(ref, err)
+		}
+		if len(entries) == 0 {
+			break
+		}
+		files = files[:0]
+		for _, e := range entries {
+			rel := e.Name()
+			if ref.rel != "" {
+				rel = ref.rel + "/" + rel
+			}
+			if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
+				files, below = s.folderOrLink(rel, e, ref, files, below)
+			} else if s.isWanted(rel) {
+				size, modTime, regular, err := f.stat(e.Name())
+				files = s.file(file{rel, size, modTime}, regular, err, files)
+			}
+		}
+		if err := s.found.add(files); err != nil {
+			return below, err
+		}
+	}
+	return below, nil
+}
+
+// unlisted records that a folder cannot be listed because of err; for the root that is the scan's error.
+func (s *scan) unlisted(ref *folderRef, err error) error {
+	if ref.rel == "" {
+		return err
+	}
+	s.skip(ref.rel, cause(err))
+	return nil
+}
+
+// folderOrLink appends the folder or file at rel to below or files.
+func (s *scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []file, below []*folderRef) ([]file, []*folderRef) {
+	st, err := s.in.stat(rel) // follows links
+	switch {
+	case err != nil:
+		s.unread(rel, e, err)
+	case st.IsDir():
+		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir()}
+		if s.filter.IncludesFolder(rel) && s.mayList(ref, e, st) {
+			below = append(below, ref)
+		}
+	case s.isWanted(rel):
+		files = s.file(file{rel, st.Size(), modTimeOf(st)}, st.Mode().IsRegular(), nil, files)
+	}
+	return files, below
+}
+
+// mayList reports whether a folder can be listed without a loop, and records why not.
+func (s *scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
+	for up := ref.up; up != nil; up = up.up {
+		if up.id == ref.id && ref.id != (inode{}) {
+			s.skip(ref.rel, "a link to a folder above it (a loop)")
+			return false
+		}
+	}
+	switch {
+	case !e.IsDir() && !s.in.follows(st):
+		s.skip(ref.rel, "a link to a folder, in a file system that cannot tell whether that is a loop")
+	case ref.linked && !s.visit(ref.id):
+		s.skip(ref.rel, "too many links lead to this folder")
+	default:
+		return true
+	}
+	return false
+}
+
+// file appends an image file to files, unless there is a reason to skip it.
+func (s *scan) file(f file, regular bool, err error, files []file) []file {
+	switch {
+	case err != nil:
+		s.skip(f.path, whyUnread(f.path, err))
+	case !regular:
+		s.skip(f.path, "not a regular file")
+	case f.size > maxFile:
+		s.skip(f.path, fmt.Sprintf("a file of %d bytes is too large for an image", f.size))
+	default:
+		return append(files, f)
+	}
+	return files
 }
 
 // unread records an entry that cannot be looked at because of err: a file, a folder, or a link to nothing.
@@ -170,27 +241,30 @@ func (s *scan) unread(rel string, e fs.DirEntry, err error) {
 	}
 }
 
-// visit counts a visit of a folder and reports whether it may be listed again.
-func (s *scan) visit(st fs.FileInfo) bool {
-	sys, ok := st.Sys().(*syscall.Stat_t)
-	if !ok {
-		return true
+// identity returns a folder's inode, zero if it has none.
+func identity(st fs.FileInfo) inode {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return inode{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
 	}
-	id := inode{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
+	return inode{}
+}
+
+// visit counts a visit of a folder by a link and reports whether it may be listed again.
+func (s *scan) visit(id inode) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.visits == nil {
-		s.visits = map[inode]int{}
-	}
 	s.visits[id]++
-	return s.visits[id] <= maxVisits
+	return s.visits[id] <= maxVisits || id == (inode{})
 }
+
+// isImageExtension reports whether files with the extension are read as images.
+func isImageExtension(ext string) bool { return slices.Contains(readExtensions, strings.ToLower(ext)) }
 
 // isWanted reports whether rel has the name of an image and matches the patterns; it counts
 // or records as skipped what does not.
 func (s *scan) isWanted(rel string) bool {
 	ext := strings.ToLower(path.Ext(rel))
-	isImage := slices.Contains(readExtensions, ext)
+	isImage := isImageExtension(ext)
 	isOther := slices.Contains(unreadExtensions, ext)
 	switch {
 	case !isImage && !isOther:
@@ -211,12 +285,6 @@ func (s *scan) skip(rel, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skips = append(s.skips, Skip{Path: rel, Cause: why})
-}
-
-func (s *scan) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = errors.Join(s.err, err)
 }
 
 // cause returns err without the path, which the message already has.

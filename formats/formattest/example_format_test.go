@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -43,7 +44,7 @@ func (f Format) Resume(path string, o formats.CreateOptions) (formats.Writer, fo
 	if err := f.check(path, o); err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
-	s, err := staging.ResumeShards(path, nil)
+	s, err := staging.ResumeShards(path, o, nil)
 	if err != nil {
 		return nil, formats.Meta{}, nil, err
 	}
@@ -92,9 +93,11 @@ func (f Format) Open(path string) (formats.Dataset, error) {
 }
 
 func (d *dataset) Read(i int, s *formats.Sample) error {
-	return d.ReadRecord(i, s, func(record []byte) error {
+	return d.ReadRecord(i, s, func(e sampleindex.Entry, record []byte) error {
 		return guard.Do(func() error {
-			d.Manifest.Fill(i, s)
+			if err := e.Fill(s); err != nil {
+				return err
+			}
 			if err := parse(record, s); err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// column is one field in mapped memory: values of one shape, or bytes with offsets.
+// column is one extra field in mapped memory: values of one shape, or bytes with offsets.
 type column struct {
 	data []byte
 
@@ -16,8 +16,7 @@ type column struct {
 	shape []int
 	dtype formats.DType
 
-	// The datasets that go with bytes; nil if all values have one shape. A column of images has
-	// only offsets.
+	// The datasets that go with bytes; nil if all values have one shape.
 	offsets, shapes, encodings, types *rows
 }
 

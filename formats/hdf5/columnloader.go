@@ -47,57 +47,78 @@ func (l *loader) verified(name string) ([]byte, error) {
 	return r.bytes, r.checkWhole()
 }
 
-// description reads dataset.json and opens the index: the file's own, or one that is made from the manifest,
-// of a file that has none, or with salvage a damaged one.
-func (l *loader) description(path string, salvage bool) (c description.Description, err error) {
+// description reads dataset.json and opens the index of the file at path.
+func (l *loader) description(path string, salvage bool) (description.Description, error) {
 	b, err := l.verified(metaName)
 	if err != nil {
-		return c, err
+		return description.Description{}, err
 	}
 	m, err := manifest.DecodeMeta(b)
 	if err != nil {
-		return c, err
+		return description.Description{}, err
 	}
-	rows, err := l.find(manifestName, formats.Uint8, -1)
+	x, err := l.index(path, m, salvage)
 	if err != nil {
-		return c, err
-	}
-	s := indexfile.Source{ID: idOf(rows.length(), rows.checksum), Columns: m.Columns, Count: m.Count, Rows: located(l.manifestRows(m))}
-	p, err := l.find(indexDataset, formats.Uint8, -1)
-	if err == nil {
-		var x *sampleindex.Index
-		name := path + ": " + indexDataset
-		if x, err = sampleindex.Open(l.bytes(p), name); err == nil {
-			err = s.Check(x, name)
-		}
-		if err == nil {
-			return description.New(m, indexfile.Inside(x)), nil
-		}
-		if !salvage {
-			return c, err
-		}
-	}
-	x, err := indexfile.Open("", false, &s)
-	if err != nil {
-		return c, err
+		return description.Description{}, err
 	}
 	return description.New(m, x), nil
 }
 
-// manifestRows reads the rows of the manifest.
+// index returns the index in the file. If there is none, as in files of earlier versions, or if it is
+// damaged and salvage is set, one is made from the manifest.
+func (l *loader) index(path string, m *formats.Meta, salvage bool) (*indexfile.File, error) {
+	rows, err := l.find(manifestName, formats.Uint8, -1)
+	if err != nil {
+		return nil, err
+	}
+	s := indexfile.Source{ID: idOf(rows.length(), rows.checksum), Columns: m.Columns, Count: m.Count, Rows: located(l.manifestRows(m))}
+	p := l.extents.find(indexName)
+	if p == nil {
+		return indexfile.Open("", false, &s)
+	}
+	name := path + ": " + indexName
+	x, err := sampleindex.Open(l.bytes(p), name)
+	if err == nil {
+		err = s.Check(x, name)
+	}
+	if salvage {
+		// A page of it may be damaged too.
+		if _, damage := l.verified(indexName); damage != nil {
+			if made, failed := indexfile.Salvage("", nil, &s); failed == nil {
+				return made, nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return indexfile.Inside(x), nil
+}
+
+// manifestRows are the rows of the manifest in the file.
 func (l *loader) manifestRows(m *formats.Meta) sampleindex.Rows {
 	return func(yield func(r *sampleindex.Row) error) error {
 		b, err := l.verified(manifestName)
 		if err != nil {
 			return err
 		}
-		return manifest.Read(b, m.Columns, yield)
+		n := 0
+		if err := manifest.Read(b, m.Columns, func(r *sampleindex.Row) error { n++; return yield(r) }); err != nil {
+			return err
+		}
+		if n != m.Count {
+			return fmt.Errorf("%w: %s has %d rows, %s says %d samples", formats.ErrDamaged, manifestName, n, metaName, m.Count)
+		}
+		return nil
 	}
 }
 
+// places are those of the images.
+var places = sidecar.Places{Locate: located, Stamp: []byte("hdf5")}
+
 // idOf is the ID of the index that is made from a manifest of that size and checksum.
 func idOf(size int64, crc uint32) sampleindex.ID {
-	return new(sidecar.Places).IDOf(checksum.FileChecksums{Size: size, Blocks: []uint32{crc}})
+	return places.IDOf(checksum.FileChecksums{Size: size, Blocks: []uint32{crc}})
 }
 
 // located returns rows with the locations of the images: they lie one after another, in key order.
@@ -119,13 +140,19 @@ func (l *loader) removed() ([]byte, error) {
 }
 
 // columns finds the values of all fields.
-func (l *loader) columns(d *dataset) (err error) {
-	if d.images, err = l.images(d.Len()); err != nil {
-		return err
+func (l *loader) columns(d *dataset) error {
+	images := l.extents.find(imagesName)
+	if images == nil {
+		images = l.extents.find(bytesName)
 	}
+	if images == nil {
+		return fmt.Errorf("%w: neither dataset %s nor %s is in the footer's table", formats.ErrDamaged, imagesName, bytesName)
+	}
+	d.images, d.imagesAt = l.bytes(images), images.offset
 	schema := d.Meta().Schema
 	d.fields = make([]*column, len(schema))
 	for i, name := range fieldNames(schema) {
+		var err error
 		if l.extents.find(name+"/"+bytesName) != nil {
 			d.fields[i], err = l.varying(name+"/", d.Len())
 		} else {
@@ -136,20 +163,6 @@ func (l *loader) columns(d *dataset) (err error) {
 		}
 	}
 	return nil
-}
-
-// images returns the column of designated images.
-func (l *loader) images(n int) (*column, error) {
-	if l.extents.find(imagesName) != nil {
-		return l.uniform(imagesName, n)
-	}
-	data, err := l.find(bytesName, formats.Uint8, -1)
-	if err != nil {
-		return nil, err
-	}
-	c := &column{data: l.bytes(data)}
-	c.offsets, err = l.rows(offsetsName, formats.Int64, 1, n+1)
-	return c, err
 }
 
 func (l *loader) uniform(name string, n int) (*column, error) {

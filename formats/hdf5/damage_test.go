@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,25 +15,29 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
-// TestEveryBit flips each bit of all that is not a value, and of values some: Open or Check
-// notices, Open only what all samples need, and no sample is read wrong, by Salvage neither.
+// TestEveryBit flips a bit of each byte that is not a value, each bit of the footer, and of values some:
+// Open or Check notices, Open only what all samples need, and no sample is read wrong, by Salvage neither.
 func TestEveryBit(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	content := readFixture(t)
 	whole, err := loadBytes(bytes.Clone(content), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for at := range content {
-		in := placeAt(whole.extents, int64(at))
+		in, footer := placeAt(whole.in.extents, int64(at)), int64(at) >= whole.checksums.Size
 		some := at%32 == 0
-		if !some && (in == nil || !in.hasChecksum) && int64(at) < whole.checksums.Size {
+		if !some && (in == nil || !in.hasChecksum) && !footer {
 			continue
 		}
 		for bit := range 8 {
+			if !footer && bit != at/32%8 {
+				continue
+			}
 			content[at] ^= 1 << bit
 			d, err := loadBytes(content, false)
-			opens := int64(at) < whole.checksums.Size && (in == nil || in.name != metaName && in.name != manifestName)
-			if (err == nil) != opens {
+			needed := footer || in != nil && in.name == metaName
+			if needed && err == nil || !needed && err != nil && (in == nil || in.name != indexName) {
 				t.Errorf("bit %d of byte %d: Open: %v", bit, at, err)
 			}
 			if err == nil && crc32.Checksum(content[:whole.checksums.Size], castagnoli) == whole.checksums.Blocks[0] {
@@ -41,10 +46,8 @@ func TestEveryBit(t *testing.T) {
 			if err == nil {
 				readAll(t, d)
 			}
-			if some && bit == 3 {
-				if salvaged, err := loadBytes(content, true); err == nil {
-					readAll(t, salvaged)
-				}
+			if salvaged, err := loadBytes(content, true); some && err == nil {
+				readAll(t, salvaged)
 			}
 			content[at] ^= 1 << bit
 		}
@@ -62,8 +65,9 @@ func placeAt(all extents, at int64) *extent {
 }
 
 func TestSalvage(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	place := func(name string) func(d *dataset) int64 {
-		return func(d *dataset) int64 { return d.extents.find(name).offset }
+		return func(d *dataset) int64 { return d.in.extents.find(name).offset }
 	}
 	end := func(back int64) func(d *dataset) int64 {
 		return func(d *dataset) int64 { return int64(len(d.mapping.Data)) - back }
@@ -77,12 +81,14 @@ func TestSalvage(t *testing.T) {
 		"an image":                {place(bytesName), true, fixtureCount - 1},
 		"a value of a field":      {place("pose"), true, fixtureCount - 1},
 		"labels, which are twice": {place(labelsName), true, fixtureCount},
-		"images' offsets":         {place(offsetsName), true, 0},
+		"images' offsets":         {place(offsetsName), true, fixtureCount},
 		"images' shapes":          {place(shapesName), true, fixtureCount},
 		"a field's offsets":       {place("mask/" + offsetsName), true, 0},
 		"a field's shapes":        {place("mask/" + shapesName), true, 0},
 		"block checksums":         {func(d *dataset) int64 { return d.checksums.Size + 10 }, false, fixtureCount},
-		"the manifest":            {place(manifestName), false, -1},
+		"the manifest":            {place(manifestName), true, fixtureCount},
+		"the index":               {place(indexName), false, fixtureCount},
+		"rows of the index":       {func(d *dataset) int64 { return place(indexName)(d) + 2*indexAlign }, true, fixtureCount},
 		"dataset.json":            {place(metaName), false, -1},
 		"the places":              {end(int64(trailerLength) + 5), false, -1},
 		"the trailer":             {end(2), false, -1},
@@ -151,6 +157,58 @@ func TestDamageCostsABlock(t *testing.T) {
 	}
 }
 
+// TestWithoutIndex: files of earlier versions have none; one is made from the manifest.
+func TestWithoutIndex(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	whole, err := loadBytes(readFixture(t), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.DeleteFunc(slices.Clone(whole.in.extents), func(p extent) bool { return p.name == indexName })
+	content := slices.Concat(whole.mapping.Data[:whole.checksums.Size], encodeFooter(whole.checksums, all))
+	for range 2 { // the second one finds the index of the first
+		d, err := loadBytes(content, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := readAll(t, d); n != fixtureCount {
+			t.Errorf("%d samples, want %d", n, fixtureCount)
+		}
+		if err := d.checkRows(t.Context(), func(x formats.Damage) { t.Errorf("Check reports %+v", x) }); err != nil {
+			t.Error(err)
+		}
+		if err := d.CloseIndex(); err != nil {
+			t.Error(err)
+		}
+	}
+	content[all.find(manifestName).offset+20] ^= 1
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, salvage := range []bool{false, true} {
+		if _, err := loadBytes(content, salvage); !errors.Is(err, formats.ErrDamaged) {
+			t.Errorf("with a damaged manifest: %v, want ErrDamaged", err)
+		}
+	}
+}
+
+// TestRowsDiffer: what the file says twice must be the same, though all checksums are right.
+func TestRowsDiffer(t *testing.T) {
+	content := readFixture(t)
+	whole, err := loadBytes(content, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	which := slices.IndexFunc(whole.in.extents, func(p extent) bool { return p.name == offsetsName })
+	d, err := loadBytes(madeUp(content, whole, uint8(which), 8, []byte{1}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var damage []formats.Damage
+	err = d.checkRows(t.Context(), func(x formats.Damage) { damage = append(damage, x) })
+	if err != nil || len(damage) != 1 || !strings.Contains(damage[0].Cause, offsetsName) {
+		t.Errorf("Check reports %+v, %v", damage, err)
+	}
+}
+
 func TestCutShort(t *testing.T) {
 	content := readFixture(t)
 	for _, n := range []int{len(content) / 2, len(content) - 1} {
@@ -177,7 +235,7 @@ func TestChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ds.Close()
-	all := ds.(*dataset).extents
+	all := ds.(*dataset).in.extents
 	count := func(check func(report func(formats.Damage)) error) (n int) {
 		if err := check(func(formats.Damage) { n++ }); err != nil {
 			t.Error(err)

@@ -50,7 +50,7 @@ func FuzzPlaces(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	table := whole.extents.encode()
+	table := whole.in.extents.encode()
 	f.Add(table[len(extentsMagic):len(table)-4], uint32(whole.checksums.Size))
 	f.Fuzz(func(t *testing.T, body []byte, end uint32) {
 		b := append([]byte(extentsMagic), body...)
@@ -79,7 +79,7 @@ func FuzzMadeUp(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for i := range whole.extents {
+	for i := range whole.in.extents {
 		f.Add(uint8(i), uint16(0), []byte("\xff\xff\xff\xff\xff\xff\xff\x7f"))
 	}
 	f.Add(uint8(1), uint16(8), []byte{1, 0, 0, 0, 0, 0, 0, 0x80})
@@ -105,7 +105,7 @@ func FuzzMadeUp(f *testing.F) {
 
 // madeUp is the content with some bytes of a dataset replaced.
 func madeUp(content []byte, whole *dataset, which uint8, at uint16, with []byte) []byte {
-	all := append(extents(nil), whole.extents...)
+	all := append(extents(nil), whole.in.extents...)
 	p := &all[int(which)%len(all)]
 	b := bytes.Clone(content[:whole.checksums.Size])
 	if n := p.length(); n > 0 {

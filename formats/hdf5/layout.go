@@ -18,11 +18,14 @@ const (
 	keysName      = "keys"
 	classesName   = "classes"
 	dsconvGroup   = "dsconv"
-	manifestName  = dsconvGroup + "/manifest.parquet"
+	manifestName  = dsconvGroup + "/" + sidecar.ManifestName
+	indexName     = dsconvGroup + "/" + indexfile.Name
 	metaName      = dsconvGroup + "/dataset.json"
-	indexDataset  = dsconvGroup + "/" + indexfile.Name
 	removedName   = dsconvGroup + "/" + sidecar.RemovedName
 )
+
+// indexAlign is what the index's offset is a multiple of, so that its pages are pages of memory.
+const indexAlign = 4096
 
 // The codes of encodings and element types are the positions in these lists, which only grow.
 var (

@@ -41,7 +41,7 @@ int dsconv_contiguous(hid_t dcpl) {
 
 // Here and below a failure returns at once and leaves a few ids open: closing them would
 // clear the error stack, and the caller stops anyway.
-int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type, int rank,
+int dsconv_create(const char *path, int exists, hsize_t align, const char *name, hid_t type, int rank,
                   const hsize_t *dims) {
   hid_t fapl, dcpl, file, space, set;
 
@@ -49,7 +49,8 @@ int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type,
     return -1;
   if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || dsconv_contiguous(dcpl) < 0)
     return -1;
-  if ((file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)) < 0)
+  file = exists ? H5Fopen(path, H5F_ACC_RDWR, fapl) : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  if (file < 0)
     return -1;
   if ((space = H5Screate_simple(rank, dims, NULL)) < 0)
     return -1;

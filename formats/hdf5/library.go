@@ -77,9 +77,9 @@ func native(t formats.DType) *hdf5.Datatype {
 	return hdf5.T_NATIVE_UINT8
 }
 
-// createFile creates an HDF5 file at path whose first dataset is h, with nothing written to it. If
-// h has at least align bytes, they start at a multiple of align.
-func createFile(path string, align int64, h *hole) error {
+// createAligned creates the dataset h, with nothing written to it, in the HDF5 file at path, which it
+// creates unless the file exists. If h has at least align bytes, they start at a multiple of align.
+func createAligned(path string, exists bool, align int64, h *hole) error {
 	cpath, cname := C.CString(path), C.CString(h.name)
 	defer C.free(unsafe.Pointer(cpath))
 	defer C.free(unsafe.Pointer(cname))
@@ -87,8 +87,12 @@ func createFile(path string, align int64, h *hole) error {
 	for i, d := range h.dims {
 		cdims[i] = C.hsize_t(d)
 	}
-	rc := C.dsconv_create(cpath, C.hsize_t(align), cname, C.hid_t(native(h.dtype).ID()), C.int(len(cdims)), &cdims[0])
-	return failed(rc, "create "+path)
+	cexists := C.int(0)
+	if exists {
+		cexists = 1
+	}
+	rc := C.dsconv_create(cpath, cexists, C.hsize_t(align), cname, C.hid_t(native(h.dtype).ID()), C.int(len(cdims)), &cdims[0])
+	return failed(rc, fmt.Sprintf("create dataset %s in %s", h.name, path))
 }
 
 // contiguous sets pl to contiguous datasets without time stamps and fill values.

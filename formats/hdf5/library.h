@@ -6,7 +6,7 @@
 void dsconv_quiet(void);
 void dsconv_errors(char *text, size_t size);
 int dsconv_contiguous(hid_t dcpl);
-int dsconv_create(const char *path, hsize_t align, const char *name, hid_t type, int rank,
+int dsconv_create(const char *path, int exists, hsize_t align, const char *name, hid_t type, int rank,
                   const hsize_t *dims);
 hid_t dsconv_create_strings(hid_t file, const char *name, size_t n);
 int dsconv_write_strings(hid_t dataset, size_t from, size_t count, const char *text, const size_t *starts);

@@ -12,11 +12,11 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
-// Open implements formats.Format. It reads and verifies all but the values themselves.
+// Open implements formats.Format. What it reads does not depend on the number of samples.
 func (Format) Open(path string) (formats.Dataset, error) { return openNamed("open", path, false) }
 
-// Salvage implements formats.Salvager. HDF5's own structures may be damaged, and the offsets,
-// shapes and types of values, but not the footer: a file whose end is cut off is lost.
+// Salvage implements formats.Salvager. The file's block checksums may be damaged, and the index if the
+// manifest is intact, but not the rest of the footer: a file whose end is cut off is lost.
 func (Format) Salvage(path string) (formats.Dataset, error) { return openNamed("salvage", path, true) }
 
 // openNamed is open with errors that name the action and the path.
@@ -46,7 +46,7 @@ func open(path string, salvage bool) (*dataset, error) {
 		return nil, errors.Join(err, m.Close())
 	}
 	index := d.Description
-	d.Gate.Open(path, func() error { return errors.Join(m.Close(), index.CloseIndex()) })
+	d.Gate.Open(path, func() error { return errors.Join(index.CloseIndex(), m.Close()) })
 	return d, nil
 }
 
@@ -64,7 +64,7 @@ func findFile(path string) error {
 	return nil
 }
 
-// load reads and verifies the footer, the description and the columns in the mapping.
+// load reads the footer and dataset.json, and finds all else in the mapping.
 func (d *dataset) load(salvage bool) error {
 	f, err := findFooter(d.mapping.Data)
 	if err != nil {
@@ -76,13 +76,15 @@ func (d *dataset) load(salvage bool) error {
 	if d.checksums, err = f.readChecksums(); err != nil && !salvage {
 		return err
 	}
-	if d.extents, err = f.readExtents(); err != nil {
+	if d.in.extents, err = f.readExtents(); err != nil {
 		return err
 	}
-	l := &loader{d.extents, newBlocks(d.mapping.Data[:f.end], d.checksums.Blocks)}
-	if d.Description, err = l.description(d.Path, salvage); err != nil {
+	d.in.blocks = newBlocks(d.mapping.Data[:f.end], d.checksums.Blocks)
+	if d.Description, err = d.in.description(d.Path, salvage); err != nil {
 		return err
 	}
-	d.removed = l.removed
-	return l.columns(d)
+	if err := d.in.columns(d); err != nil {
+		return errors.Join(err, d.CloseIndex())
+	}
+	return nil
 }

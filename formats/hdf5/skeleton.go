@@ -23,19 +23,25 @@ type content struct {
 	keys    func(do func(key string) error) error
 	classes []string
 	rest    []hole // extra fields and the description
+	index   hole
 }
 
 // holes returns all datasets whose bytes the library does not write, the images first.
-func (c *content) holes() []hole { return slices.Concat([]hole{c.images}, c.bounds, c.rest) }
+func (c *content) holes() []hole {
+	return slices.Concat([]hole{c.images}, c.bounds, c.rest, []hole{c.index})
+}
 
 // buildSkeleton writes the file at path and returns where the bytes of its holes belong, and the
 // extents of these datasets.
 func buildSkeleton(path string, c *content) (spans []span, p extents, err error) {
 	err = locked(func() error {
-		if err := createFile(path, headSize, &c.images); err != nil {
+		if err := createAligned(path, false, headSize, &c.images); err != nil {
 			return err
 		}
 		err := edit(path, hdf5.F_ACC_RDWR, func(k *skeleton) error { return k.build(c) })
+		if err == nil {
+			err = createAligned(path, true, indexAlign, &c.index)
+		}
 		if err != nil {
 			return err
 		}

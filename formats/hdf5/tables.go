@@ -10,12 +10,11 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
-	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // hole is a contiguous dataset whose bytes the library does not write: they are copied from a file
@@ -169,7 +168,7 @@ func (w *writer) sampleTables(bounded bool) ([]hole, error) {
 	if bounded {
 		t[0].int64(at)
 	}
-	err = w.rows(func(r *manifest.Row) error {
+	err = w.EachRow(func(r *sampleindex.Row) error {
 		if bounded {
 			at = writeBounds(t[0], t[1], at, imageEntry(w.image(), &r.Info), columns)
 		}
@@ -181,39 +180,42 @@ func (w *writer) sampleTables(bounded bool) ([]hole, error) {
 	return holes, errors.Join(err, t.close())
 }
 
-// descriptionTables writes the tables that describe the dataset, and returns their holes.
+// descriptionTables writes the tables that describe the dataset, and returns their holes; that of the index is
+// the last one.
 func (w *writer) descriptionTables() ([]hole, error) {
-	rows, index := w.Path(path.Base(manifestName)), w.Path(indexfile.Name)
-	if err := w.WriteRows(rows, index, sidecar.Places{Locate: located}, idOfFile); err != nil {
+	names := []string{manifestName, metaName, indexName}
+	if err := w.WriteRows(w.Path(path.Base(manifestName)), w.Path(path.Base(indexName)), places, idOfFile); err != nil {
 		return nil, err
 	}
 	w.Describe()
-	b, err := manifest.EncodeMeta(&w.Meta)
+	meta, err := manifest.EncodeMeta(&w.Meta)
+	if err == nil {
+		err = w.writeBytes(metaName, meta)
+	}
 	if err != nil {
 		return nil, err
 	}
-	meta, err := w.bytesTable(metaName, func(to io.Writer) error { _, err := to.Write(b); return err })
+	removed, err := w.EncodeRemoved()
+	if err == nil && removed != nil {
+		names = slices.Insert(names, 2, removedName)
+		err = w.writeBytes(removedName, removed)
+	}
 	if err != nil {
 		return nil, err
 	}
-	holes := []hole{{name: manifestName, source: rows}, meta}
-	if b, err = w.EncodeRemoved(); err == nil && b != nil {
-		var removed hole
-		removed, err = w.bytesTable(removedName, func(to io.Writer) error { _, err := to.Write(b); return err })
-		holes = append(holes, removed)
-	}
-	holes = append(holes, hole{name: indexDataset, source: index})
-	for k := range holes {
-		st, serr := os.Stat(holes[k].source)
-		if err = errors.Join(err, serr); err != nil {
+	var holes []hole
+	for _, name := range names {
+		file := w.Path(path.Base(name))
+		st, err := os.Stat(file)
+		if err != nil {
 			return nil, err
 		}
-		holes[k].dtype, holes[k].dims = formats.Uint8, []uint{uint(st.Size())}
+		holes = append(holes, hole{name: name, dtype: formats.Uint8, dims: []uint{uint(st.Size())}, source: file})
 	}
 	return holes, nil
 }
 
-// idOfFile returns the ID of an index that is made from the manifest in a file.
+// idOfFile returns the ID of the index that is made from the manifest in a file.
 func idOfFile(path string) (id sampleindex.ID, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -225,12 +227,12 @@ func idOfFile(path string) (id sampleindex.ID, err error) {
 	return idOf(n, sum.Sum32()), err
 }
 
-// bytesTable writes a table of the bytes that write writes, and returns its hole.
-func (w *writer) bytesTable(name string, write func(to io.Writer) error) (hole, error) {
+// writeBytes writes b to the file of the dataset called name.
+func (w *writer) writeBytes(name string, b []byte) error {
 	t, err := w.createTable(path.Base(name))
 	if err != nil {
-		return hole{}, err
+		return err
 	}
-	err = write(t.w)
-	return hole{name: name, source: t.f.Name()}, errors.Join(err, t.close())
+	_, _ = t.w.Write(b)
+	return t.close()
 }

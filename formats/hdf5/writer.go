@@ -5,18 +5,20 @@ package hdf5
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/internal/storage/value"
 )
@@ -25,7 +27,7 @@ import (
 const (
 	dataFile     = "images"
 	skeletonFile = "skeleton"
-	indexName    = "index"
+	entriesFile  = "index" // of an extra field
 )
 
 // writer appends samples to files in the staging folder. After a failed write only Close and
@@ -81,7 +83,7 @@ func startWriter(single *staging.Single) (formats.Writer, error) {
 func (w *writer) fileNames() []string {
 	names := []string{dataFile}
 	for _, i := range w.extra {
-		names = append(names, fieldFile(i)+bytesName, fieldFile(i)+indexName)
+		names = append(names, fieldFile(i)+bytesName, fieldFile(i)+entriesFile)
 	}
 	return names
 }
@@ -131,11 +133,11 @@ func (w *writer) reopenFiles() error {
 // library would trust them.
 func (w *writer) checkStaged() error {
 	images, size, last := &w.summaries[0], w.files[0].Size()-headSize, ""
-	err := w.rows(func(r *manifest.Row) error {
+	err := w.EachRow(func(r *sampleindex.Row) error {
 		if r.Key <= last {
 			return fmt.Errorf("%w: the key %q comes after %q", formats.ErrDamaged, r.Key, last)
 		}
-		last = r.Key
+		last = strings.Clone(r.Key)
 		return images.addStaged(imageEntry(w.image(), &r.Info), size)
 	})
 	if err == nil {
@@ -156,12 +158,9 @@ func (w *writer) checkStaged() error {
 // image returns the field of the designated image.
 func (w *writer) image() *formats.Field { return &w.Meta.Schema[w.Meta.Schema.ImageIndex()] }
 
-// rows calls do with the row of each sample, in key order.
-func (w *writer) rows(do func(r *manifest.Row) error) error { return w.EachRow(do) }
-
 // entries calls do with each staged entry of the extra field at position i of the schema.
 func (w *writer) entries(i int, do func(e entry) error) error {
-	f, err := os.Open(w.Path(fieldFile(i) + indexName))
+	f, err := os.Open(w.Path(fieldFile(i) + entriesFile))
 	if err != nil {
 		return err
 	}
@@ -266,7 +265,7 @@ func (w *writer) content() (*content, error) {
 		images: images.hole(imagesName, bytesName, w.Path(dataFile), headSize),
 		count:  images.n,
 		keys: func(do func(key string) error) error {
-			return w.rows(func(r *manifest.Row) error { return do(r.Key) })
+			return w.EachRow(func(r *sampleindex.Row) error { return do(r.Key) })
 		},
 	}
 	if i := w.Meta.Schema.LabelIndex(); i >= 0 {
@@ -283,9 +282,13 @@ func (w *writer) content() (*content, error) {
 		}
 		c.rest = append(c.rest, holes...)
 	}
-	description, err := w.descriptionTables()
-	c.rest = append(c.rest, description...)
-	return c, err
+	holes, err := w.descriptionTables()
+	if err != nil {
+		return nil, err
+	}
+	last := len(holes) - 1
+	c.rest, c.index = append(c.rest, holes[:last]...), holes[last]
+	return c, nil
 }
 
 // build builds the file and returns its path in the staging folder. If HDF5 places the images at
@@ -311,8 +314,8 @@ func (w *writer) build(c *content, sums checksum.FileChecksums) (string, error) 
 	return target, assemble(target, st.Size(), spans, sums, from, to, p)
 }
 
-// verify opens the file with the reader and compares the result with the rows and with what the
-// library reads.
+// verify opens the file with the reader and compares what is there twice, also with what the library
+// reads.
 func (w *writer) verify(path string) error {
 	d, err := open(path, false)
 	if err != nil {
@@ -321,11 +324,19 @@ func (w *writer) verify(path string) error {
 	if d.Len() != w.Len() {
 		err = fmt.Errorf("it has %d samples, but %d were written", d.Len(), w.Len())
 	}
+	if err == nil {
+		var damage error
+		err = d.CheckQuick(context.Background(), func(x formats.Damage) { damage = errors.Join(damage, errors.New(x.Cause)) })
+		err = errors.Join(err, damage)
+	}
 	for i := 0; err == nil && i < d.Len(); i++ {
-		_, err = d.image(i, nil)
+		var e sampleindex.Entry
+		if e, err = d.Index().At(i); err == nil {
+			_, err = d.image(e, nil)
+		}
 	}
 	if err == nil {
-		err = compareWithLibrary(path, d.extents)
+		err = compareWithLibrary(path, d.in.extents)
 	}
 	return errors.Join(err, d.Close())
 }

@@ -236,7 +236,7 @@ func flipTrees(t *testing.T, ds *dataset, file []byte, step int, open func() (*e
 	values := map[int][][]byte{} // by database, then sample
 	for db := range whole.databases {
 		for i := range ds.Len() {
-			b, err := whole.get(db, ds.Index().Key(i))
+			b, err := whole.get(db, keyAt(ds, i))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,12 +280,12 @@ func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (f
 		if e == ds.fields {
 			at = entry.Field(db)
 		}
-		got, err := e.getAt(db, at, []byte(ds.Index().Key(i)))
+		got, err := e.getAt(db, at, []byte(keyAt(ds, i)))
 		switch {
 		case err != nil:
 			failed++
 			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("key %q: %v", ds.Index().Key(i), err)
+				t.Fatalf("key %q: %v", keyAt(ds, i), err)
 			}
 		case !bytes.Equal(got, want[i]):
 			wrong++
@@ -295,7 +295,7 @@ func getAll(t *testing.T, ds *dataset, e *environment, db int, want [][]byte) (f
 				continue // padding of a header
 			}
 			if !errors.Is(err, formats.ErrDamaged) {
-				t.Fatalf("key %q: read with %v: %+v", ds.Index().Key(i), err, s.Values)
+				t.Fatalf("key %q: read with %v: %+v", keyAt(ds, i), err, s.Values)
 			}
 		}
 	}
@@ -353,4 +353,10 @@ func someValue(e *environment, db int, n uint) []byte {
 	}
 	value, _ := e.getAt(db, at, []byte(key))
 	return value
+}
+
+// keyAt is the key of sample i.
+func keyAt(ds *dataset, i int) string {
+	key, _ := ds.Index().KeyOf(i)
+	return key
 }

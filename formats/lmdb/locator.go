@@ -2,6 +2,7 @@ package lmdb
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
@@ -10,7 +11,8 @@ import (
 
 // places are the locations of the values in the environments; wrong is called as by newLocator.
 func places(environments []*environment, wrong func(*environment, error) error) sidecar.Places {
-	p := sidecar.Places{Locate: func(rows sampleindex.Rows) sampleindex.Rows {
+	p := sidecar.Places{Lost: new(bool)}
+	p.Locate = func(rows sampleindex.Rows) sampleindex.Rows {
 		return func(yield func(r *sampleindex.Row) error) error {
 			l, err := newLocator(environments, wrong)
 			if err != nil {
@@ -20,13 +22,15 @@ func places(environments []*environment, wrong func(*environment, error) error) 
 				if err := l.locate(r); err != nil {
 					return err
 				}
+				missing := func(at sampleindex.Location) bool { return at == sampleindex.Location{} }
+				*p.Lost = *p.Lost || missing(r.Location) || slices.ContainsFunc(r.Fields, missing)
 				return yield(r)
 			}); err != nil {
 				return err
 			}
 			return l.finish()
 		}
-	}}
+	}
 	for _, e := range environments {
 		p.Stamp = append(p.Stamp, e.stamp...)
 	}

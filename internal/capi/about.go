@@ -3,10 +3,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
@@ -71,7 +69,7 @@ func noteBad(l *loader, a struct {
 	return nil, l.ReportBad(a.Sample, errors.New(a.Message))
 }
 
-// selection lists samples of the split by index; nil is all. -1 is padding, whose texts are "".
+// selection lists samples of the split by index. -1 is padding, whose texts are "".
 type selection struct {
 	Samples []int `json:"samples"`
 }
@@ -80,54 +78,32 @@ func keysOf(l *loader, a selection) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Key })
 }
 
-// numbersOf returns the labels of the loader's samples in key order, where they are numbers; null is
-// a missing label.
-func numbersOf(l *loader, _ struct{}) (any, error) {
-	list, err := l.Numbers(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	numbers := make([]*float64, len(list))
-	for i, x := range list {
-		if x := float64(x); !math.IsNaN(x) {
-			numbers[i] = &x
-		}
-	}
-	return numbers, nil
-}
-
 // sourcesOf returns the paths of the samples' source files, '/'-separated, relative to the folder
 // that was packed.
 func sourcesOf(l *loader, a selection) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
 }
 
-// columnsOf returns the columns that are not labels, by name: one text for each sample of the split.
-func columnsOf(l *loader, _ struct{}) (any, error) {
+// columnsOf returns the columns that are not labels, by name: one text for each of the samples.
+func columnsOf(l *loader, a selection) (any, error) {
 	names := l.dataset.Meta().Columns
-	columns := make(map[string][]string, len(names))
-	for _, name := range names {
-		columns[name] = make([]string, l.Samples())
-	}
-	for i := range l.Samples() {
-		in, err := l.InfoOf(i)
+	columns := make(map[string]any, len(names))
+	for k, name := range names {
+		texts, err := textsOf(l, a.Samples, func(in formats.Info) string {
+			if k < len(in.Columns) {
+				return in.Columns[k]
+			}
+			return ""
+		})
 		if err != nil {
 			return nil, err
 		}
-		for k, name := range names[:min(len(names), len(in.Columns))] {
-			columns[name][i] = in.Columns[k]
-		}
+		columns[name] = texts
 	}
 	return columns, nil
 }
 
 func textsOf(l *loader, samples []int, text func(formats.Info) string) (any, error) {
-	if samples == nil {
-		samples = make([]int, l.Samples())
-		for i := range samples {
-			samples[i] = i
-		}
-	}
 	texts := make([]string, len(samples))
 	for k, i := range samples {
 		if i < 0 {

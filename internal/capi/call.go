@@ -25,7 +25,6 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"keys":      ofLoader(keysOf),
 	"sources":   ofLoader(sourcesOf),
 	"columns":   ofLoader(columnsOf),
-	"numbers":   ofLoader(numbersOf),
 	"state":     ofLoader(stateOf),
 	"check":     ofLoader(checkState),
 	"transform": method(openTransform),

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/lmdb"
@@ -103,7 +106,7 @@ func TestCloseWaits(t *testing.T) {
 	path := dataset(t, 64)
 	for range 20 {
 		handle := open(t, path)
-		arguments := fmt.Appendf(nil, `{"loader": %d, "arguments": {}}`, handle)
+		arguments := fmt.Appendf(nil, `{"loader": %d, "arguments": {"samples": [0, 5, 63]}}`, handle)
 		var users sync.WaitGroup
 		for range 4 {
 			users.Go(func() {
@@ -112,7 +115,7 @@ func TestCloseWaits(t *testing.T) {
 					if errors.Is(err, errClosed) {
 						return
 					}
-					if err != nil || len(keys.([]string)) != 64 {
+					if err != nil || len(keys.([]string)) != 3 {
 						t.Errorf("keys: %v, %v", keys, err)
 						return
 					}
@@ -143,4 +146,44 @@ func TestEnd(t *testing.T) {
 	if len(handles.open) != 0 {
 		t.Errorf("%d handles are left", len(handles.open))
 	}
+}
+
+// TestLabelsStay until they are dropped, though their loader is closed.
+func TestLabelsStay(t *testing.T) {
+	handle := open(t, dataset(t, 8))
+	var out lentLabels
+	lend := reflect.ValueOf(dsconv_labels)
+	to := reflect.NewAt(lend.Type().In(1).Elem(), unsafe.Pointer(&out))
+	if text := called(lend, []reflect.Value{reflect.ValueOf(handle).Convert(lend.Type().In(0)), to}); text != "" {
+		t.Fatal(text)
+	}
+	if _, err := call("close", fmt.Appendf(nil, `{"loader": %d}`, handle)); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	for i := range int(out.n) {
+		if got := *(*int64)(unsafe.Add(out.data, i*int(out.stride))); got != int64(i%2) {
+			t.Errorf("label %d is %d", i, got)
+		}
+	}
+	if out.n != 8 {
+		t.Errorf("%d labels, want 8", out.n)
+	}
+	for range 2 {
+		drop(out.handle)
+	}
+	if _, err := lookup[*lent](out.handle); !errors.Is(err, errClosed) {
+		t.Errorf("labels that were dropped: %v", err)
+	}
+}
+
+// lentLabels is dsconv_labels_t: a test has no C.
+type lentLabels struct {
+	data              unsafe.Pointer
+	n, stride, handle int64
+}
+
+func drop(handle int64) {
+	f := reflect.ValueOf(dsconv_drop)
+	f.Call([]reflect.Value{reflect.ValueOf(handle).Convert(f.Type().In(0))})
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -63,34 +64,16 @@ func openSingle(out *C.int64_t, fill func(s *single) error) error {
 	return err
 }
 
-// dsconv_drop closes the handle of a single sample.
+func (s *single) drop() { singles.Put(s) }
+
+// dsconv_drop closes the handle of a single sample or of labels.
 //
 //export dsconv_drop
 func dsconv_drop(handle C.int64_t) {
-	if s, ok := take[*single](int64(handle)); ok {
-		singles.Put(s)
-	}
-}
-
-// dsconv_labels writes the labels of the loader's samples in key order to dst, which has space for n.
-// -1 is a missing label. It returns NULL, or an error as dsconv_call does.
-//
-//export dsconv_labels
-func dsconv_labels(handle C.int64_t, dst *C.int64_t, n C.int64_t) *C.char {
-	return succeeded(func() error {
-		return withLoader(int64(handle), func(l *loader) error {
-			labels, err := slice(dst, n)
-			if err != nil {
-				return err
-			}
-			for i := range min(l.Samples(), len(labels)) {
-				in, err := l.InfoOf(i)
-				if err != nil {
-					return err
-				}
-				labels[i] = C.int64_t(in.Label)
-			}
-			return nil
-		})
+	_ = guard.Do(func() error { // a closed handle is no error
+		if o, ok := take[interface{ drop() }](int64(handle)); ok {
+			o.drop()
+		}
+		return nil
 	})
 }

@@ -13,10 +13,10 @@ import (
 // run is a file of sorted records. It consists of blocks: the payload's length and its checksum, 4 bytes
 // each, then the payload, in which records follow each other.
 type run struct {
-	f       *os.File
-	size    int64
-	level   int // how often its records were merged
-	explain func(error) error
+	f     *os.File
+	size  int64
+	level int // how often its records were merged
+	dir   string
 }
 
 const blockHead = 8
@@ -43,14 +43,11 @@ type runWriter struct {
 
 // newRun makes an empty run.
 func (s *Sorter) newRun(level int) (*runWriter, error) {
-	f, err := os.CreateTemp(s.dir, ".dsconv-sort-*")
+	f, err := Temporary(s.dir)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, err
 	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(s.explain(err), f.Close())
-	}
-	r := &run{f: f, level: level, explain: s.explain}
+	r := &run{f: f, level: level, dir: s.dir}
 	return &runWriter{run: r, limit: s.block, block: make([]byte, blockHead, s.block)}, nil
 }
 
@@ -71,7 +68,7 @@ func (w *runWriter) flush() error {
 	binary.LittleEndian.PutUint32(w.block[4:], checksum(w.size, payload))
 	n, err := w.f.Write(w.block)
 	if err != nil {
-		return w.explain(err)
+		return Explain(w.dir, err)
 	}
 	w.size += int64(n)
 	w.block = w.block[:blockHead]
@@ -104,11 +101,11 @@ func (c *cursor) next() (ok bool, err error) {
 			return false, nil
 		}
 		if err := c.read(); err != nil {
-			return false, c.explain(err)
+			return false, Explain(c.dir, err)
 		}
 	}
 	if c.key, c.value = c.left.Bytes(), c.left.Bytes(); c.left.Failed {
-		return false, c.explain(errDamaged)
+		return false, Explain(c.dir, errDamaged)
 	}
 	return true, nil
 }

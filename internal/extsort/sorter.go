@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // DefaultMemory is the memory of a Sorter that was made with 0.
@@ -131,20 +128,4 @@ func (s *Sorter) Close() error {
 	}
 	s.runs, s.done = nil, true
 	return err
-}
-
-// explain adds to an error about a temporary file which folder it is in, and what to do.
-func (s *Sorter) explain(err error) error {
-	dir, advice := s.dir, ""
-	if dir == "" {
-		dir, advice = os.TempDir(), "; the variable TMPDIR chooses another folder"
-	}
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err // the file has no name that helps anyone
-	}
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		advice = "; free space there" + advice
-	}
-	return fmt.Errorf("sort by a temporary file in %s: %w%s", dir, err, advice)
 }

@@ -174,7 +174,7 @@ func TestMissingFolder(t *testing.T) {
 	for i := 0; err == nil && i < 3000; i++ {
 		err = s.Add([]byte("key"), nil)
 	}
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "/no such folder: no such file") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "/no such folder: no such file or directory") {
 		t.Errorf("%v", err)
 	}
 	if again := s.Add([]byte("key"), nil); again == nil {

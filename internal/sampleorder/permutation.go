@@ -68,12 +68,3 @@ func (f *network) permute(d domain, tweak, x uint64) uint64 {
 	}
 	return left<<d.low | right
 }
-
-// digest is a hash of a list.
-func digest(list []int32) uint64 {
-	h := uint64(len(list))
-	for _, x := range list {
-		h = random.Mix(h ^ uint64(x) + 1)
-	}
-	return h
-}

@@ -1,22 +1,53 @@
 package sampleorder
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"sort"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Subset is some of a dataset's samples, numbered from 0 in order of their index. It takes 4 bytes
-// a sample, or nothing if it is the whole dataset.
+// Subset is some of a dataset's samples, numbered from 0. It takes no memory of its own for samples
+// whose indices follow one another.
 type Subset struct {
-	n, of   int
-	indices []int32 // nil if it is all
+	n, of  int
+	name   string
+	pieces []piece
+}
+
+// piece is samples of consecutive numbers: those of a list or, without one, of consecutive indices.
+type piece struct {
+	number int // of its first sample
+	index  int // of its first sample, or what is added to the list's indices
+	list   []int32
 }
 
 // All is the whole dataset.
-func All(n int) Subset { return Subset{n: n, of: n} }
+func All(n int) Subset { return span(0, n, n) }
 
-// Select is the samples for which keep is true, of n, at most 2^31-1.
+// span is n samples from an index on.
+func span(first, n, of int) Subset { return newSubset(n, of, piece{index: first}) }
+
+// newSubset names a Subset of n samples.
+func newSubset(n, of int, pieces ...piece) Subset {
+	s := Subset{n: n, of: of, pieces: pieces, name: fmt.Sprintf("all of %d", of)}
+	if n != of {
+		h := uint64(n)
+		for i := range n {
+			h = random.Mix(h ^ uint64(s.At(i)) + 1)
+		}
+		s.name = fmt.Sprintf("%d of %d, subset %016x", n, of, h)
+	}
+	return s
+}
+
+// Select is the samples for which keep is true, of n, at most 2^31-1, in order of their index. It takes
+// 4 bytes a sample unless their indices follow one another.
 func Select(n int, keep func(index int) bool) (Subset, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return Subset{}, fmt.Errorf("subset of %d samples: at most %d are supported", n, math.MaxInt32)
@@ -30,20 +61,45 @@ func Select(n int, keep func(index int) bool) (Subset, error) {
 	return Pick(n, slices.Clip(indices))
 }
 
-// Pick is the samples with the given indices, which must be in ascending order, of n. It keeps the
-// slice.
-func Pick(n int, indices []int32) (Subset, error) {
-	before := int32(-1)
-	for _, i := range indices {
-		if i <= before || int(i) >= n {
-			return Subset{}, fmt.Errorf("subset of %d samples: index %d after %d: indices must ascend and be below the number of samples", n, i, before)
+// Pick is the samples with the given indices, which must be in ascending order, of n. Unless they
+// follow one another it keeps the slice, which may be mapped memory: use At through package guard then,
+// and Check afterwards.
+func Pick(n int, indices []int32) (s Subset, err error) {
+	err = guard.Read(bytesOf(indices), func() error {
+		before := int32(-1)
+		for _, i := range indices {
+			if i <= before || int(i) >= n {
+				return fmt.Errorf("subset of %d samples: index %d after %d: indices must ascend and be below the number of samples", n, i, before)
+			}
+			before = i
 		}
-		before = i
+		if k := len(indices); k == 0 || int(before-indices[0]) == k-1 {
+			s = span(int(before)-k+1, k, n)
+		} else {
+			s = newSubset(k, n, piece{list: indices})
+		}
+		return guard.Shortened(bytesOf(indices))
+	})
+	return s, err
+}
+
+func bytesOf(list []int32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), 4*len(list))
+}
+
+// Join numbers the samples of subsets of several datasets one after the other, as the indices of the
+// datasets are.
+func Join(parts ...Subset) Subset {
+	n, of := 0, 0
+	var pieces []piece
+	for _, part := range parts {
+		for _, p := range part.pieces {
+			p.number, p.index = n+p.number, of+p.index
+			pieces = append(pieces, p)
+		}
+		n, of = n+part.n, of+part.of
 	}
-	if len(indices) == n {
-		return All(n), nil
-	}
-	return Subset{n: len(indices), of: n, indices: indices}, nil
+	return newSubset(n, of, pieces...)
 }
 
 // Len is the number of samples.
@@ -51,16 +107,59 @@ func (s Subset) Len() int { return s.n }
 
 // At is the index in the dataset of sample i, 0 <= i < Len().
 func (s Subset) At(i int) int {
-	if s.n == s.of {
-		return i
+	p := s.pieceOf(i)
+	if p.list == nil {
+		return p.index + i - p.number
 	}
-	return int(s.indices[i])
+	return p.index + int(p.list[i-p.number])
+}
+
+// pieceOf is the piece that sample i is in.
+func (s Subset) pieceOf(i int) *piece {
+	k := 0
+	if len(s.pieces) > 1 {
+		k = sort.Search(len(s.pieces), func(k int) bool { return s.pieces[k].number > i }) - 1
+	}
+	return &s.pieces[k]
+}
+
+// Range reports whether the samples' indices follow one another, and the first.
+func (s Subset) Range() (first int, ok bool) {
+	return s.pieces[0].index, len(s.pieces) == 1 && s.pieces[0].list == nil
+}
+
+// Listed is the number of samples whose indices are in lists, 4 bytes each.
+func (s Subset) Listed() (n int) {
+	for _, p := range s.pieces {
+		n += len(p.list)
+	}
+	return n
+}
+
+// Check returns an error if a list was unreadable at some time since mark, or its file was shortened: see
+// package guard.
+func (s Subset) Check(mark guard.Mark) error {
+	for _, p := range s.pieces {
+		if err := checkList(mark, p.list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckAt is Check of what At(i) reads.
+func (s Subset) CheckAt(mark guard.Mark, i int) error {
+	p := s.pieceOf(i)
+	if p.list == nil {
+		return nil
+	}
+	return checkList(mark, p.list[i-p.number:][:1])
+}
+
+func checkList(mark guard.Mark, list []int32) error {
+	b := bytesOf(list)
+	return cmp.Or(guard.Check(mark, b), guard.Shortened(b))
 }
 
 // String identifies the subset: subsets with equal strings are equal.
-func (s Subset) String() string {
-	if s.n == s.of {
-		return fmt.Sprintf("all of %d", s.of)
-	}
-	return fmt.Sprintf("%d of %d, subset %016x", s.n, s.of, digest(s.indices))
-}
+func (s Subset) String() string { return s.name }

@@ -28,7 +28,7 @@ func TestSubset(t *testing.T) {
 		t.Errorf("%s, %v: another subset is not told", other, err)
 	}
 	all, err := Select(n, func(int) bool { return true })
-	if err != nil || all.String() != All(n).String() || all.At(7) != 7 || all.indices != nil {
+	if err != nil || all.String() != All(n).String() || all.At(7) != 7 || all.Listed() != 0 {
 		t.Errorf("all: %s, %v", all, err)
 	}
 	none, err := Select(n, func(int) bool { return false })
@@ -39,5 +39,67 @@ func TestSubset(t *testing.T) {
 		if _, err := Pick(n, bad); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
+	}
+}
+
+// TestSubsetsKeepTheirNames: the states of trainings contain them.
+func TestSubsetsKeepTheirNames(t *testing.T) {
+	const n = 1000
+	third, err := Select(n, func(i int) bool { return i%3 == 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle, err := Select(n, func(i int) bool { return i >= 100 && i < 300 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := Pick(n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, s := range map[string]Subset{
+		"334 of 1000, subset 582cf8ece4e64262": third,
+		"200 of 1000, subset e3b8f434b2fbdda6": middle,
+		"0 of 1000, subset 0000000000000000":   none,
+		"534 of 2000, subset e9a89760c900e2cd": Join(third, middle),
+		"all of 2000":                          Join(All(n), All(n)),
+		"all of 7":                             All(7),
+	} {
+		if s.String() != want {
+			t.Errorf("%s, want %s", s, want)
+		}
+	}
+}
+
+// TestConsecutiveIndicesTakeNoMemory: only others are in a list.
+func TestConsecutiveIndicesTakeNoMemory(t *testing.T) {
+	apart, err := Pick(10, []int32{1, 2, 4, 9})
+	if err != nil || apart.Listed() != 4 {
+		t.Fatalf("%v: %d in lists, want 4", err, apart.Listed())
+	}
+	between, err := Pick(10, []int32{3, 4, 5})
+	if err != nil || between.Listed() != 0 {
+		t.Fatalf("%v: %d in lists, want 0", err, between.Listed())
+	}
+	if first, ok := between.Range(); first != 3 || !ok {
+		t.Errorf("the range begins at %d, %t", first, ok)
+	}
+	if _, ok := apart.Range(); ok {
+		t.Error("indices that are apart are a range")
+	}
+	none, err := Pick(10, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Join(none, between, none, apart, All(3), none)
+	var got []int
+	for i := range all.Len() {
+		got = append(got, all.At(i))
+	}
+	if want := []int{13, 14, 15, 31, 32, 34, 39, 40, 41, 42}; !slices.Equal(got, want) || all.Listed() != 4 {
+		t.Errorf("joined: %v with %d in lists, want %v with 4", got, all.Listed(), want)
+	}
+	if _, ok := all.Range(); ok {
+		t.Error("joined subsets are a range")
 	}
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -13,6 +14,7 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
+from dsconv import _source
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 torchvision = pytest.importorskip("torchvision", reason="torchvision is not installed")
@@ -22,6 +24,10 @@ from torch.utils.data import DataLoader  # noqa: E402
 
 def pixels(image: Any) -> torch.Tensor:
     return torch.from_numpy(np.array(image))
+
+
+def with_the_package() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(dsconv.__file__).parents[1])}
 
 
 def opposite(target: int) -> int:
@@ -36,8 +42,9 @@ def folder(photos: Path) -> Any:
 def test_it_has_the_attributes_of_image_folder(packed: Path, photos: Path, folder: Any) -> None:
     ours = dsconv.Dataset(packed)
     assert len(ours) == len(folder) == 48
-    for name in ("classes", "class_to_idx", "targets"):
+    for name in ("classes", "class_to_idx"):
         assert getattr(ours, name) == getattr(folder, name)
+    assert ours.targets.tolist() == folder.targets
     assert [(str(photos / path), target) for path, target in ours.samples] == folder.samples == folder.imgs
     assert ours.samples == ours.imgs
     assert ours.keys == [str(Path(path).relative_to(photos).with_suffix("")) for path, _ in folder.samples]
@@ -112,7 +119,103 @@ def test_a_fork_in_a_fork(packed: Path) -> None:
 def test_it_can_be_pickled(packed: Path) -> None:
     ours = dsconv.Dataset(packed, transform=pixels, target_transform=opposite)
     copied = pickle.loads(pickle.dumps(ours))
-    assert torch.equal(copied[3][0], ours[3][0]) and copied.targets == ours.targets
+    assert torch.equal(copied[3][0], ours[3][0]) and np.array_equal(copied.targets, ours.targets)
+
+
+@pytest.mark.filterwarnings("ignore:Python runs")
+def pickled(path: Path, split: str | None) -> list[int]:
+    """The sizes of pickles of a Dataset and of Loaders after use."""
+    ours = dsconv.Dataset(path, split)
+    assert len(ours.targets) == len(ours.keys) == len(ours.samples) == len(ours)
+    loaders = [
+        dsconv.Loader(path, 64, crop, split=split, shuffle=True) for crop in ("centercrop:8", [pixels_of_corner])
+    ]
+    for loader in loaders:
+        assert sum(len(labels) for _, labels in loader) == len(loader.dataset) == len(loader.dataset.targets)
+    return [len(pickle.dumps(one)) for one in (ours, *loaders)]
+
+
+def pixels_of_corner(image: Any) -> torch.Tensor:
+    return pixels(image.crop((0, 0, 8, 8)))
+
+
+@pytest.mark.filterwarnings("ignore:Python runs", "ignore:.*shuffles the samples of all splits")
+def test_nothing_of_the_samples_is_pickled(command: str, tmp_path: Path) -> None:
+    """The workers of a DataLoader get as much for many samples as for few."""
+    for n in (10, 500):
+        folder = tmp_path / f"{n:03d}"
+        options = [f"--n={n}", "--classes=2", "--size=16x16", "--split=val=0.3", "--quiet"]
+        subprocess.run([command, "synth", str(folder), *options], check=True)
+        subprocess.run([command, "pack", str(folder), f"{folder}.lmdb", "--quiet"], check=True)
+    for split in (None, "val"):
+        few, many = pickled(tmp_path / "010.lmdb", split), pickled(tmp_path / "500.lmdb", split)
+        assert max(b - a for a, b in zip(few, many)) < 50
+
+
+def test_targets_cannot_be_written_and_need_no_open_dataset(packed: Path, folder: Any) -> None:
+    ours = dsconv.Dataset(packed)
+    targets = ours.targets
+    assert targets.dtype == np.int64 and targets is ours.targets
+    with pytest.raises(ValueError, match="read-only"):
+        targets[0] = 1
+    ours.close()
+    del ours
+    assert targets.tolist() == folder.targets
+    some = targets[5:20]
+    del targets
+    gc.collect()
+    assert some.tolist() == folder.targets[5:20]
+    for made in (torch.tensor, lambda given: torch.tensor(list(given))):
+        assert made(dsconv.Dataset(packed).targets).tolist() == folder.targets
+
+
+def test_forked_processes_share_the_targets(packed: Path, folder: Any) -> None:
+    ours = dsconv.Dataset(packed)
+    targets = ours.targets
+
+    def child(connection: Any) -> None:
+        seen = [targets.tolist(), ours.targets.tolist()]
+        ours.close()
+        connection.send([*seen, ours.targets.tolist(), targets.tolist()])
+
+    context = multiprocessing.get_context("fork")
+    for _ in range(2):
+        receiver, sender = context.Pipe(False)
+        process = context.Process(target=child, args=(sender,))
+        process.start()
+        assert receiver.poll(60) and receiver.recv() == [folder.targets] * 4
+        process.join()
+        assert process.exitcode == 0
+    assert targets.tolist() == folder.targets
+
+
+def test_targets_at_the_end_of_the_interpreter(packed: Path) -> None:
+    program = """if True:
+        import atexit, sys, threading, dsconv
+        kept = dsconv.Dataset(sys.argv[1]).targets
+        atexit.register(lambda: print(kept.sum()))
+        class Late:
+            def __del__(self, kept=kept): kept.sum()
+        late = Late()
+        import numpy; print(numpy.array(kept).sum())
+        use = lambda: [dsconv.Dataset(sys.argv[1]).targets for _ in range(10_000)]
+        threading.Thread(target=use, daemon=True).start()
+    """
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", program, str(packed)],
+        env=with_the_package(),
+        capture_output=True,
+        check=True,
+    )
+    first, second = done.stdout.split()
+    assert first == second and not done.stderr
+
+
+def test_texts_of_many_samples_come_in_pieces(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = dsconv.Dataset(packed)
+    whole = (ours.keys, ours.samples, ours.columns)
+    monkeypatch.setattr(_source, "_TEXTS", 7)
+    assert (ours.keys, ours.samples, ours.columns) == whole and len(whole[0]) == 48
 
 
 def test_it_opens_again_after_close(packed: Path) -> None:
@@ -125,8 +228,7 @@ def test_it_opens_again_after_close(packed: Path) -> None:
 
 def test_it_needs_no_torch(packed: Path) -> None:
     program = "import sys; sys.modules['torch'] = None; import dsconv; print(dsconv.Dataset(sys.argv[1])[0][1])"
-    environment = {**os.environ, "PYTHONPATH": str(Path(dsconv.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "-c", program, str(packed)], env=environment, stdout=subprocess.PIPE, check=True
+        [sys.executable, "-c", program, str(packed)], env=with_the_package(), stdout=subprocess.PIPE, check=True
     )
     assert done.stdout == b"0\n"

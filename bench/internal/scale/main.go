@@ -6,11 +6,20 @@
 //
 //	scale --dir /tmp/scale --small 10000 --large 1000000 --json scale.json
 //
-// Several passes show which part of a random read grows: the manifest's row ("info"), the view, which
+// Several passes show which part of a random read grows: the row of the sample ("info"), the view, which
 // finds the bytes ("lookup"), the view with all bytes touched ("view"), the copy with its checksum
-// ("read"), and for comparison the same bytes touched at cached addresses ("bytes"): the time of the
-// machine's memory, whatever the format. A read for training ("load") includes decoding, a random crop
-// and the batch. The first pass after opening is separate ("first view"): it has the page faults.
+// ("read"), and for comparison the same bytes of the same files touched in a plain mapping of the
+// program's own ("plain"): the time of the machine's memory and page tables, whatever the code. A read
+// for training ("load") includes decoding, a random crop and the batch. The first passes over a mapping
+// are separate ("first view", "first plain"): they have the page faults.
+//
+// Opening is timed and its memory measured in processes of their own too, --opens of each dataset, which
+// open it and load a batch. --epochs of them load an epoch, or several if that is short, and measure again:
+//
+//	scale --dir /tmp/scale --small 1000 --large 1000000 --side 16 --min-bytes 700 --max-bytes 1100
+//	  --reads 2000 --disk-rounds 0 --opens 11 --epochs 1 --json scale-memory.json
+//
+// With --keep the datasets stay in --dir, and processes.py measures processes of Python that use them.
 package main
 
 import (
@@ -49,10 +58,14 @@ type settings struct {
 	Workers  []int    `json:"workers"`
 
 	DiskRounds int `json:"disk_rounds"` // reads from the disk
+	Side       int `json:"side"`        // of an image, in pixels
+	Opens      int `json:"opens"`       // processes that open each dataset and load a batch
+	Epochs     int `json:"epochs"`      // processes that also load an epoch
 
 	dir  string
 	json string
 	keep bool
+	jpeg []byte // what each image begins with
 }
 
 // result has the times of each round, and how they grow.
@@ -63,6 +76,9 @@ type result struct {
 }
 
 func run(args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == probeName {
+		return probe(args[1:], out)
+	}
 	s, err := parse(args)
 	if err != nil {
 		return err
@@ -105,6 +121,9 @@ func parse(args []string) (settings, error) {
 	flags.IntVar(&s.Reads, "reads", 200_000, "random reads of a pass")
 	flags.IntVar(&s.Rounds, "rounds", 5, "measurements of each dataset, in turns")
 	flags.IntVar(&s.DiskRounds, "disk-rounds", 1, "measurements of reading from the disk")
+	flags.IntVar(&s.Side, "side", 48, "width and height of an image")
+	flags.IntVar(&s.Opens, "opens", 5, "processes that open each dataset and load a batch")
+	flags.IntVar(&s.Epochs, "epochs", 0, "processes that open each dataset and load an epoch")
 	flags.StringVar(&s.dir, "dir", "", "folder for the datasets; a temporary folder if empty")
 	flags.StringVar(&s.json, "json", "", "file for the result")
 	flags.BoolVar(&s.keep, "keep", false, "keep the datasets in --dir, and use those that exist")
@@ -112,10 +131,14 @@ func parse(args []string) (settings, error) {
 		return s, err
 	}
 	s.Formats = strings.Split(names, ",")
-	if s.Small < 1 || s.Large < s.Small || s.MinBytes < jpegBytes || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 {
-		return s, fmt.Errorf("samples, reads, shards and rounds must be at least 1, --large at least --small, images at least %d bytes", jpegBytes)
+	if s.Small < 1 || s.Large < s.Small || s.MaxBytes < s.MinBytes || s.Shards < 1 || s.Reads < 1 || s.Rounds < 1 || s.Side < 1 {
+		return s, errors.New("samples, reads, shards, rounds and --side must be at least 1, --large at least --small, --max-bytes at least --min-bytes")
 	}
-	return s, nil
+	var err error
+	if s.jpeg, err = photo(s.Side); err == nil && len(s.jpeg) > s.MinBytes {
+		err = fmt.Errorf("--min-bytes must be at least %d, the size of a JPEG of --side %d", len(s.jpeg), s.Side)
+	}
+	return s, err
 }
 
 // measure writes the two datasets of a format, times them in turns and removes them.
@@ -140,6 +163,9 @@ func (s *settings) measure(name string) ([]measurements, error) {
 		if err := s.round(format, dirs, m); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.processes(name, format, dirs, m); err != nil {
+		return nil, err
 	}
 	for range s.DiskRounds {
 		if err := s.disk(format, dirs[1], &m[1]); err != nil {

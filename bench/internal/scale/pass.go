@@ -34,6 +34,11 @@ type spent struct{ wall, cpu time.Duration }
 
 // run does a pass over the dataset on so many goroutines and records the time per read.
 func (s *settings) run(p pass, sub *subject, workers int) error {
+	if p.prepare != nil {
+		if err := p.prepare(sub); err != nil {
+			return err
+		}
+	}
 	n, step := len(sub.indices), len(sub.indices)
 	if p.few {
 		n, step = max(1, n/fewDivisor), batch

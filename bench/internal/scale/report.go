@@ -30,6 +30,9 @@ func report(out io.Writer, name string, m []measurements, g growth) {
 	for _, pass := range slices.Sorted(maps.Keys(g)) {
 		fmt.Fprintf(out, "  %-14s %7.0f ns %7.0f ns  x %.2f\n", pass, slices.Min(m[0].CPU[pass]), slices.Min(m[1].CPU[pass]), g[pass])
 	}
+	if len(m[1].Processes) > 0 {
+		reportProcesses(out, m)
+	}
 	for _, name := range slices.Sorted(maps.Keys(m[1].Disk)) {
 		fmt.Fprintf(out, "  %-20s %7.1f us a read, open %.0f ms\n", name, slices.Min(m[1].Disk[name])/1e3, 1e3*slices.Min(m[1].DiskOpenSeconds))
 	}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/codec"
@@ -18,15 +17,8 @@ import (
 
 const classes = 1000
 
-// An image is a JPEG of side by side pixels, of at most jpegBytes, and noise after its end, which
-// decoders ignore.
-const (
-	side      = 48
-	jpegBytes = 1024
-)
-
-// photo is the JPEG.
-var photo = sync.OnceValues(func() ([]byte, error) {
+// photo returns a JPEG of side by side pixels. Images have noise after its end, which decoders ignore.
+func photo(side int) ([]byte, error) {
 	var m pixel.Image
 	m.Reset(side, side, 3, formats.Uint8)
 	for i := range m.Pix {
@@ -34,12 +26,8 @@ var photo = sync.OnceValues(func() ([]byte, error) {
 	}
 	e := codec.NewEncoder()
 	defer e.Close()
-	b, err := e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 50})
-	if err == nil && len(b) > jpegBytes {
-		err = fmt.Errorf("a JPEG of %d bytes, want at most %d", len(b), jpegBytes)
-	}
-	return b, err
-})
+	return e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 50})
+}
 
 // names are the file names of datasets by format.
 var names = map[string]string{"lmdb": "x.lmdb", "hdf5": "x.h5", "shard": "x-%06d.tar", "tfrecord": "x-%06d.tfrecord"}
@@ -79,10 +67,6 @@ func className(c int) string { return fmt.Sprintf("n%08d", 1_440_764+13_111*c) }
 
 // fill writes n samples in the order that the format needs: by key or shuffled.
 func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.Schema, n int) error {
-	jpeg, err := photo()
-	if err != nil {
-		return err
-	}
 	var order []int // sample i has class i modulo classes; keys begin with the class
 	for c := range classes {
 		for i := c; i < n; i += classes {
@@ -101,7 +85,7 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 	smp.Resize(len(schema))
 	each := (n + s.Shards - 1) / s.Shards
 	for k, i := range order {
-		s.sample(&smp, i, jpeg, random, pool)
+		s.sample(&smp, i, random, pool)
 		smp.Checksum = checksum.SampleChecksum(schema, &smp)
 		if err := w.Write(&smp); err != nil {
 			return err
@@ -116,14 +100,14 @@ func (s *settings) fill(w formats.Writer, traits formats.Traits, schema formats.
 }
 
 // sample sets smp to sample i: the JPEG and noise.
-func (s *settings) sample(smp *formats.Sample, i int, jpeg []byte, random *rand.Rand, pool []byte) {
+func (s *settings) sample(smp *formats.Sample, i int, random *rand.Rand, pool []byte) {
 	name := className(i % classes)
 	size := s.MinBytes + random.IntN(s.MaxBytes-s.MinBytes+1)
 	image := &smp.Values[0]
 	at := random.IntN(1 << 20)
-	image.SetOwn(append(append(image.Buffer(), jpeg...), pool[at:at+size-len(jpeg)]...))
+	image.SetOwn(append(append(image.Buffer(), s.jpeg...), pool[at:at+size-len(s.jpeg)]...))
 	image.Encoding = formats.JPEG
-	image.SetShape(side, side, 3)
+	image.SetShape(s.Side, s.Side, 3)
 	smp.Values[1].SetInt64(int64(i % classes))
 	smp.Key = fmt.Sprintf("train/%s/%s_%d", name, name, 10_000+i/classes)
 	smp.Source = formats.Source{

@@ -30,6 +30,14 @@ func (c Description) Len() int { return c.meta.Count }
 // Index returns the index of the samples, whose memory is the dataset's.
 func (c Description) Index() *sampleindex.Index { return c.index.Index }
 
+// Labels is that of the index, for the reader.
+func (c Description) Labels() (data []byte, stride int, err error) { return c.index.Labels() }
+
+// Members is that of the index, for the reader.
+func (c Description) Members(split string) (indices []int32, all, ok bool, err error) {
+	return c.index.Members(split)
+}
+
 // CloseIndex frees the index's memory.
 func (c Description) CloseIndex() error { return c.index.Close() }
 

@@ -57,7 +57,7 @@ func (r *ValueReader) Read(i int, s *formats.Sample) error {
 		return r.VerifyChecksum(s)
 	})
 	if err != nil {
-		return fmt.Errorf("read %s: key %q: %w", r.Path, r.index.Key(i), err)
+		return fmt.Errorf("read %s: %s: %w", r.Path, r.index.Name(i), err)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (r *ValueReader) View(i int, s *formats.Sample) error {
 	}
 	r.Gate.Lend()
 	if err := r.fill(i, s, true); err != nil {
-		return fmt.Errorf("view %s: key %q: %w", r.Path, r.index.Key(i), err)
+		return fmt.Errorf("view %s: %s: %w", r.Path, r.index.Name(i), err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@
 package indexfile
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type Source struct {
 	Fields  int              // locations in Row.Fields
 	Count   int              // samples
 	Rows    sampleindex.Rows // in key order
+	// Lost, if not nil, is set by Rows if the data files are damaged so that samples were not found: an
+	// index of what is left is not kept.
+	Lost *bool
 }
 
 // File is an open index and its memory.
@@ -61,11 +65,33 @@ func Open(path string, written bool, s *Source) (*File, error) {
 }
 
 // Salvage opens the index at path if verify accepts all its bytes, whatever the data files are now: what they
-// lack is found when it is read. Otherwise it makes one in a file without a name.
+// lack is found when it is read. Otherwise it opens one for the files as they are, of which each page is as it
+// was written, or makes one. verify is nil if nobody knows the bytes, path "" if there is no file.
 func Salvage(path string, verify func(content []byte) error, s *Source) (*File, error) {
+	if verify != nil {
+		if x := verified(path, verify, s); x != nil {
+			return x, nil
+		}
+	}
+	cached := cachePath(s.ID)
+	for _, place := range []string{path, cached} {
+		x, err := openAt(place, s)
+		if err != nil {
+			continue
+		}
+		if whole(x.Index) {
+			return x, nil
+		}
+		_ = x.Close() // it was only read
+	}
+	return s.make("", cached)
+}
+
+// verified opens the index at path if verify accepts its bytes.
+func verified(path string, verify func(content []byte) error, s *Source) *File {
 	m, err := mapped.Map(path)
 	if err != nil {
-		return s.unnamed()
+		return nil
 	}
 	var x *sampleindex.Index
 	err = guard.Read(m.Data, func() (err error) {
@@ -76,9 +102,16 @@ func Salvage(path string, verify func(content []byte) error, s *Source) (*File, 
 	})
 	if err != nil || x.Len() != s.Count {
 		_ = m.Close() // it was only read
-		return s.unnamed()
+		return nil
 	}
-	return &File{x, m}, nil
+	return &File{x, m}
+}
+
+// whole reports whether all of the index is as it was written.
+func whole(x *sampleindex.Index) bool {
+	whole := true
+	err := x.Check(context.Background(), func(formats.Damage) { whole = false })
+	return err == nil && whole
 }
 
 // openAt opens the index at path if it is that of s.
@@ -163,7 +196,13 @@ func (s *Source) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return durable.Build(path, s.build)
+	return durable.Build(path, func(f *os.File) error {
+		err := s.build(f)
+		if err == nil && s.Lost != nil && *s.Lost {
+			err = errors.New("samples were not found")
+		}
+		return err
+	})
 }
 
 // unnamed makes the index in a file that is gone when it is closed.

@@ -25,12 +25,22 @@ const userPrefix = "user."
 // provenanceColumns are not among them.
 func rowColumns(r *Row, columns []string) []column {
 	all := []column{
-		{name: "key", value: &r.Key}, {name: "label", value: &r.Label}, {name: "size", value: &r.Size},
-		{name: "split", value: &r.Split, word: true}, {name: "encoding", value: (*string)(&r.Encoding), word: true},
-		{name: "shard", value: &r.Location.Shard}, {name: "offset", value: &r.Location.Offset}, {name: "length", value: &r.Location.Length},
-		{name: "height", value: &r.Shape[0]}, {name: "width", value: &r.Shape[1]}, {name: "channels", value: &r.Shape[2]},
-		{name: "checksum", value: &r.Checksum}, {name: "source_path", value: &r.Source.Path}, {name: "source_size", value: &r.Source.Size},
-		{name: "source_mtime_ns", value: &r.Source.ModTime}, {name: "source_hash", value: &r.Source.Hash},
+		{name: "key", value: &r.Key},
+		{name: "label", value: &r.Label},
+		{name: "size", value: &r.Size},
+		{name: "split", value: &r.Split, word: true},
+		{name: "encoding", value: (*string)(&r.Encoding), word: true},
+		{name: "shard", value: &r.Location.Shard},
+		{name: "offset", value: &r.Location.Offset},
+		{name: "length", value: &r.Location.Length},
+		{name: "height", value: &r.Shape[0]},
+		{name: "width", value: &r.Shape[1]},
+		{name: "channels", value: &r.Shape[2]},
+		{name: "checksum", value: &r.Checksum},
+		{name: "source_path", value: &r.Source.Path},
+		{name: "source_size", value: &r.Source.Size},
+		{name: "source_mtime_ns", value: &r.Source.ModTime},
+		{name: "source_hash", value: &r.Source.Hash},
 	}
 	r.Columns = make([]string, len(columns))
 	for i, name := range columns {

@@ -68,7 +68,7 @@ func (t *tableReader) read(b []byte, key *string, each func() error) error {
 		if err := formats.CheckKey(*key); err != nil {
 			return damaged(fmt.Errorf("row %d: %w", i, err))
 		}
-		if *key <= unsafeString(last) {
+		if *key <= string(last) {
 			return damaged(fmt.Errorf("row %d: the key %q comes after %q", i, *key, last))
 		}
 		last = append(last[:0], *key...)

@@ -14,8 +14,10 @@ const removedWhat = "the list of removed samples"
 // removedColumns returns the columns of the list of removed samples.
 func removedColumns(r *formats.RemovedSample) []column {
 	return []column{
-		{name: "key", value: &r.Key}, {name: "source_path", value: &r.Source.Path},
-		{name: "source_size", value: &r.Source.Size}, {name: "source_hash", value: &r.Source.Hash},
+		{name: "key", value: &r.Key},
+		{name: "source_path", value: &r.Source.Path},
+		{name: "source_size", value: &r.Source.Size},
+		{name: "source_hash", value: &r.Source.Hash},
 	}
 }
 

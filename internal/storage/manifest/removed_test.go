@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -77,19 +78,20 @@ func TestMarks(t *testing.T) {
 			want.Edited++
 		}
 	})
-	tab, journal := NewManifestFor(meta), NewManifestFor(meta)
-	for _, r := range rows {
-		noError(t, tab.Append(r))
-	}
-	noError(t, journal.TakeRows(&wire.Cursor{B: tab.AppendRows(nil, 0)}))
-	ranks, err := journal.KeyOrder()
-	noError(t, err)
+	profile := sampleindex.NewProfile(testColumns, 0)
 	var file bytes.Buffer
-	noError(t, journal.WriteParquet(&file, ranks))
+	w := NewWriter(&file, testColumns, true)
+	for _, r := range rows {
+		taken, err := sampleindex.TakeRow(&wire.Cursor{B: sampleindex.AppendRow(nil, r, true)}, len(testColumns), true)
+		noError(t, err)
+		profile.Add(&taken)
+		noError(t, w.Append(&taken))
+	}
+	noError(t, w.Close())
 	got, err := readRows(file.Bytes(), testColumns)
 	noError(t, err)
 	checkEqualRows(t, "marks", got, rows)
-	journal.Describe(meta)
+	profile.Describe(meta)
 	if meta.History == nil || *meta.History != want || meta.RequiredVersion() != 2 {
 		t.Errorf("the rows have %+v, want %+v", meta.History, want)
 	}

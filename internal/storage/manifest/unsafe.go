@@ -2,6 +2,5 @@ package manifest
 
 import "unsafe"
 
-// unsafeString returns b as a string without a copy. Columns are only appended to, and
-// growing moves them to new memory, so the string's bytes never change.
+// unsafeString returns b as a string without a copy: valid until b's bytes change.
 func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

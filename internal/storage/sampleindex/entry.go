@@ -5,10 +5,11 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Entry is the row of one sample. Its methods read mapped memory: use it while the dataset is open. Texts
-// that it returns are copies.
+// Entry is the row of one sample, a copy. Its texts are read from mapped memory, and copied: use it while
+// the dataset is open.
 type Entry struct {
 	x   *Index
 	row []byte // with the beginning of the next row
@@ -75,8 +76,9 @@ func (e Entry) provenance() formats.Provenance {
 	return formats.Provenance{Edited: uint16(e.number(numberEdited)), Origin: uint16(e.number(numberOrigin))}
 }
 
-// text returns the text of number k in its section: it ends where that of the next row begins.
-func (e Entry) text(k int, section span) ([]byte, error) {
+// lent returns the text of number k in its section, in memory of the index: it ends where that of the next
+// row begins.
+func (e Entry) lent(k int, section span) ([]byte, error) {
 	n := &e.x.numbers[k]
 	from, to := n.of(e.row), n.of(e.row[e.x.width:])
 	if from < 0 || to < from || to > section.length {
@@ -85,41 +87,66 @@ func (e Entry) text(k int, section span) ([]byte, error) {
 	return e.x.use(section.at+from, section.at+to)
 }
 
-// Key returns the key, in memory of the index.
-func (e Entry) Key() ([]byte, error) {
-	key, err := e.text(numberKey, e.x.keys)
-	if err == nil && len(key) == 0 {
-		err = fmt.Errorf("%s: %w: an empty key", e.x.name, formats.ErrDamaged)
+// text returns a copy of the text of number k in its section, with the suffix after it.
+func (e Entry) text(k int, section span, suffix string) (text []byte, err error) {
+	b, err := e.lent(k, section)
+	if err != nil {
+		return nil, err
 	}
-	return key, err
+	err = guard.Read(b, func() error {
+		text = append(append(make([]byte, 0, len(b)+len(suffix)), b...), suffix...)
+		return guard.Shortened(b)
+	})
+	return text, err
 }
+
+// Key returns the key.
+func (e Entry) Key() ([]byte, error) { return e.keyWith("") }
+
+// keyWith returns the key with the suffix after it.
+func (e Entry) keyWith(suffix string) ([]byte, error) {
+	key, err := e.text(numberKey, e.x.keys, suffix)
+	if err != nil {
+		return nil, err
+	}
+	if err := formats.CheckKey(asString(key[:len(key)-len(suffix)])); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", e.x.name, formats.ErrDamaged, err)
+	}
+	return key, nil
+}
+
+// asString is b as a string, without a copy: nobody writes to b any more.
+func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // source returns the key and the source, in memory of their own.
 func (e Entry) source() (key string, s formats.Source, err error) {
 	s = formats.Source{Size: e.Size() + e.number(numberSourceSize), ModTime: e.number(numberModTime), Hash: e.sourceHash()}
-	k, err := e.Key()
+	suffix, code := "", e.number(numberSuffix)
+	if code != 0 {
+		suffix = nameAt(e.x.suffixes, code)
+	}
+	k, err := e.keyWith(suffix)
 	if err != nil {
 		return "", s, err
 	}
-	if suffix := e.number(numberSuffix); suffix != 0 {
-		end := nameAt(e.x.suffixes, suffix)
-		b := append(append(make([]byte, 0, len(k)+len(end)), k...), end...)
-		s.Path = unsafe.String(unsafe.SliceData(b), len(b)) // nobody writes to b any more
-		return s.Path[:len(k)], s, nil
+	key = asString(k)
+	if code != 0 {
+		s.Path = key
+		return key[:len(key)-len(suffix)], s, nil
 	}
-	path, err := e.text(numberPath, e.x.paths)
-	s.Path = string(path)
-	return string(k), s, err
+	path, err := e.text(numberPath, e.x.paths, "")
+	s.Path = asString(path)
+	return key, s, err
 }
 
 // appendColumns appends the texts of the user's columns.
 func (e Entry) appendColumns(to []string) ([]string, error) {
 	for k, section := range e.x.user {
-		b, err := e.text(e.x.user0()+k, section)
+		b, err := e.text(e.x.user0()+k, section, "")
 		if err != nil {
 			return to, err
 		}
-		to = append(to, string(b))
+		to = append(to, asString(b))
 	}
 	return to, nil
 }

@@ -2,6 +2,7 @@ package sampleindex
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -98,36 +99,40 @@ func IsIndex(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
 type Index struct {
 	pages
 	*layout
-	id ID
+	id     ID
+	header [headerSize]byte
 }
 
 // Open opens the index in b, which must stay mapped as long as it is used. name is the file's name, for
 // errors. Open reads a few pages, however long the file is.
 func Open(b []byte, name string) (x *Index, err error) {
+	named := func(err error) error { return fmt.Errorf("%s: %w", name, err) }
 	err = guard.Read(b[:min(len(b), pageSize)], func() error {
 		h, err := decodeHeader(b, int64(len(b)))
 		if err != nil {
-			return err
+			return named(err)
 		}
-		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id}
+		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id, header: [headerSize]byte(b)}
 		var total int64
 		x.first, total = levels(h.data)
 		x.seen = bitmap(total)
 		at := pageSize + h.description
-		description, err := x.use(pageSize, at)
+		description, err := x.use(pageSize, at) // its errors name the file
 		if err != nil {
 			return err
 		}
-		x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize)
-		return err
-	})
-	if err != nil {
-		if !errors.Is(err, formats.ErrDamaged) || x == nil || x.layout == nil {
-			err = fmt.Errorf("%s: %w", name, err)
+		if x.layout, err = decodeLayout(description, h.rows, align(at), h.data*pageSize); err != nil {
+			return named(err)
 		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		return x, nil
+	case errors.Is(err, formats.ErrDamaged):
 		return nil, err
 	}
-	return x, nil
+	return nil, named(err) // of a panic
 }
 
 // Len returns the number of samples.
@@ -137,31 +142,50 @@ func (x *Index) Len() int { return x.rows }
 func (x *Index) ID() ID { return x.id }
 
 // At returns what describes sample i.
-func (x *Index) At(i int) (Entry, error) {
+func (x *Index) At(i int) (e Entry, err error) {
 	if i < 0 || i >= x.rows {
-		return Entry{}, fmt.Errorf("index %d out of range: the dataset has %d samples", i, x.rows)
+		return e, fmt.Errorf("index %d out of range: the dataset has %d samples", i, x.rows)
 	}
-	from := x.table.at + int64(i)*int64(x.width)
-	mark := guard.Now()
-	row, err := x.use(from, from+int64(x.width+x.texts))
-	if err != nil {
-		return Entry{}, err
-	}
-	// The numbers are read as 8 bytes, of which a mask leaves those of the row.
-	e := Entry{x, x.b[from : from+int64(len(row)+8)]}
-	if !guard.Quiet(mark) {
-		err = guard.Check(mark, row)
-	}
+	row, _ := x.rowAt(i)
+	err = guard.Read(row, func() error {
+		e, err = x.lent(i)
+		e.row = bytes.Clone(e.row)
+		return cmp.Or(err, guard.Shortened(row), x.unchanged())
+	})
 	return e, err
 }
 
-// Key returns the key of sample i for a message: a text in its place if it cannot be read.
-func (x *Index) Key(i int) string {
+// unchanged returns an error if the file was overwritten since it was opened. Its pages are compared with
+// their checksums only once, but the first one has the checksum of all.
+func (x *Index) unchanged() error {
+	if !bytes.Equal(x.b[:headerSize], x.header[:]) {
+		return fmt.Errorf("%s: %w: it was overwritten while it was open: open the dataset again", x.name, formats.ErrDamaged)
+	}
+	return nil
+}
+
+// rowAt returns the bytes of row i, and those from which its numbers are read: each as 8 bytes, of which a
+// mask leaves its own.
+func (x *Index) rowAt(i int) (row, numbers []byte) {
+	b := x.b[x.table.at+int64(i)*int64(x.width):]
+	return b[:x.width+x.texts], b[:x.width+x.texts+8]
+}
+
+// lent is At of a row in range, in memory of the index.
+func (x *Index) lent(i int) (Entry, error) {
+	row, numbers := x.rowAt(i)
+	at := x.table.at + int64(i)*int64(x.width)
+	_, err := x.use(at, at+int64(len(row)))
+	return Entry{x, numbers}, err
+}
+
+// Name names sample i in a message: by its key, or by its number if that cannot be read.
+func (x *Index) Name(i int) string {
 	key, err := x.KeyOf(i)
 	if err != nil {
-		return fmt.Sprintf("of sample %d", i)
+		return fmt.Sprintf("sample %d", i)
 	}
-	return key
+	return fmt.Sprintf("key %q", key)
 }
 
 // KeyOf returns the key of sample i.
@@ -176,22 +200,20 @@ func (x *Index) KeyOf(i int) (string, error) {
 
 // Find returns the index of the sample with the key; ok is false if there is none.
 func (x *Index) Find(key string) (i int, ok bool, err error) {
-	i = sort.Search(x.rows, func(i int) bool {
-		var k []byte
-		e, failed := x.At(i)
-		if failed == nil {
-			k, failed = e.Key()
-		}
-		if failed != nil {
-			err = failed
-		}
-		return string(k) >= key
+	err = guard.Read(x.b, func() (err error) {
+		i = sort.Search(x.rows, func(i int) bool {
+			var k []byte
+			e, failed := x.lent(i)
+			if failed == nil {
+				k, failed = e.lent(numberKey, x.keys)
+			}
+			err = cmp.Or(err, failed)
+			ok = ok || string(k) == key
+			return string(k) >= key
+		})
+		return cmp.Or(err, guard.Shortened(x.b))
 	})
-	if err != nil || i == x.rows {
-		return 0, false, err
-	}
-	k, err := x.KeyOf(i)
-	return i, k == key, err
+	return i, ok && err == nil, err
 }
 
 // Info returns sample i's Info, in memory of its own.

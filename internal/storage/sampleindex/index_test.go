@@ -1,6 +1,7 @@
 package sampleindex
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -115,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		members := map[string][]int32{}
 		for i := range rows {
-			checkRow(t, x, i, &rows[i])
+			sameRow(t, x, i, &rows[i])
 			if got := le64(labels[i*stride:]); got != rows[i].Label {
 				t.Fatalf("seed %d: label %d is %d, want %d", seed, i, got, rows[i].Label)
 			}
@@ -142,7 +143,7 @@ func le64(b []byte) (x int64) {
 	return x
 }
 
-func checkRow(t *testing.T, x *Index, i int, want *Row) {
+func sameRow(t *testing.T, x *Index, i int, want *Row) {
 	t.Helper()
 	in, err := x.Info(i)
 	if err != nil || !reflect.DeepEqual(in, want.Info) {
@@ -164,5 +165,26 @@ func checkRow(t *testing.T, x *Index, i int, want *Row) {
 	}
 	if k, ok, err := x.Find(want.Key); k != i || !ok || err != nil {
 		t.Fatalf("row %d: key %q found at %d %v %v", i, want.Key, k, ok, err)
+	}
+}
+
+func TestEqualKeysAreRefused(t *testing.T) {
+	p, rows := NewProfile(nil, 0), []Row{{Info: formats.Info{Key: "a"}}, {Info: formats.Info{Key: "a"}}}
+	p.Add(&rows[0])
+	p.Add(&rows[1])
+	f, err := os.Create(filepath.Join(t.TempDir(), "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := NewWriter(f, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(&rows[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(&rows[1]); !errors.Is(err, formats.ErrKey) {
+		t.Fatalf("two equal keys: %v", err)
 	}
 }

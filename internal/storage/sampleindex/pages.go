@@ -69,7 +69,13 @@ func (p *pages) verify(page int64) error {
 		if err != nil {
 			return err
 		}
-		want = binary.LittleEndian.Uint32(b)
+		err = guard.Read(b, func() error {
+			want = binary.LittleEndian.Uint32(b)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	b := p.b[page*pageSize : (page+1)*pageSize]
 	err := guard.Read(b, func() error {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
@@ -34,7 +34,7 @@ func onDisk(t *testing.T, pages int) *mapped.Mapping {
 func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 	m := onDisk(t, 1024)
 	empty := &mapped.Mapping{}
-	Prefetch([]*mapped.Mapping{empty, m}, []manifest.Location{
+	Prefetch([]*mapped.Mapping{empty, m}, []sampleindex.Location{
 		{Shard: 1, Offset: 700 * mapped.PageSize, Length: 100}, // a single page
 		{Shard: 1, Offset: 100*mapped.PageSize + 5, Length: 200 * mapped.PageSize},
 		{Shard: 1, Offset: 200 * mapped.PageSize, Length: 101 * mapped.PageSize}, // overlaps
@@ -64,7 +64,7 @@ func TestPrefetchBringsThePlacesAlone(t *testing.T) {
 func TestPrefetchWithoutBeingTold(t *testing.T) {
 	m := onDisk(t, 64)
 	m.ResidencyKnown = false
-	Prefetch([]*mapped.Mapping{m}, []manifest.Location{{Offset: 3 * mapped.PageSize, Length: mapped.PageSize}})
+	Prefetch([]*mapped.Mapping{m}, []sampleindex.Location{{Offset: 3 * mapped.PageSize, Length: mapped.PageSize}})
 	m.ResidencyKnown = true
 	for end := time.Now().Add(5 * time.Minute); !m.Resident(3 * mapped.PageSize); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

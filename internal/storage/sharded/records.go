@@ -168,13 +168,19 @@ func (r *Records) location(i int) (e sampleindex.Entry, at sampleindex.Location,
 		return e, at, nil, err
 	}
 	at = e.Location()
-	if at.Shard < 0 || at.Shard >= len(r.files) {
-		return e, at, nil, fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", r.Index().Key(i), formats.ErrDamaged, at.Shard, len(r.files))
+	if err := at.CheckIn(len(r.files), func(shard int) int64 { return int64(len(r.files[shard].Data)) }); err != nil {
+		return e, at, nil, fmt.Errorf("%s: %w", r.nameOf(i, at), err)
 	}
-	if record, err = r.files[at.Shard].Slice(at.Offset, at.Length); err != nil {
-		err = fmt.Errorf("key %q in %s: %w", r.Index().Key(i), r.Meta().Files[at.Shard], err)
-	}
+	record, err = r.files[at.Shard].Slice(at.Offset, at.Length)
 	return e, at, record, err
+}
+
+// nameOf names sample i, whose record is at at, in an error.
+func (r *Records) nameOf(i int, at sampleindex.Location) string {
+	if at.Shard < 0 || at.Shard >= len(r.files) {
+		return r.Index().Name(i)
+	}
+	return fmt.Sprintf("%s in %s", r.Index().Name(i), r.Meta().Files[at.Shard])
 }
 
 // ReadRecord implements Read: it calls do with the row and the record of sample i, in mapped memory, to fill
@@ -207,7 +213,7 @@ func (r *Records) withRecord(i int, s *formats.Sample, do func(e sampleindex.Ent
 	}
 	mark := guard.Now()
 	if err := guard.Since(mark, b, do(e, b)); err != nil {
-		return fmt.Errorf("key %q in %s at byte %d: %w", r.Index().Key(i), r.Meta().Files[at.Shard], at.Offset, err)
+		return fmt.Errorf("%s at byte %d: %w", r.nameOf(i, at), at.Offset, err)
 	}
 	return nil
 }
@@ -287,7 +293,7 @@ func (r *Records) checkOverlaps(report func(formats.Damage)) {
 		}
 		report(formats.Damage{
 			File: r.Meta().Files[at.Shard], Offset: at.Offset, Length: last.Offset + last.Length - at.Offset,
-			Cause: fmt.Sprintf("the records of the keys %q and %q overlap", r.Index().Key(int(order[k-1])), r.Index().Key(int(order[k]))),
+			Cause: fmt.Sprintf("the records of %s and %s overlap", r.Index().Name(int(order[k-1])), r.Index().Name(int(order[k]))),
 		})
 	}
 }

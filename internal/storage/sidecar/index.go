@@ -24,6 +24,7 @@ type Places struct {
 	Locate func(rows sampleindex.Rows) sampleindex.Rows
 	Fields int    // locations in Row.Fields
 	Stamp  []byte // identifies the data files in which the locations are valid
+	Lost   *bool  // see indexfile.Source
 }
 
 // IDOf is the ID of an index that is made from the manifest with those checksums.
@@ -44,14 +45,18 @@ func Describe(dir string, m *formats.Meta, sums checksum.Checksums, p Places, sa
 		return description.Description{}, err
 	}
 	listed, unlisted := find(dir, sums, indexfile.Name)
-	s := indexfile.Source{ID: p.IDOf(of), Columns: m.Columns, Fields: p.Fields, Count: m.Count, Rows: rowsOf(dir, m, of)}
+	s := indexfile.Source{ID: p.IDOf(of), Columns: m.Columns, Fields: p.Fields, Count: m.Count, Rows: rowsOf(dir, m, of), Lost: p.Lost}
 	if p.Locate != nil {
 		s.Rows = p.Locate(s.Rows)
 	}
 	file := filepath.Join(dir, indexfile.Name)
 	var x *indexfile.File
 	if salvage {
-		x, err = indexfile.Salvage(file, listed.Verify, &s)
+		verify := listed.Verify
+		if unlisted != nil {
+			verify = nil
+		}
+		x, err = indexfile.Salvage(file, verify, &s)
 	} else {
 		x, err = indexfile.Open(file, unlisted == nil, &s)
 	}

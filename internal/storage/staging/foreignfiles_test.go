@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // folderDataset makes a dataset that is a folder, as LMDB's are, in dir.
@@ -23,7 +24,7 @@ func folderDataset(t *testing.T, s *Stage, dir, data string) {
 		must(t, err)
 		sums = append(sums, fs)
 	}
-	must(t, s.WriteSidecar(dir, "", sums, nil))
+	must(t, s.WriteSidecar(dir, "", sums, nil, sidecar.Places{}))
 }
 
 var usersFiles = []string{"NOTES.md", "eval/results.txt", "fields/notes.txt", "data.mdb.bak"}
@@ -66,7 +67,7 @@ func TestCarryingGoesOnFromEveryStep(t *testing.T) {
 			}
 		}
 		must(t, s.Close())
-		if _, err := resumeStage(path); !errors.Is(err, formats.ErrPublished) {
+		if _, err := resumeStage(path, formats.CreateOptions{}); !errors.Is(err, formats.ErrPublished) {
 			t.Errorf("stop %d: %v", stop, err)
 		}
 		for _, name := range usersFiles {
@@ -91,7 +92,7 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lmdb")
 	s := newStage(t, path, true)
 	must(t, os.Mkdir(path, 0o755))
-	must(t, s.WriteSidecar(path, "", nil, nil))
+	must(t, s.WriteSidecar(path, "", nil, nil, sidecar.Places{}))
 	mine := filepath.Join(path, "data.mdb") // no table has it
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 	staged := s.Path("dataset")
@@ -107,7 +108,7 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, os.WriteFile(mine, []byte("mine"), 0o644))
 	must(t, s.Close())
-	if _, err := resumeStage(path); !errors.Is(err, formats.ErrForeign) {
+	if _, err := resumeStage(path, formats.CreateOptions{}); !errors.Is(err, formats.ErrForeign) {
 		t.Fatal(err)
 	}
 	kept := filepath.Join(s.file(replacedName), filepath.Base(path), "data.mdb")
@@ -115,7 +116,7 @@ func TestFilesOfUsersInTheWay(t *testing.T) {
 		t.Fatalf("%q, %v", b, err)
 	}
 	must(t, os.Rename(kept, filepath.Join(path, "mine")))
-	if _, err := resumeStage(path); !errors.Is(err, formats.ErrPublished) || durable.Exists(s.dir) {
+	if _, err := resumeStage(path, formats.CreateOptions{}); !errors.Is(err, formats.ErrPublished) || durable.Exists(s.dir) {
 		t.Fatal(err)
 	}
 }
@@ -143,10 +144,10 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
 	fs, err := checksum.OfFile(shard, "x-0.tar", -1)
 	must(t, err)
-	must(t, s.WriteSidecar(side, "x.tar.dsconv/", checksum.Checksums{fs}, nil))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", checksum.Checksums{fs}, nil, sidecar.Places{}))
 	must(t, os.WriteFile(s.Path(first), []byte("new"), 0o644))
 	must(t, os.Mkdir(s.Path("x.tar.dsconv"), 0o755))
-	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", checksum.Checksums{fs}, nil))
+	must(t, s.WriteSidecar(s.Path("x.tar.dsconv"), "x.tar.dsconv/", checksum.Checksums{fs}, nil, sidecar.Places{}))
 	steps, err := s.steps([]string{side, shard}, []step{{From: s.Path(first), To: filepath.Join(dir, first)}, {From: s.Path("x.tar.dsconv"), To: side}})
 	must(t, err)
 	for i := range steps {
@@ -156,11 +157,11 @@ func listOfEarlierVersion(t *testing.T, name string) {
 	must(t, s.writeList(encodeMoves(t, s, steps)))
 	must(t, s.Close())
 	must(t, os.WriteFile(shard, []byte("mine"), 0o644))
-	if _, err := resumeStage(path); !errors.Is(err, formats.ErrForeign) {
+	if _, err := resumeStage(path, formats.CreateOptions{}); !errors.Is(err, formats.ErrForeign) {
 		t.Fatalf("a file that is not what the table says: %v", err)
 	}
 	must(t, os.WriteFile(shard, []byte("old"), 0o644))
-	if _, err := resumeStage(path); !errors.Is(err, formats.ErrPublished) {
+	if _, err := resumeStage(path, formats.CreateOptions{}); !errors.Is(err, formats.ErrPublished) {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, first)); err != nil || string(b) != "new" {
@@ -177,7 +178,7 @@ func TestTheOldTableIsReadOnce(t *testing.T) {
 	s := newStage(t, filepath.Join(dir, "x-%d.tar"), true)
 	side := filepath.Join(dir, "x.tar.dsconv")
 	must(t, os.Mkdir(side, 0o755))
-	must(t, s.WriteSidecar(side, "x.tar.dsconv/", checksum.Checksums{{Name: "x-0.tar"}}, nil))
+	must(t, s.WriteSidecar(side, "x.tar.dsconv/", checksum.Checksums{{Name: "x-0.tar"}}, nil, sidecar.Places{}))
 	for range 2 {
 		table, err := s.replacedChecksums()
 		must(t, err)

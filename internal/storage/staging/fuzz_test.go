@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // framed is a record of the journal with a checksum that holds.
@@ -24,7 +25,7 @@ func framed(payload []byte) []byte {
 // FuzzJournal: of any bytes the whole records are found and no others, and what they hold
 // parses, or does not, within them.
 func FuzzJournal(f *testing.F) {
-	one := framed(encodeCheckpoint(someRows(f, 3), 0, []byte("state"), []byte("note")))
+	one := framed(whole(someRows(f, 3), []byte("state"), []byte("note")))
 	f.Add([]byte{})
 	f.Add(one)
 	f.Add(append(bytes.Clone(one), one[:len(one)-1]...))
@@ -50,42 +51,60 @@ func FuzzJournal(f *testing.F) {
 
 // FuzzCheckpoint: a payload is an error, or rows that encode to another that holds the same.
 func FuzzCheckpoint(f *testing.F) {
-	f.Add(encodeCheckpoint(someRows(f, 5), 0, []byte("state"), nil))
-	f.Add(encodeCheckpoint(someRows(f, 5), 5, nil, []byte("note")))
-	f.Add(encodeCheckpoint(manifest.NewManifest([]string{"a", "label"}), 0, nil, nil))
+	f.Add(whole(someRows(f, 5), []byte("state"), nil))
+	f.Add(whole(nil, nil, nil))
 	f.Add([]byte("\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		tab := manifest.NewManifest([]string{"a", "label"})
-		cp, err := decodeCheckpoint(p, tab)
+		cp, rows, err := taken(p)
 		if err != nil {
 			return
 		}
-		b := encodeCheckpoint(tab, 0, cp.state, cp.note)
-		tab2 := manifest.NewManifest(tab.Columns)
-		cp2, err := decodeCheckpoint(b, tab2)
-		if err != nil || !bytes.Equal(encodeCheckpoint(tab2, 0, cp2.state, cp2.note), b) {
-			t.Fatalf("%d rows became %d: %v", tab.Len(), tab2.Len(), err)
+		b := whole(rows, cp.state, cp.note)
+		cp2, rows2, err := taken(b)
+		if err != nil || !bytes.Equal(whole(rows2, cp2.state, cp2.note), b) {
+			t.Fatalf("%d rows became %d: %v", len(rows), len(rows2), err)
 		}
 	})
 }
 
+var fuzzMeta = &formats.Meta{Columns: []string{"a", "label"}}
+
+// whole is the payload of a checkpoint.
+func whole(rows []manifest.Row, state, note []byte) []byte {
+	b := encodeCheckpoint(len(rows), state, note)
+	for i := range rows {
+		b = sampleindex.AppendRow(b, &rows[i], false)
+	}
+	return b
+}
+
+// taken reads what whole wrote.
+func taken(p []byte) (cp checkpoint, rows []manifest.Row, err error) {
+	if cp, err = decodeCheckpoint(p); err != nil {
+		return cp, nil, err
+	}
+	log := newRowLog(fuzzMeta)
+	err = log.take(cp.rows, func(r *manifest.Row) error {
+		rows = append(rows, *r)
+		log.count(r)
+		return nil
+	})
+	return cp, rows, err
+}
+
 // someRows are n rows of all kinds.
-func someRows(t testing.TB, n int) *manifest.Manifest {
+func someRows(t testing.TB, n int) (rows []manifest.Row) {
 	t.Helper()
-	tab := manifest.NewManifest([]string{"a", "label"})
 	for i := range n {
-		err := tab.Append(&manifest.Row{
+		rows = append(rows, manifest.Row{
 			Info: formats.Info{
 				Key: fmt.Sprintf("class %d/ключ\n%07d", i%7, i), Split: []string{"train", "val", ""}[i%3], Label: int64(i%7) - 1,
 				Size: int64(i * 3), Encoding: []formats.Encoding{formats.JPEG, formats.PNG}[i%2], Shape: [3]int{i, 2 * i, 3},
 				Checksum: [16]byte{byte(i), 1}, Columns: []string{fmt.Sprint(i), ""},
 				Source: formats.Source{Path: fmt.Sprintf("p%d.jpg", i), Size: int64(i), ModTime: -int64(i), Hash: [16]byte{15: byte(i)}},
 			},
-			Location: manifest.Location{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
+			Location: sampleindex.Location{Shard: i % 5, Offset: int64(i) << 33, Length: int64(i)},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
-	return tab
+	return rows
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Reading an unfinished dataset leaves its journal as it is; only resuming it, which
@@ -24,12 +26,11 @@ func TestReadingAJournalCutsNothing(t *testing.T) {
 	must(t, err)
 	torn := append(bytes.Clone(whole), 9, 0, 0, 0, 1, 2, 3, 4, 5)
 	must(t, os.WriteFile(s.file(journalName), torn, 0o644))
-	_, err = ReadUnfinished(path)
-	must(t, err)
+	must(t, EachUnfinished(path, func(*sampleindex.Row) error { return nil }))
 	if b, err := os.ReadFile(s.file(journalName)); err != nil || !bytes.Equal(b, torn) {
 		t.Errorf("reading left %d of %d bytes, %v", len(b), len(torn), err)
 	}
-	s, err = resumeStage(path)
+	s, err = resumeStage(path, formats.CreateOptions{})
 	must(t, err)
 	if string(s.Note) != "note" {
 		t.Errorf("note %q", s.Note)
@@ -55,7 +56,7 @@ func TestLengthsInAJournalAreNotBelieved(t *testing.T) {
 			must(t, os.Truncate(s.file(journalName), 1<<40)) // a hole
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			s, err = resumeStage(path)
+			s, err = resumeStage(path, formats.CreateOptions{})
 			must(t, err)
 			runtime.ReadMemStats(&after)
 			if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
@@ -81,9 +82,9 @@ func TestRowsOfAJournalAreChecked(t *testing.T) {
 	} {
 		r := manifest.Row{Info: formats.Info{Key: "a", Encoding: formats.JPEG}}
 		change(&r)
-		tab := manifest.NewManifest(nil)
-		must(t, tab.Append(&r))
-		if _, err := decodeCheckpoint(encodeCheckpoint(tab, 0, nil, nil), manifest.NewManifest(nil)); !errors.Is(err, formats.ErrDamaged) {
+		taken, err := sampleindex.TakeRow(&wire.Cursor{B: sampleindex.AppendRow(nil, &r, false)}, 0, false)
+		must(t, err)
+		if err := taken.CheckTaken(); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -94,7 +94,7 @@ func keepFirst(t *testing.T, path string) {
 	if err := errors.Join(s.ReuseFile(0, nil), s.Checkpoint(nil), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = staging.ResumeShards(path, nil); err != nil {
+	if s, err = staging.ResumeShards(path, formats.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 100, 101)
@@ -172,14 +172,14 @@ func TestRenamedPartial(t *testing.T) {
 	if err := errors.Join(s.Checkpoint(nil), s.Close(), os.Rename(from+".partial", to+".partial")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = staging.ResumeShards(to, nil)
+	_, err = staging.ResumeShards(to, formats.CreateOptions{}, nil)
 	if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(fmt.Sprint(err), "file 0 is x-00.rec: if the unfinished dataset was renamed") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Rename(to+".partial", from+".partial"); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = staging.ResumeShards(from, nil); err != nil {
+	if s, err = staging.ResumeShards(from, formats.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 150, 180)

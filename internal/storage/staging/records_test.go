@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
@@ -55,21 +56,22 @@ func madeUp(t *testing.T, rows ...manifest.Row) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := staging.Stage{Meta: testMeta, Manifest: manifest.NewManifest(nil)}
-	s.Meta.Files = []string{"a.rec"}
+	m := testMeta
+	m.Files = []string{"a.rec"}
+	s := staging.MadeUp(m)
 	for i := range rows {
-		if err := s.Manifest.Append(&rows[i]); err != nil {
+		if err := s.AppendRow(&rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.WriteSidecar(side, "a.rec.dsconv/", checksum.Checksums{sums}, nil); err != nil {
+	if err := s.WriteSidecar(side, "a.rec.dsconv/", checksum.Checksums{sums}, nil, sidecar.Places{}); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func row(key string, shard int, offset, length int64) manifest.Row {
-	return manifest.Row{Info: formats.Info{Key: key}, Location: manifest.Location{Shard: shard, Offset: offset, Length: length}}
+	return manifest.Row{Info: formats.Info{Key: key}, Location: sampleindex.Location{Shard: shard, Offset: offset, Length: length}}
 }
 
 func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
@@ -89,18 +91,29 @@ func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
 		`element "."`:                  row("b/.", 0, 0, 1),
 		`element ".."`:                 row("b/../c", 0, 0, 1),
 	} {
-		_, err := sharded.OpenRecords(madeUp(t, row("a", 0, 0, 50), bad))
-		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "manifest.parquet") {
+		r, err := sharded.OpenRecords(madeUp(t, row("a", 0, 0, 50), bad))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			nothing := func(sampleindex.Entry, []byte) error { return nil }
+			_, described := r.Info(i)
+			err = errors.Join(err, described, r.ReadRecord(i, new(formats.Sample), nothing))
+		}
+		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
 func TestCheckQuickFindsRecordsThatOverlap(t *testing.T) {
 	for want, rows := range map[string][]manifest.Row{
-		"":                       {row("a", 0, 50, 50), row("b", 0, 0, 50)},
-		`"b" and "a" overlap`:    {row("a", 0, 49, 50), row("b", 0, 0, 50)},
-		`the keys "a" and "b" o`: {row("a", 0, 10, 50), row("b", 0, 10, 50)},
+		"":                        {row("a", 0, 50, 50), row("b", 0, 0, 50)},
+		`"b" and key "a" overlap`: {row("a", 0, 49, 50), row("b", 0, 0, 50)},
+		`key "a" and key "b" o`:   {row("a", 0, 10, 50), row("b", 0, 10, 50)},
 	} {
 		r, err := sharded.OpenRecords(madeUp(t, rows...))
 		if err != nil {
@@ -122,7 +135,7 @@ func TestCheckQuickFindsRecordsThatOverlap(t *testing.T) {
 // A bit of what describes the dataset that is flipped is an error of Open that names the file.
 func TestOpenChecksWhatDescribesTheDataset(t *testing.T) {
 	path := madeUp(t, row("a", 0, 0, 50))
-	for _, name := range []string{sidecar.ManifestName, manifest.MetaName, checksum.ChecksumsName} {
+	for _, name := range []string{manifest.MetaName, checksum.ChecksumsName} {
 		file := filepath.Join(path+".dsconv", name)
 		content, err := os.ReadFile(file)
 		if err != nil {

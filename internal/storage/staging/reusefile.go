@@ -54,7 +54,7 @@ func (b *oldDataset) sortRows() error {
 		}
 		at := e.Location()
 		if at.Shard < 0 || at.Shard >= len(b.rows) {
-			return fmt.Errorf("%w: key %q is in shard %d of %d", formats.ErrDamaged, b.Index().Key(i), at.Shard, len(b.rows))
+			return fmt.Errorf("%w: %s is in shard %d of %d", formats.ErrDamaged, b.Index().Name(i), at.Shard, len(b.rows))
 		}
 		offsets[i], b.rows[at.Shard] = at.Offset, append(b.rows[at.Shard], int32(i))
 	}

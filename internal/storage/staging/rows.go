@@ -3,7 +3,6 @@ package staging
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/extsort"
@@ -18,7 +17,7 @@ type rowLog struct {
 	profile *sampleindex.Profile
 	columns int
 	history bool // rows may have Provenance, which the journal then records
-	last    string
+	last    []byte // key
 	sorted  bool // the keys ascend
 
 	recorded int      // rows in the journal
@@ -49,8 +48,8 @@ func (t *rowLog) append(r *sampleindex.Row, dir string) error {
 
 // count adds r to what is known of all rows.
 func (t *rowLog) count(r *sampleindex.Row) {
-	t.sorted = t.sorted && (t.profile.Len() == 0 || r.Key > t.last)
-	t.last = strings.Clone(r.Key)
+	t.sorted = t.sorted && (t.profile.Len() == 0 || r.Key > string(t.last))
+	t.last = append(t.last[:0], r.Key...)
 	t.profile.Add(r)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -74,7 +74,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	}
 	defer r.Close()
 	for i := range 250 {
-		err := r.ReadRecord(i, new(formats.Sample), func(b []byte) error {
+		err := r.ReadRecord(i, new(formats.Sample), func(_ sampleindex.Entry, b []byte) error {
 			if !bytes.Equal(b[4:], sampleOf(i).Values[0].Data) {
 				t.Errorf("record %d differs", i)
 			}
@@ -104,7 +104,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 		if _, err := sharded.OpenRecords(torn); !errors.Is(err, formats.ErrNotDataset) {
 			t.Fatalf("an unfinished dataset opens: %v", err)
 		}
-		if s, err = staging.ResumeShards(torn, end); err != nil {
+		if s, err = staging.ResumeShards(torn, formats.CreateOptions{}, end); err != nil {
 			t.Fatal(err)
 		}
 		if string(s.Stage().Note) != fmt.Sprint(to) {
@@ -115,7 +115,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	write(t, s, from, 250)
 	commit(t, s)
 	want := formatcheck.Tree(t, filepath.Dir(whole))
-	if len(want) != 3+4 {
+	if len(want) != 4+4 {
 		t.Fatalf("%d files", len(want))
 	}
 	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(torn)), want)
@@ -136,7 +136,7 @@ func TestStageRefuses(t *testing.T) {
 	if _, err := staging.CreateShards(path, testMeta, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrPartial) {
 		t.Errorf("over a partial: %v", err)
 	}
-	if s, err = staging.ResumeShards(path, nil); err != nil {
+	if s, err = staging.ResumeShards(path, formats.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
@@ -148,11 +148,11 @@ func TestStageRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 5)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 3 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Len() != 3 {
 		t.Errorf("the old dataset is gone before the new one is there: %v", err)
 	}
 	commit(t, s)
-	if r, err := sharded.OpenRecords(path); err != nil || r.Manifest.Len() != 5 {
+	if r, err := sharded.OpenRecords(path); err != nil || r.Len() != 5 {
 		t.Errorf("the old dataset was not replaced: %v", err)
 	}
 	foreign := filepath.Join(t.TempDir(), "b.rec")
@@ -286,13 +286,13 @@ func TestRefusedResumeClosesItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, 0, 3)
-	if err := s.Stage().Add(sampleOf(3), manifest.Location{Offset: 1 << 40, Length: 1}); err != nil {
+	if err := s.Stage().Add(sampleOf(3), sampleindex.Location{Offset: 1 << 40, Length: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(s.Checkpoint(nil), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := staging.ResumeShards(path, nil); !errors.Is(err, formats.ErrDamaged) {
+	if _, err := staging.ResumeShards(path, formats.CreateOptions{}, nil); !errors.Is(err, formats.ErrDamaged) {
 		t.Fatal(err)
 	}
 	open, err := os.ReadDir("/proc/self/fd")

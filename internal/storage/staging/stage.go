@@ -284,7 +284,7 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 			return fmt.Errorf("key %q: %w", smp.Key, err)
 		}
 	}
-	if ordered && s.Len() > 0 && smp.Key <= s.rows.last {
+	if ordered && s.Len() > 0 && smp.Key <= string(s.rows.last) {
 		return fmt.Errorf("key %q: %w: it comes after %q", smp.Key, formats.ErrOrder, s.rows.last)
 	}
 	return nil

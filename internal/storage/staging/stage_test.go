@@ -22,7 +22,7 @@ func must(t *testing.T, err error) {
 
 func newStage(t *testing.T, path string, replace bool) *Stage {
 	t.Helper()
-	s, err := createStage(path, path, stageMeta, replace)
+	s, err := createStage(path, path, stageMeta, formats.CreateOptions{Replace: replace})
 	must(t, err)
 	return s
 }
@@ -63,7 +63,7 @@ func TestPublishingGoesOnFromEveryStep(t *testing.T) {
 				}
 			}
 			must(t, s.Close())
-			_, err := resumeStage(path)
+			_, err := resumeStage(path, formats.CreateOptions{})
 			if want := formats.ErrPublished; stop < 9 && !errors.Is(err, want) {
 				t.Errorf("stop %d: %v, want %v", stop, err, want)
 			} else if stop == 9 && !errors.Is(err, formats.ErrNoPartial) {
@@ -102,7 +102,7 @@ func TestPublishingStaysInside(t *testing.T) {
 		must(t, os.WriteFile(s.Path("f"), []byte("new"), 0o644))
 		must(t, s.writeList([]byte(list)))
 		must(t, s.Close())
-		if _, err := resumeStage(filepath.Join(dir, "x")); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := resumeStage(filepath.Join(dir, "x"), formats.CreateOptions{}); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%s: %v", list, err)
 		}
 		if b, err := os.ReadFile(victim); err != nil || string(b) != "precious" {
@@ -125,12 +125,12 @@ func TestRemainsCountAsNothing(t *testing.T) {
 	}
 	must(t, os.Truncate(s.file(journalName), 12)) // power was lost while it was begun
 	must(t, s.Close())
-	if _, err := resumeStage(path); !errors.Is(err, formats.ErrNoPartial) || durable.Exists(s.dir) {
+	if _, err := resumeStage(path, formats.CreateOptions{}); !errors.Is(err, formats.ErrNoPartial) || durable.Exists(s.dir) {
 		t.Errorf("resume: %v; still there: %v", err, durable.Exists(s.dir))
 	}
 	must(t, os.WriteFile(path, nil, 0o644))
 	must(t, os.Mkdir(s.dir, 0o755))
-	if _, err := createStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) || durable.Exists(s.dir) {
+	if _, err := createStage(path, path, stageMeta, formats.CreateOptions{}); !errors.Is(err, formats.ErrExists) || durable.Exists(s.dir) {
 		t.Errorf("create: %v; still there: %v", err, durable.Exists(s.dir))
 	}
 }
@@ -183,7 +183,7 @@ func TestFailuresAreForGood(t *testing.T) {
 		t.Errorf("then publish: %v", err)
 	}
 	must(t, s.Close())
-	s, err = resumeStage(path)
+	s, err = resumeStage(path, formats.CreateOptions{})
 	must(t, err)
 	if s.Note != nil {
 		t.Errorf("note %q", s.Note)
@@ -229,7 +229,7 @@ func TestStageWithAForeignFile(t *testing.T) {
 	must(t, s.Close())
 	must(t, Discard(path))
 	unharmed()
-	if _, err := createStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrExists) {
+	if _, err := createStage(path, path, stageMeta, formats.CreateOptions{}); !errors.Is(err, formats.ErrExists) {
 		t.Error(err)
 	}
 	unharmed()
@@ -253,7 +253,7 @@ func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, publishListName), []byte("[]"), 0o644))
 			if foreign {
 				must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, "mine"), nil, 0o644))
-				if _, err := createStage(path, path, stageMeta, false); !errors.Is(err, formats.ErrForeign) {
+				if _, err := createStage(path, path, stageMeta, formats.CreateOptions{}); !errors.Is(err, formats.ErrForeign) {
 					t.Errorf("%v: %v", names, err)
 				}
 				continue
@@ -275,7 +275,7 @@ func TestAFileInTheWayIsNoDamage(t *testing.T) {
 	must(t, os.WriteFile(s.Path("x-0"), []byte("new"), 0o644))
 	side := filepath.Join(dir, "x.dsconv")
 	must(t, os.Mkdir(side, 0o755))
-	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil)) // its table does not have the file
+	must(t, s.WriteSidecar(side, "x.dsconv/", nil, nil, sidecar.Places{})) // its table does not have the file
 	must(t, os.MkdirAll(s.file(replacedName), 0o755))
 	must(t, s.writeList(encodeMoves(t, s, []step{
 		{From: mine, To: filepath.Join(s.file(replacedName), "0"), Replaced: true, ID: "file 1 4 0"}, {From: s.Path("x-0"), To: mine},

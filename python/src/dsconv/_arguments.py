@@ -97,16 +97,23 @@ def pixel_limit(max_pixels: Any) -> int:
 
 def sampled(sampler: Any, samples: int) -> np.ndarray:
     """The indices that a sampler returns, int32, checked against the number of samples."""
-    listed = list(sampler)
-    numbers = np.asarray(listed) if listed else np.empty(0, np.int64)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"sampler: it returned {_shown(listed[0])}; wanted one whole number for each sample")
+    numbers = np.fromiter(map(_sampled, sampler), np.int64)
     wrong = numbers[(numbers < 0) | (numbers >= samples)]
     if len(wrong):
         raise ArgumentError(
             f"sampler: it returned {wrong[0]}, but the dataset has {samples} samples, with indices from 0"
         )
     return numbers.astype(np.int32)
+
+
+def _sampled(value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, (bool, np.bool_)) or abs(number) > LARGEST_INT64:
+        raise ArgumentTypeError(f"sampler: it returned {_shown(value)}; wanted one whole number for each sample")
+    return number
 
 
 TAILS = ("repeat", "pad", "drop", "uneven")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._errors import ArgumentError
 from ._source import Source
 
 
@@ -25,48 +24,51 @@ class EpochOrder:
 
     Args:
         source: the dataset.
-        sampler: the sampler's indices; None for the library's order.
+        sampler: the sampler's indices, checked; None for the library's order.
         epoch, position: the start.
+        size: samples per batch, for each rank.
         world_size: the ranks that share the library's order.
     """
 
-    def __init__(self, source: Source, sampler: np.ndarray | None, epoch: int, position: int, world_size: int) -> None:
+    def __init__(
+        self, source: Source, sampler: np.ndarray | None, epoch: int, position: int, size: int, world_size: int
+    ) -> None:
         self.epoch, self._start = epoch, position
-        self.rank: int | None = None
-        self._total: int | None
-        if sampler is None:
-            self._samples, positions = source.order(epoch, position)
-            self._world_size, self._total, repeats = world_size, None, source.repeats
-            self._others = self._all(source) if repeats else np.arange(source.samples)
-        else:
-            _check(sampler, source.samples)
-            self._samples, positions = sampler[position:], np.arange(position, len(sampler))
-            self._world_size, self._total, repeats = 1, len(sampler), len(np.unique(sampler)) < len(sampler)
-            self._others = sampler
-            self.rank = source.configuration["rank"]
-        self._positions = positions if repeats else np.full(len(positions), -1)
+        self._source, self._sampler, self._size = source, sampler, size
+        self._step = size if sampler is not None else size * world_size
+        self.rank = None if sampler is None else source.configuration["rank"]
+        self._repeats = source.repeats if sampler is None else _repeats(sampler, source.samples)
 
-    def _all(self, source: Source) -> np.ndarray:
-        """This rank's samples of the whole epoch. Weighted sampling may leave some out."""
-        samples, _ = source.order(self.epoch, 0)
-        return np.where(samples >= 0, samples, -1 - samples)
-
-    def batches(self, size: int, drop_last: bool) -> Iterator[tuple[list[Entry], int]]:
+    def batches(self, drop_last: bool) -> Iterator[tuple[list[Entry], int]]:
         """The entries of each batch, and the position after it, over all ranks."""
-        for k in range(0, len(self._samples), size):
-            entries = [self._entry(j) for j in range(k, min(k + size, len(self._samples)))]
-            if len(entries) < size and drop_last:
+        start = self._start
+        while True:
+            entries = self._entries(start)
+            if not entries or len(entries) < self._size and drop_last:
                 return
-            end = self._start + (k + size) * self._world_size
-            yield entries, end if self._total is None else min(end, self._total)
+            start += self._step
+            yield entries, start if self._sampler is None else min(start, len(self._sampler))
 
-    def _entry(self, j: int) -> Entry:
-        number = int(self._samples[j])
-        return Entry(number if number >= 0 else -1 - number, int(self._positions[j]), number < 0)
+    def _entries(self, start: int) -> list[Entry]:
+        """The entries of the batch that begins at a position."""
+        if self._sampler is None:
+            samples, positions = self._source.order(self.epoch, start, self._size)
+        else:
+            samples = self._sampler[start : start + self._size]
+            positions = np.arange(start, start + len(samples))
+        return [
+            Entry(number if number >= 0 else -1 - number, position if self._repeats else -1, number < 0)
+            for number, position in zip(samples.tolist(), positions.tolist())
+        ]
 
     def other(self, k: int) -> int:
         """A sample that may replace a bad one; k is any number."""
-        return int(self._others[k % len(self._others)])
+        if self._sampler is not None:
+            return int(self._sampler[k % len(self._sampler)])
+        if not self._repeats:
+            return k % self._source.samples
+        batch, i = divmod(k % self._source.entries(), self._size)  # of this rank's: weighted sampling leaves some out
+        return self._entries(batch * self._step)[i].sample
 
     def key(self, entry: Entry) -> tuple[int | str, ...]:
         """The key of a sample's random draws, as in the library: the epoch and the sample. If the epoch may contain a
@@ -76,7 +78,8 @@ class EpochOrder:
         return self.epoch, "position", entry.position, "" if self.rank is None else self.rank
 
 
-def _check(sampler: np.ndarray, samples: int) -> None:
-    wrong = sampler[(sampler < 0) | (sampler >= samples)]
-    if len(wrong):
-        raise ArgumentError(f"sampler: it returned {wrong[0]}, but the dataset has {samples} samples")
+def _repeats(sampler: np.ndarray, samples: int) -> bool:
+    """Reports whether an index comes more than once."""
+    seen = np.zeros(samples, bool)
+    seen[sampler] = True
+    return int(np.count_nonzero(seen)) < len(sampler)

@@ -24,6 +24,12 @@ class BatchInfo(ctypes.Structure):
     _fields_ = [("images", Pointer), ("n", Int), ("end", Int), ("skipped", Int), ("substituted", Int)]
 
 
+class LabelsInfo(ctypes.Structure):
+    """The description of labels that dsconv_labels writes: see internal/capi/labels.h."""
+
+    _fields_ = [("data", Pointer), ("n", Int), ("stride", Int), ("handle", Int)]
+
+
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_call": (Pointer, [ctypes.c_char_p, ctypes.c_char_p]),
     "dsconv_free": (None, [Pointer]),
@@ -31,7 +37,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_shapes": (Int, [Int, ctypes.c_int32, Pointer, Int]),
     "dsconv_pick": (Pointer, [Int, Int, Int, Int, ctypes.POINTER(Int)]),
     "dsconv_drop": (None, [Int]),
-    "dsconv_labels": (Pointer, [Int, Pointer, Int]),
+    "dsconv_labels": (Pointer, [Int, ctypes.POINTER(LabelsInfo)]),
     "dsconv_order": (Int, [Int, Int, Int, Pointer, Pointer, Int]),
     "dsconv_start": (
         Pointer,

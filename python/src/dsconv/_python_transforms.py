@@ -58,7 +58,7 @@ class PythonTransforms:
         self.pads = pads  # padding has no label
         self.image = next((k for k, f in enumerate(fields.fields) if f is not None and f.number == 0), None)
 
-    def epoch(self, order: EpochOrder, size: int, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
+    def epoch(self, order: EpochOrder, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
         """The samples of each batch, a flag for each that is padding, and the position after the batch."""
         epoch = _Epoch(self, order)
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv")
@@ -69,7 +69,7 @@ class PythonTransforms:
             return *epoch.batch(entries, futures), end
 
         try:
-            for entries, end in order.batches(size, drop_last):
+            for entries, end in order.batches(drop_last):
                 pending.append((entries, [_begin(pool, epoch.read, entry) for entry in entries], end))
                 if len(pending) > self.prefetch:
                     yield finish()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
 import os
+from collections.abc import Iterator
 from typing import Any, TypedDict
 
 import numpy as np
 
 from . import _library
 from ._fields import Field
+from ._lent_labels import LentLabels
+
+_TEXTS = 4096  # samples whose texts are asked for at once
 
 
 class FieldDescription(TypedDict):
@@ -104,25 +107,33 @@ class Source:
         self.close()
         self.configuration = {**self.configuration, **configuration}
 
-    def numbers(self) -> list[float]:
-        """The labels that are numbers to predict, of all samples in key order; nan for no label."""
-        return [math.nan if x is None else float(x) for x in self.call("numbers")]  # JSON has 3 for 3.0
-
     def labels(self) -> np.ndarray:
-        """The class indices of all samples in key order, int64; -1 for no label."""
-        labels = np.empty(self.samples, np.int64)
-        lib = _library.library()
-        _library.result(lib.dsconv_labels(self.handle, labels.ctypes.data, len(labels)))
-        return labels
+        """The labels of all samples in key order: class indices, int64, -1 for no label; or the numbers to predict,
+        float32, nan for no label. Nobody can write to the array, which may lie in the dataset's file: see
+        `_lent_labels.LentLabels`."""
+        numbers = any(field.kind == "number" and field.number == 1 for field in self.fields)
+        return np.asarray(LentLabels(self.handle, "<f4" if numbers else "<i8"))
 
-    def order(self, epoch: int, position: int) -> tuple[np.ndarray, np.ndarray]:
-        """The indices of this rank's samples from a position on, int32, and their positions, int64. Sample i as padding
-        has the index -1 - i."""
-        lib, handle = _library.library(), self.handle
-        n = _library.count(lib.dsconv_order(handle, epoch, position, None, None, 0))
-        order, positions = np.empty(n, np.int32), np.empty(n, np.int64)
-        lib.dsconv_order(handle, epoch, position, order.ctypes.data, positions.ctypes.data, n)
-        return order, positions
+    def texts(self, method: str) -> Iterator[Any]:
+        """The results of a method that takes samples, for all samples, some at a time: few are in JSON at once."""
+        n = self.samples
+        for first in range(0, max(n, 1), _TEXTS):
+            yield self.call(method, samples=list(range(first, min(first + _TEXTS, n))))
+
+    def order(self, epoch: int, position: int, room: int) -> tuple[np.ndarray, np.ndarray]:
+        """The indices of this rank's first samples from a position on, at most `room`, int32, and their positions,
+        int64. Sample i as padding has the index -1 - i."""
+        order, positions = np.empty(room, np.int32), np.empty(room, np.int64)
+        n = _library.count(
+            _library.library().dsconv_order(
+                self.handle, epoch, position, order.ctypes.data, positions.ctypes.data, room
+            )
+        )
+        return order[:n], positions[:n]
+
+    def entries(self) -> int:
+        """The number of this rank's samples in an epoch, padding included."""
+        return _library.count(_library.library().dsconv_order(self.handle, 0, 0, None, None, 0))
 
     def pick(self, i: int, epoch: int, position: int = -1) -> int:
         """Reads sample i and returns its handle, which `drop` must free. The position is needed for an epoch that may

@@ -342,9 +342,9 @@ class Loader:
 
     def _python_batches(self, epoch: int, position: int) -> Batches:
         assert self._python_transforms is not None
-        order = EpochOrder(self._source, self._sampled(), epoch, position, self.world_size)
+        order = EpochOrder(self._source, self._sampled(), epoch, position, self.batch_size, self.world_size)
         collate = self._collator(epoch)
-        for samples, padding, end in self._python_transforms.epoch(order, self.batch_size, self.drop_last):
+        for samples, padding, end in self._python_transforms.epoch(order, self.drop_last):
             if self._mixer is not None:
                 batch = self._mixer(self._collated_here(samples), padding, epoch, end)
                 samples = list(zip(*batch)) if collate is not None else samples

@@ -1,0 +1,105 @@
+package folder
+
+import (
+	"encoding/binary"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// foundFiles sorts the files that were found by their stems, the paths without extensions. A record's value
+// is a fileRecord or a questionRecord.
+type foundFiles struct {
+	mu     sync.Mutex
+	sorter *extsort.Sorter
+	value  []byte
+}
+
+const (
+	// fileRecord: the extension, the size and the time of a file with this stem.
+	fileRecord = iota
+	// questionRecord: an extension. A file of another stem asks whether one with this extension exists.
+	questionRecord
+)
+
+// add adds files of different paths. It is safe for concurrent use.
+func (l *foundFiles) add(files []file) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range files {
+		f := &files[i]
+		key := stem(f.path)
+		l.value = wire.AppendBytes(append(l.value[:0], fileRecord), f.path[len(key):])
+		l.value = binary.AppendUvarint(l.value, uint64(f.size))
+		l.value = binary.AppendUvarint(l.value, uint64(f.modTime))
+		if err := l.sorter.Add([]byte(key), l.value); err != nil {
+			return err
+		}
+		if ext := path.Ext(key); isImageExtension(ext) {
+			l.value = append(append(l.value[:0], questionRecord), ext...)
+			if err := l.sorter.Add([]byte(stem(key)), l.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// each calls yield for each file that included accepts, with its key. A key is the path without extension. It
+// keeps the extension if two files share a stem, or if the stem is another file's whole path ("1.jpg.png"
+// beside "1.jpg"), so that keys are unique.
+func (l *foundFiles) each(included func(path string) bool, yield func(f file, key string) error) error {
+	var last string
+	var same []file            // files with the stem last
+	var questions []string     // about it
+	paths := map[string]bool{} // stems to come that are paths of files
+	end := func() error {
+		for _, ext := range questions {
+			if slices.ContainsFunc(same, func(f file) bool { return f.path[len(last):] == ext }) {
+				paths[last+ext] = true
+			}
+		}
+		unique := len(same) == 1 && !paths[last]
+		delete(paths, last)
+		for _, f := range same {
+			key := f.path
+			if unique {
+				key = last
+			}
+			if err := yield(f, key); err != nil {
+				return err
+			}
+		}
+		same, questions = same[:0], questions[:0]
+		return nil
+	}
+	err := l.sorter.Each(func(key, value []byte) error {
+		if string(key) != last {
+			if err := end(); err != nil {
+				return err
+			}
+			last = string(key)
+		}
+		if value[0] == questionRecord {
+			questions = append(questions, string(value[1:]))
+			return nil
+		}
+		c := wire.Cursor{B: value[1:]}
+		f := file{path: last + string(c.Bytes())}
+		f.size, f.modTime = c.Varint(), c.Varint()
+		if included(f.path) {
+			same = append(same, f)
+		}
+		return nil
+	})
+	if err == nil {
+		err = end()
+	}
+	return err
+}
+
+func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }

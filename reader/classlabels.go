@@ -1,0 +1,67 @@
+package reader
+
+import (
+	"cmp"
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+)
+
+// Labels gives the classes of the split's samples in key order, formats.NoLabel for none, without reading
+// the samples: that of sample i is the little-endian int64 at data[i*stride:]. The stride is 0 if all have
+// the same class, else a multiple of 8. The caller only reads data, which may be mapped memory of the
+// dataset, and calls release, from any goroutine, when it does not use data any more: until then data
+// stays valid, after Close too. Only where the split's samples do not lie side by side, or the dataset is
+// not packed, the memory is the Loader's own, 8 bytes a sample.
+func (l *Loader) Labels() (data []byte, stride int, release func(), err error) {
+	if err := l.enter(); err != nil {
+		return nil, 0, nil, err
+	}
+	defer l.leave()
+	release = func() {}
+	x, ok := l.dataset.(indexed)
+	first, side := l.samples.Range()
+	if !ok || !side || !l.classified() {
+		data, stride, err = l.copyLabels()
+		return data, stride, release, err
+	}
+	if v, ok := l.dataset.(formats.Viewer); ok {
+		if release, err = v.Lease(); err != nil {
+			return nil, 0, nil, err
+		}
+	}
+	mark := guard.Now()
+	data, stride, err = x.Labels()
+	if err = cmp.Or(guard.Since(mark, data, err), guard.Do(func() error { return guard.Shortened(data) })); err != nil {
+		release()
+		return nil, 0, nil, err
+	}
+	data = data[first*stride:]
+	if stride%8 != 0 || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%8 != 0 {
+		release()
+		data, stride, err = l.copyLabels()
+		release = func() {}
+	}
+	return data, stride, release, err
+}
+
+// copyLabels is Labels in memory of its own.
+func (l *Loader) copyLabels() (data []byte, stride int, err error) {
+	var failed error
+	mark := guard.Now()
+	label, lent, err := l.labels(&failed)
+	if label == nil || err != nil {
+		none := int64(formats.NoLabel)
+		return binary.LittleEndian.AppendUint64(nil, uint64(none)), 0, err
+	}
+	data = aligned(nil, 8*l.samples.Len())
+	err = guard.Do(func() error {
+		for i := range l.samples.Len() {
+			binary.LittleEndian.PutUint64(data[8*i:], uint64(label(i)))
+		}
+		return cmp.Or(failed, guard.Shortened(lent))
+	})
+	return data, 8, cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
+}
