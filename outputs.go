@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 )
@@ -64,7 +63,7 @@ func selectedSplits(src formats.Dataset, o *Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := convert.SplitNames(all)
+	names := all.Names()
 	for _, name := range o.Only {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("dsconv: Options.Only: no sample has the split %q; the splits are %q", name, names)

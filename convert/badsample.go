@@ -34,7 +34,7 @@ func (r *run) handleBad(j *job, path string) error {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
 	bad := Problem{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
-	if r.o.OnError == Fail || endsRun(j.err) || r.isReady(int(r.order[j.pos])) {
+	if r.o.OnError == Fail || endsRun(j.err) || r.isReady(r.order.at(j.pos)) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad
 		return fmt.Errorf("%s: %w", path, j.err)
@@ -65,7 +65,7 @@ func endsRun(err error) bool {
 // the source cannot be read. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	var s formats.Sample
-	if err := guard.Do(func() error { return r.readSample(j.pos, &s) }); err != nil {
+	if err := guard.Do(func() error { return r.readSample(j, &s) }); err != nil {
 		return false, nil //nolint:nilerr // the report has the cause
 	}
 	rel, err := filepath.Localize(path)

@@ -67,6 +67,8 @@ func (o *Options) validate() error {
 		{"Shards.Size", o.Shards.Size},
 		{"Shards.Count", int64(o.Shards.Count)},
 		{"Shards.Min", int64(o.Shards.Min)},
+		{"Memory", o.Memory},
+		{"Create.Memory", o.Create.Memory},
 		{"Create.Zstd", int64(o.Create.Zstd)},
 	} {
 		if n.value < 0 {
@@ -97,12 +99,8 @@ func (o *Options) validateOnError() error {
 	return nil
 }
 
-// checkOnly returns an error if no sample has one of the splits only.
-func checkOnly(only, splits []string) error {
-	if len(only) == 0 {
-		return nil
-	}
-	names := SplitNames(splits)
+// checkOnly returns an error if one of the splits only is not among the splits names.
+func checkOnly(only, names []string) error {
 	for _, name := range only {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("convert.New: Options.Only: no sample has the split %q; the splits are %q", name, names)

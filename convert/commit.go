@@ -39,7 +39,7 @@ func (r *run) commitAll(ctx context.Context) error {
 		if err := r.timedWrite(func() error { return r.commit(j) }); err != nil {
 			return err
 		}
-		if r.o.Recipe.Passthrough() || r.isReady(int(r.order[j.pos])) {
+		if r.o.Recipe.Passthrough() || r.isReady(r.order.at(j.pos)) {
 			// The Processor swapped the buffers. Swap them back, so that a job needs memory for one image.
 			j.out.SwapValues(&j.in)
 		}
@@ -145,7 +145,7 @@ func (r *run) pathOf(j *job) (string, error) {
 
 // pathAt is pathOf for the sample at a position of the plan.
 func (r *run) pathAt(pos int) (string, error) {
-	in, err := r.src.Info(int(r.order[pos]))
+	in, err := r.src.Info(r.order.at(pos))
 	if err != nil {
 		return "", err
 	}

@@ -314,12 +314,12 @@ func TestFailEndsAtTheFirstBadImage(t *testing.T) {
 
 func TestOrderIsAPermutationThatTheSeedDecides(t *testing.T) {
 	src := newMemory(t, 100, 0)
-	orderOf := func(o Options) []int32 { return plan(t, src, tfrecord.Format{}, "x.tfrecord", o).order }
-	a, b := orderOf(Options{}), orderOf(Options{Order: Shuffled(1)})
-	if reflect.DeepEqual(a, b) || !reflect.DeepEqual(a, orderOf(Options{Order: "shuffle"})) {
+	ordered := func(o Options) []int32 { return orderOf(plan(t, src, tfrecord.Format{}, "x.tfrecord", o)) }
+	a, b := ordered(Options{}), ordered(Options{Order: Shuffled(1)})
+	if reflect.DeepEqual(a, b) || !reflect.DeepEqual(a, ordered(Options{Order: "shuffle"})) {
 		t.Error("the seed does not decide the order")
 	}
-	for i, x := range orderOf(Options{Order: KeyOrder, Limit: 7}) {
+	for i, x := range ordered(Options{Order: KeyOrder, Limit: 7}) {
 		if int(x) != i || i >= 7 {
 			t.Error("order key with a limit")
 		}
@@ -343,7 +343,12 @@ func TestSplits(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, perClass := map[string]int{}, map[string]int{}
-		for i, s := range splits {
+		for i := range src.Len() {
+			in, err := src.Info(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := splits.Of(i, &in)
 			got[s]++
 			perClass[fmt.Sprint(s, i%3)]++
 		}

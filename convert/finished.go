@@ -1,8 +1,6 @@
 package convert
 
 import (
-	"slices"
-
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -23,14 +21,21 @@ func (p *Plan) Finished() (r *Report, ok bool) {
 		return nil, false
 	}
 	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Resumed: p.Len(), Results: Results{Written: ds.Len()}}
-	order := slices.Sorted(slices.Values(p.order))
+	selected := make([]uint64, p.src.Len()/64+1) // a bit for each index
+	for pos := range p.Len() {
+		i := p.order.at(pos)
+		selected[i/64] |= 1 << (i % 64)
+	}
 	at := 0
-	for _, i := range order {
-		in, err := p.src.Info(int(i))
+	for i := range p.src.Len() {
+		if selected[i/64]&(1<<(i%64)) == 0 {
+			continue
+		}
+		in, err := p.src.Info(i)
 		if err != nil {
 			return nil, false
 		}
-		same, err := p.sameInfo(ds, at, &in, p.splits[i])
+		same, err := p.sameInfo(ds, at, &in, p.splits.Of(i, &in))
 		if err != nil {
 			return nil, false
 		}

@@ -84,10 +84,10 @@ func (p *Plan) packSome(ctx context.Context, dir string, n int) (*trial, error) 
 	some := *p
 	some.Path = filepath.Join(dir, filepath.Base(p.Path))
 	some.o.OnError, some.o.Quarantine, some.o.Progress = Skip, "", nil
-	some.order, some.Bytes, some.expectedBytes = nil, 0, 0
+	some.order, some.counts, some.Bytes, some.expectedBytes = indexList{}, map[string]int{}, 0, 0
 	h := newFingerprint()
 	for k := range n {
-		if err := some.addSample(int(p.order[k*p.Len()/n]), h); err != nil {
+		if err := some.addSample(p.order.at(k*p.Len()/n), h); err != nil {
 			return nil, err
 		}
 	}

@@ -51,7 +51,7 @@ func TestMeasurePredictsThePack(t *testing.T) {
 					o.Create.Zstd = 3
 				}
 				p := plan(t, newMemory(t, 1500, 0), f, filepath.Join(dir, file), o)
-				order := slices.Clone(p.order)
+				order := orderOf(p)
 				m, err := p.Measure(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -61,7 +61,7 @@ func TestMeasurePredictsThePack(t *testing.T) {
 				}
 				empty(t, dir)
 				empty(t, os.Getenv("TMPDIR"))
-				if !slices.Equal(p.order, order) {
+				if !slices.Equal(orderOf(p), order) {
 					t.Error("the plan is another")
 				}
 				r, err := p.Run(t.Context())
@@ -72,7 +72,8 @@ func TestMeasurePredictsThePack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if off := math.Abs(float64(m.Disk)/float64(disk) - 1); off > c.within {
+				// HDF5 leaves up to 64 KiB before the images, or fills them with what is small.
+				if off := math.Abs(float64(m.Disk)/float64(disk) - 1); off > c.within && (file != "x.h5" || abs(m.Disk-disk) > 66<<10) {
 					t.Errorf("measured %d bytes on disk, wrote %d: off by %.1f %%", m.Disk, disk, 100*off)
 				}
 				if off := math.Abs(float64(m.BytesOut)/float64(r.BytesOut) - 1); off > c.within {
@@ -82,6 +83,8 @@ func TestMeasurePredictsThePack(t *testing.T) {
 		}
 	}
 }
+
+func abs(x int64) int64 { return max(x, -x) }
 
 // If there are few samples, all are packed.
 func TestMeasureOfFewIsExact(t *testing.T) {

@@ -25,6 +25,10 @@ type Options struct {
 	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
 	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.
 	Checkpoint int64
+	// Memory is about how many bytes each sort may take: of the samples by class and key hash, and of the
+	// rows of the manifest unless Create.Memory is set. 0 means 256 MiB. What does not fit is sorted in
+	// temporary files; the dataset's bytes do not depend on it.
+	Memory int64
 	// Discard drops an unfinished dataset at the plan's path instead of resuming it.
 	Discard bool
 	// KeepOld keeps the replaced version of the dataset: see formats.PreviousKeeper.

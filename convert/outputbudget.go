@@ -97,7 +97,7 @@ func (r *run) processDeferred(j *job) (err error) {
 	}
 	j.deferred = false
 	if err := guard.Do(func() error {
-		if j.err = r.readSample(j.pos, &j.in); j.err == nil {
+		if j.err = r.readSample(j, &j.in); j.err == nil {
 			r.processOne(r.deferredProc, j)
 		}
 		return nil

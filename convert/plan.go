@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type Plan struct {
 	src    formats.Dataset
 	format formats.WritableFormat
 	o      Options
-	splits []string // by index of the source
-	order  []int32  // position to index of the source
+	splits *Splits
+	order  indexList
+	counts map[string]int // of the samples in order, by split
 	files  []outputFile
 	ready  func(i int) bool    // see Version; nil if no sample is
 	change func(*formats.Info) // likewise
@@ -66,14 +68,15 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err := errors.Join(o.validate(), compress(&o, f)); err != nil {
 		return nil, err
 	}
-	splits, err := o.Split.Assign(src)
+	o.Create.Memory = cmp.Or(o.Create.Memory, o.Memory)
+	splits, err := o.Split.assign(src, o.Memory)
 	if err == nil {
-		err = checkOnly(o.Only, splits)
+		err = checkOnly(o.Only, splits.Names())
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits}
+	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}}
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	p.Meta = formats.Meta{
 		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(),
 	}
-	p.Samples = len(p.order)
+	p.Samples = p.Len()
 	return p, p.copyHistory()
 }
 
@@ -126,9 +129,6 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
 		}
-		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits[i]) {
-			continue
-		}
 		in, err := p.src.Info(i)
 		if err != nil {
 			return fmt.Errorf("sample %d of the source: %w", i, err)
@@ -136,13 +136,15 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		if err := errors.Join(ctx.Err(), keys.check(i, in.Key)); err != nil {
 			return err
 		}
-		if patterns.IncludesFile(in.Name()) {
-			p.addInfo(i, &in, h)
+		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, &in)) || !patterns.IncludesFile(in.Name()) {
+			continue
+		}
+		if err := p.addInfo(i, &in, h); err != nil {
+			return err
 		}
 	}
-	p.fingerprint = h.sum()
-	if p.shuffled() {
-		p.o.Order.Arrange(p.order)
+	if p.fingerprint = h.sum(); p.shuffled() {
+		return p.order.arrange(p.o.Order)
 	}
 	return nil
 }
@@ -150,23 +152,34 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 // addSample appends sample i of the source to the order.
 func (p *Plan) addSample(i int, h *fingerprint) error {
 	in, err := p.src.Info(i)
-	if err == nil {
-		p.addInfo(i, &in, h)
+	if err != nil {
+		return err
 	}
-	return err
+	return p.addInfo(i, &in, h)
 }
 
 // addInfo is addSample for a sample whose Info is in.
-func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) {
-	ready := p.isReady(i)
-	p.order = append(p.order, int32(i))
+func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
+	ready, split := p.isReady(i), p.splits.Of(i, in)
 	p.Bytes += in.Size
+	p.counts[split]++
 	if ready {
 		p.expectedBytes += in.Size
 	} else {
 		p.expectedBytes += p.estimate(in.Size)
 	}
-	h.sample(in, p.splits[i], ready)
+	h.sample(in, split, ready)
+	return p.order.add(i, p.src.Len())
+}
+
+// infoAt returns the Info of the sample at a position, with its split in the output.
+func (p *Plan) infoAt(pos int) (formats.Info, error) {
+	i := p.order.at(pos)
+	in, err := p.src.Info(i)
+	if err == nil {
+		in.Split = p.splits.Of(i, &in)
+	}
+	return in, err
 }
 
 // isReady reports whether sample i of the source can be copied without processing.
@@ -196,14 +209,14 @@ func (p *Plan) estimate(size int64) int64 {
 }
 
 func (p *Plan) planShards() error {
-	if len(p.order) == 0 {
+	if p.Len() == 0 {
 		return fmt.Errorf("%s: no samples are selected: check the patterns, the limit and the splits", p.Path)
 	}
 	if err := p.countShards(); err != nil {
 		return err
 	}
 	for i := range p.Shards {
-		p.files = append(p.files, outputFile{end: ((i+1)*len(p.order) + p.Shards - 1) / p.Shards})
+		p.files = append(p.files, outputFile{end: ((i+1)*p.Len() + p.Shards - 1) / p.Shards})
 	}
 	return nil
 }
@@ -236,7 +249,7 @@ func (p *Plan) countShards() error {
 	if s.Count > 0 {
 		p.Shards = s.Count
 	}
-	p.Shards = min(p.Shards, len(p.order))
+	p.Shards = min(p.Shards, p.Len())
 	return nil
 }
 
@@ -294,17 +307,16 @@ func (p *Plan) Kept() int {
 }
 
 // Len returns the number of selected samples of the source.
-func (p *Plan) Len() int { return len(p.order) }
+func (p *Plan) Len() int { return p.order.n }
 
 // Head returns the Info of the first n samples in the order of writing.
 func (p *Plan) Head(n int) ([]formats.Info, error) {
 	var head []formats.Info
-	for _, i := range p.order[:min(max(n, 0), len(p.order))] {
-		in, err := p.src.Info(int(i))
+	for pos := range min(n, p.Len()) {
+		in, err := p.infoAt(pos)
 		if err != nil {
 			return nil, err
 		}
-		in.Split = p.splits[i]
 		head = append(head, in)
 	}
 	return head, nil
@@ -316,7 +328,7 @@ const defaultCheckpointBytes = 256 << 20
 // checkpointInterval returns the number of positions between two checkpoints. It depends only on
 // the plan, because an LMDB's bytes depend on where it commits.
 func (p *Plan) checkpointInterval() int {
-	each := max(1, p.expectedBytes/int64(max(1, len(p.order))))
+	each := max(1, p.expectedBytes/int64(max(1, p.Len())))
 	if p.o.Checkpoint > 0 {
 		return int(min(max(p.o.Checkpoint/each, 1), 1<<16))
 	}
@@ -325,14 +337,10 @@ func (p *Plan) checkpointInterval() int {
 
 // SplitCounts returns the splits of the selected samples.
 func (p *Plan) SplitCounts() []formats.Split {
-	counts := map[string]int{}
-	for _, i := range p.order {
-		counts[p.splits[i]]++
-	}
 	var list []formats.Split
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
+	for _, name := range slices.Sorted(maps.Keys(p.counts)) {
 		if name != "" {
-			list = append(list, formats.Split{Name: name, Count: counts[name]})
+			list = append(list, formats.Split{Name: name, Count: p.counts[name]})
 		}
 	}
 	return list

@@ -15,16 +15,16 @@ import (
 func (r *run) readAll() {
 	for j := range r.read {
 		start := time.Now()
-		j.err = guard.Do(func() error { return r.readSample(j.pos, &j.in) })
+		j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
 		r.readNS.Add(int64(time.Since(start)))
 		r.process <- j
 	}
 }
 
-// readSample reads the sample at position pos, and checks what a Dataset that is not dsconv's own may
+// readSample reads the sample of a job into s, and checks what a Dataset that is not dsconv's own may
 // get wrong.
-func (r *run) readSample(pos int, s *formats.Sample) error {
-	i := int(r.order[pos])
+func (r *run) readSample(j *job, s *formats.Sample) error {
+	i := r.order.at(j.pos)
 	blank(s)
 	if err := r.src.Read(i, s); err != nil {
 		return err
@@ -33,6 +33,7 @@ func (r *run) readSample(pos int, s *formats.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
+	j.split = r.splits.Of(i, &in)
 	return r.checkSample(&in, s, r.isReady(i))
 }
 
@@ -72,7 +73,7 @@ func (r *run) processAll() error {
 func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	img := r.schema.ImageIndex()
 	j.bytesIn = int64(len(j.in.Values[img].Data))
-	if r.isReady(int(r.order[j.pos])) {
+	if r.isReady(r.order.at(j.pos)) {
 		r.pass(j)
 		return
 	}
@@ -89,7 +90,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()
 	tiled, untiled := proc.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
-	j.out.Split = r.splits[r.order[j.pos]]
+	j.out.Split = j.split
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }
 

@@ -24,6 +24,7 @@ type job struct {
 	pos         int
 	in, out     formats.Sample
 	bytesIn     int64
+	split       string // in the output
 	err         error
 	warning     string
 	narrowed    string

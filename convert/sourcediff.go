@@ -1,24 +1,18 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/internal/storage/sampleindex"
-	"github.com/dsconv/dsconv/internal/storage/staging"
-	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/internal/extsort"
 )
 
 // sourceDiff has the differences between the source list and the present source.
 type sourceDiff struct {
 	added, removed, changed []string
+
+	touched int // files that differ only in their time
 }
 
 // maxNamed is the most files that an error names.
@@ -50,55 +44,61 @@ func (d *sourceDiff) String() string {
 
 // sourceChanges compares the source with the source list of the run that packed the first next
 // positions. It returns a description of the changes, "" if there are none.
-func (p *Plan) sourceChanges(next int) (string, error) {
-	d, touched, err := p.compareInOrder(next)
-	if err != nil {
+func (p *Plan) sourceChanges(next int) (_ string, err error) {
+	touched := extsort.New("", p.o.Memory)
+	defer func() { err = errors.Join(err, touched.Close()) }()
+	d, sameOrder, err := p.compareInOrder(next, touched)
+	switch {
+	case err != nil:
 		return "", err
+	case sameOrder && d.touched > 0:
+		err = p.compareTouched(touched, d)
+	case sameOrder:
+	default:
+		d, err = p.compareByKey()
 	}
-	if err := p.compareTouched(touched, d); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return d.String(), nil
 }
 
-// compareInOrder compares the source list and the plan position by position. touched has the
-// positions before next whose file differs only in its time.
-func (p *Plan) compareInOrder(next int) (d *sourceDiff, touched []int, err error) {
+// compareInOrder compares the source list and the plan position by position; sameOrder is false if their keys
+// differ. touched gets the positions before next whose file differs only in its time.
+func (p *Plan) compareInOrder(next int, touched *extsort.Sorter) (d *sourceDiff, sameOrder bool, err error) {
 	l, err := openSourceList(p.sourceListPath())
 	if err != nil {
-		return nil, nil, err
+		return nil, false, err
 	}
 	defer l.close()
 	d = &sourceDiff{}
 	for pos := 0; ; pos++ {
 		was, listed, err := l.next()
 		if err != nil {
-			return nil, nil, err
+			return nil, false, err
 		}
-		if !listed && pos == len(p.order) {
+		if !listed && pos == p.Len() {
 			if l.layout != p.layout() {
 				d.changed = append(d.changed, "the division into files")
 			}
-			return d, touched, nil
+			return d, true, nil
 		}
-		if !listed || pos == len(p.order) {
-			break
+		if !listed || pos == p.Len() {
+			return nil, false, nil
 		}
 		now, err := p.entry(pos)
-		if err != nil {
-			return nil, nil, err
-		}
-		if was.key != now.key {
-			break
+		if err != nil || was.key != now.key {
+			return nil, false, err
 		}
 		if why := was.differs(&now); why != "" {
 			d.changed = append(d.changed, now.name()+" ("+why+")")
 		} else if was.modTime != now.modTime && now.sum == [16]byte{} && pos < next {
-			touched = append(touched, pos)
+			if err := touched.Add([]byte(now.key), presentRecord(pos)); err != nil {
+				return nil, false, err
+			}
+			d.touched++
 		}
 	}
-	d, err = p.compareByKey()
-	return d, nil, err
 }
 
 // differs describes how sample e differs from now, apart from the file's time; "" if it does not.
@@ -122,117 +122,4 @@ func (e *sourceEntry) differs(now *sourceEntry) string {
 		return "comes from another source"
 	}
 	return ""
-}
-
-// compareByKey compares a source in which samples were added or removed.
-func (p *Plan) compareByKey() (*sourceDiff, error) {
-	d := &sourceDiff{}
-	l, err := openSourceList(p.sourceListPath())
-	if err != nil {
-		return nil, err
-	}
-	defer l.close()
-	old := map[string]sourceEntry{}
-	for {
-		e, listed, err := l.next()
-		if err != nil {
-			return nil, err
-		}
-		if !listed {
-			break
-		}
-		old[e.key] = e
-	}
-	for pos := range p.order {
-		now, err := p.entry(pos)
-		if err != nil {
-			return nil, err
-		}
-		was, ok := old[now.key]
-		delete(old, now.key)
-		if !ok {
-			d.added = append(d.added, now.name())
-		} else if why := was.differs(&now); why != "" {
-			d.changed = append(d.changed, now.name()+" ("+why+")")
-		}
-	}
-	for _, e := range old {
-		d.removed = append(d.removed, e.name())
-	}
-	slices.Sort(d.added)
-	slices.Sort(d.removed)
-	if d.String() == "" {
-		d.changed = []string{"the order of the samples"}
-	}
-	return d, nil
-}
-
-// compareTouched adds those samples at the positions touched to d whose bytes differ from what was
-// packed.
-func (p *Plan) compareTouched(touched []int, d *sourceDiff) error {
-	if len(touched) == 0 {
-		return nil
-	}
-	packed, err := p.packedHashes(touched)
-	if err != nil {
-		return err
-	}
-	var g errgroup.Group
-	var mu sync.Mutex
-	g.SetLimit(8)
-	for k, pos := range touched {
-		g.Go(func() error {
-			var why string
-			err := guard.Do(func() error { return p.sameBytes(pos, packed[k], &why) })
-			if pixel.EndsRun(err) {
-				return err
-			}
-			if err != nil {
-				why = err.Error()
-			}
-			if why == "" {
-				return nil
-			}
-			e, err := p.entry(pos)
-			mu.Lock()
-			defer mu.Unlock()
-			d.changed = append(d.changed, e.name()+" ("+why+")")
-			return err
-		})
-	}
-	err = g.Wait()
-	slices.Sort(d.changed)
-	return err
-}
-
-// packedHashes returns the hashes of the source files of the samples at those positions when they
-// were packed; the hash of a skipped sample is zero.
-func (p *Plan) packedHashes(positions []int) ([][16]byte, error) {
-	byKey := make(map[string]int, len(positions))
-	for k, pos := range positions {
-		in, err := p.src.Info(int(p.order[pos]))
-		if err != nil {
-			return nil, err
-		}
-		byKey[in.Key] = k
-	}
-	hashes := make([][16]byte, len(positions))
-	return hashes, staging.EachUnfinished(p.Path, func(r *sampleindex.Row) error {
-		if k, ok := byKey[r.Key]; ok {
-			hashes[k] = r.Source.Hash
-		}
-		return nil
-	})
-}
-
-// sameBytes sets why if the source file of the sample at pos does not have that hash.
-func (p *Plan) sameBytes(pos int, hash [16]byte, why *string) error {
-	var s formats.Sample
-	if err := p.src.Read(int(p.order[pos]), &s); err != nil {
-		return err
-	}
-	if checksum.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
-		*why = "other bytes"
-	}
-	return nil
 }

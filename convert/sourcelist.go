@@ -46,17 +46,17 @@ type labelSummer interface {
 
 // entry returns the sample at position pos of the present source.
 func (p *Plan) entry(pos int) (sourceEntry, error) {
-	i := p.order[pos]
-	in, err := p.src.Info(int(i))
+	i := p.order.at(pos)
+	in, err := p.infoAt(pos)
 	if err != nil {
 		return sourceEntry{}, err
 	}
 	e := sourceEntry{
-		key: in.Key, path: in.Source.Path, split: p.splits[i], columns: strings.Join(in.Columns, "\x00"),
-		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Checksum, ready: p.isReady(int(i)), class: in.Label,
+		key: in.Key, path: in.Source.Path, split: in.Split, columns: strings.Join(in.Columns, "\x00"),
+		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Checksum, ready: p.isReady(i), class: in.Label,
 	}
 	if d, ok := p.src.(labelSummer); ok {
-		e.label = d.LabelSum(int(i))
+		e.label = d.LabelSum(i)
 	}
 	return e, nil
 }
@@ -86,7 +86,7 @@ func (p *Plan) encodeSourceList(f io.Writer) error {
 		return err
 	}
 	b := binary.LittleEndian.AppendUint64([]byte(sourceListMagic), p.layout())
-	for pos := range p.order {
+	for pos := range p.Len() {
 		e, err := p.entry(pos)
 		if err != nil {
 			return err
@@ -159,32 +159,38 @@ func (l *sourceListReader) next() (e sourceEntry, ok bool, err error) {
 	if _, err := l.r.Peek(1); errors.Is(err, io.EOF) {
 		return e, false, nil
 	}
+	e, err = readEntry(l.r)
+	return e, err == nil, err
+}
+
+// readEntry reads what append appended.
+func readEntry(r *bufio.Reader) (e sourceEntry, err error) {
 	text := func() string {
-		n, e := binary.ReadUvarint(l.r)
+		n, e := binary.ReadUvarint(r)
 		if e == nil && n > maxTextBytes {
 			e = errSourceList
 		}
 		b := []byte(nil)
 		if err == nil && e == nil {
 			b = make([]byte, n)
-			_, e = io.ReadFull(l.r, b)
+			_, e = io.ReadFull(r, b)
 		}
 		err = errors.Join(err, e)
 		return string(b)
 	}
 	number := func() int64 {
-		x, e := binary.ReadVarint(l.r)
+		x, e := binary.ReadVarint(r)
 		err = errors.Join(err, e)
 		return x
 	}
 	e = sourceEntry{key: text(), path: text(), split: text(), columns: text()}
 	e.size, e.modTime, e.label = number(), number(), number()
 	var end [17]byte
-	_, short := io.ReadFull(l.r, end[:])
+	_, short := io.ReadFull(r, end[:])
 	copy(e.sum[:], end[:])
 	e.ready = end[16] == 1
 	if errors.Join(err, short) != nil {
-		return e, false, errSourceList
+		return e, errSourceList
 	}
-	return e, true, nil
+	return e, nil
 }

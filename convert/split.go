@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,6 +15,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/offheap"
 )
 
 // Splitter assigns a split to each sample:
@@ -53,6 +57,9 @@ func (sp Splitter) shares() ([]share, error) {
 		list = append(list, share{name, x})
 		total += x
 	}
+	if len(list) > math.MaxUint16 {
+		return nil, fmt.Errorf("split: %d shares are too many", len(list))
+	}
 	if math.Abs(total-1) > 1e-6 {
 		return nil, fmt.Errorf("split %q: the shares add up to %g, not to 1", string(sp), total)
 	}
@@ -73,94 +80,139 @@ func (sp Splitter) Column() string {
 	return string(sp)
 }
 
-// Assign returns the split of every sample of src, by index.
-func (sp Splitter) Assign(src formats.Dataset) ([]string, error) {
+// Splits has the splits of a dataset's samples.
+type Splits struct {
+	splitter Splitter
+	column   int                    // the source's column that has them, or -1
+	shares   []share                // nil if they are not assigned by shares
+	codes    *offheap.Array[uint16] // by index: of shares
+	names    []string               // of all samples
+}
+
+// Of returns the split of sample i, whose Info is in.
+func (s *Splits) Of(i int, in *formats.Info) string {
+	switch {
+	case s.codes != nil:
+		return s.shares[s.codes.At(i)].name
+	case s.column >= 0:
+		return in.Columns[s.column]
+	case s.splitter == NoSplits:
+		return ""
+	}
+	return in.Split
+}
+
+// Names returns the distinct splits: train first, the others by name.
+func (s *Splits) Names() []string { return slices.Clone(s.names) }
+
+// Assign returns the splits of the samples of src. Splits by shares take two bytes for each sample, others
+// none.
+func (sp Splitter) Assign(src formats.Dataset) (*Splits, error) { return sp.assign(src, 0) }
+
+// assign is Assign; memory is that of the sort.
+func (sp Splitter) assign(src formats.Dataset, memory int64) (*Splits, error) {
 	if src == nil {
 		return nil, errors.New("convert.Splitter.Assign: the source is nil: open one first")
 	}
-	shares, err := sp.shares()
-	if err != nil {
+	s := &Splits{splitter: sp, column: -1}
+	var err error
+	if s.shares, err = sp.shares(); err != nil {
 		return nil, err
 	}
-	column := -1
+	if s.shares != nil {
+		return s, s.stratify(src, memory)
+	}
 	if name := sp.Column(); name != "" {
-		if column = slices.Index(src.Meta().Columns, name); column < 0 {
+		if s.column = slices.Index(src.Meta().Columns, name); s.column < 0 {
 			return nil, fmt.Errorf("split %q: the source has no column of that name; its columns: %s", name, cmp.Or(strings.Join(src.Meta().Columns, ", "), "none"))
 		}
 	}
-	splits := make([]string, src.Len())
-	classes := map[int64][]hashedSample{}
-	for i := range splits {
-		in, err := src.Info(i)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("sample %d of the source: %w", i, err)
-		case sp == NoSplits:
-		case column >= len(in.Columns):
-			return nil, fmt.Errorf("key %q: it has %d columns, the source's Meta has %d", in.Key, len(in.Columns), len(src.Meta().Columns))
-		case column >= 0:
-			splits[i] = in.Columns[column]
-		case shares != nil:
-			classes[in.Label] = append(classes[in.Label], hashedSample{splitHash(in.Key), i})
-		default:
-			splits[i] = in.Split
-		}
-	}
-	for _, members := range classes {
-		stratify(members, shares, splits)
-	}
-	return splits, checkSplits(src, splits)
+	return s, s.collectNames(src)
 }
 
-// checkSplits returns an error if a name in splits, the splits of src's samples, is not valid.
-func checkSplits(src formats.Dataset, splits []string) error {
-	checked := map[string]bool{}
-	for i, name := range splits {
-		if checked[name] {
+// collectNames sets the names, and checks them.
+func (s *Splits) collectNames(src formats.Dataset) error {
+	names := map[string]bool{}
+	for i := range src.Len() {
+		in, err := src.Info(i)
+		if err != nil {
+			return fmt.Errorf("sample %d of the source: %w", i, err)
+		}
+		if s.column >= len(in.Columns) {
+			return fmt.Errorf("key %q: it has %d columns, the source's Meta has %d", in.Key, len(in.Columns), len(src.Meta().Columns))
+		}
+		name := s.Of(i, &in)
+		if names[name] {
 			continue
 		}
-		checked[name] = true
 		if err := formats.CheckSplit(name); err != nil {
-			in, ierr := src.Info(i)
-			return errors.Join(fmt.Errorf("key %q: %w: rename the split, or pack without splits (split none)", in.Key, err), ierr)
+			return fmt.Errorf("key %q: %w: rename the split, or pack without splits (split none)", in.Key, err)
 		}
+		names[strings.Clone(name)] = true
 	}
+	s.setNames(maps.Keys(names))
 	return nil
 }
 
-// hashedSample is a sample with the hash of its key. Splits are assigned in the order of hashes, so
-// they do not depend on the order of the samples.
-type hashedSample struct {
-	hash  uint64
-	index int
+func (s *Splits) setNames(names iter.Seq[string]) {
+	s.names = slices.Sorted(names)
+	if i := slices.Index(s.names, "train"); i > 0 {
+		s.names = slices.Insert(slices.Delete(s.names, i, i+1), 0, "train")
+	}
+}
+
+// stratify divides the samples of each class among the splits by their shares, in the order of their keys'
+// hashes: the splits do not depend on the order of the samples.
+func (s *Splits) stratify(src formats.Dataset, memory int64) (err error) {
+	if s.codes, err = offheap.New[uint16](src.Len()); err != nil {
+		return err
+	}
+	sorter := extsort.New("", memory)
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	sizes := map[int64]int{} // of the classes
+	var b []byte
+	for i := range src.Len() {
+		in, err := src.Info(i)
+		if err != nil {
+			return fmt.Errorf("sample %d of the source: %w", i, err)
+		}
+		sizes[in.Label]++
+		b = binary.BigEndian.AppendUint64(b[:0], uint64(in.Label))
+		b = binary.BigEndian.AppendUint64(b, splitHash(in.Key))
+		b = binary.BigEndian.AppendUint64(b, uint64(i))
+		if err := sorter.Add(b, nil); err != nil {
+			return err
+		}
+	}
+	var last uint64
+	place, names := 0, map[string]bool{}
+	err = sorter.Each(func(key, _ []byte) error {
+		label, i := binary.BigEndian.Uint64(key), binary.BigEndian.Uint64(key[16:])
+		if label != last {
+			last, place = label, 0
+		}
+		code := s.codeOf(place, sizes[int64(label)])
+		s.codes.Set(int(i), uint16(code))
+		names[s.shares[code].name] = true
+		place++
+		return nil
+	})
+	s.setNames(maps.Keys(names))
+	return err
+}
+
+// codeOf returns the share of the member at a place of a class of size members.
+func (s *Splits) codeOf(place, size int) int {
+	upTo := 0.0
+	for code, p := range s.shares {
+		upTo += p.fraction
+		if place < int(math.Round(upTo*float64(size))) {
+			return code
+		}
+	}
+	return len(s.shares) - 1
 }
 
 func splitHash(key string) uint64 {
 	return xxh3.Hash(append(binary.LittleEndian.AppendUint64(nil, 0), key...))
-}
-
-// stratify divides the samples of one class among the splits by their shares.
-func stratify(members []hashedSample, shares []share, splits []string) {
-	slices.SortFunc(members, func(a, b hashedSample) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), a.index-b.index)
-	})
-	upTo := 0.0
-	from := 0
-	for _, p := range shares {
-		upTo += p.fraction
-		to := min(len(members), int(math.Round(upTo*float64(len(members)))))
-		for _, m := range members[from:to] {
-			splits[m.index] = p.name
-		}
-		from = to
-	}
-}
-
-// SplitNames lists the distinct splits: train first, the others by name.
-func SplitNames(splits []string) []string {
-	names := slices.Compact(slices.Sorted(slices.Values(splits)))
-	if i := slices.Index(names, "train"); i > 0 {
-		names = slices.Insert(slices.Delete(names, i, i+1), 0, "train")
-	}
-	return names
 }

@@ -1,8 +1,8 @@
 package convert
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
@@ -42,21 +42,17 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	if err := o.validate(); err != nil {
 		return nil, optionError{err}
 	}
-	o.Create.Replace = true
-	p := &Plan{Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true}
+	o.Create.Replace, o.Create.Memory = true, cmp.Or(o.Create.Memory, o.Memory)
+	p := &Plan{
+		Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true,
+		splits: &Splits{column: -1}, counts: map[string]int{},
+	}
 	p.Meta.Format = f.Name()
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err
 	}
 	proc.Close()
-	for i := range src.Len() {
-		in, err := src.Info(i)
-		if err != nil {
-			return nil, fmt.Errorf("sample %d of the source: %w", i, err)
-		}
-		p.splits = append(p.splits, in.Split)
-	}
 	if v.Files == nil {
 		if err := p.selectSamples(ctx); err != nil {
 			return nil, err
@@ -79,8 +75,8 @@ func (p *Plan) addFiles(files []File) error {
 				return err
 			}
 		}
-		p.files = append(p.files, outputFile{keep: f.Keep, end: len(p.order)})
-		h.file(f.Keep, len(p.order))
+		p.files = append(p.files, outputFile{keep: f.Keep, end: p.Len()})
+		h.file(f.Keep, p.Len())
 	}
 	p.fingerprint, p.Shards = h.sum(), len(files)
 	return nil

@@ -300,9 +300,17 @@ func (a *adder) newVersion() *version {
 // assignSplits assigns splits to new samples by the dataset's recipe. Shares count old and new
 // samples together, but old samples stay in their splits.
 func (a *adder) assignSplits(v *version) error {
-	splits, err := a.split.Assign(a.union)
+	assigned, err := a.split.Assign(a.union)
 	if err != nil {
 		return err
+	}
+	splits := make([]string, a.union.Len())
+	for i := range splits {
+		in, err := a.union.Info(i)
+		if err != nil {
+			return err
+		}
+		splits[i] = assigned.Of(i, &in)
 	}
 	for old, at := range v.newIndex {
 		if at < 0 {

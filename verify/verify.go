@@ -69,30 +69,53 @@ func Run(ctx context.Context, reg formats.Registry, path string, o Options) (*Re
 		return nil, err
 	}
 	o.Workers = cmp.Or(o.Workers, parallel.Cores())
-	r := &Report{Dataset: []string{}, Blocks: []formats.Damage{}, Samples: []DamagedSample{}}
+	r := newReport()
 	ds, err := f.Open(path)
-	if errors.Is(err, formats.ErrDamaged) {
-		r.Dataset = append(r.Dataset, causeOf(err))
-		if ds = salvage(f, path); ds == nil {
-			return r, nil
-		}
-	} else if err != nil {
+	if err == nil {
+		err = r.check(ctx, ds, path, o)
+	}
+	if !errors.Is(err, formats.ErrDamaged) {
+		return r.orNil(err)
+	}
+	// Open, or a row that was read later, says what is damaged. What is left may be more.
+	r = newReport(causeOf(err))
+	if ds = salvage(f, path); ds == nil {
+		return r, nil
+	}
+	if err = r.check(ctx, ds, path, o); errors.Is(err, formats.ErrDamaged) {
+		r.Dataset, err = append(r.Dataset, causeOf(err)), nil
+	}
+	return r.orNil(err)
+}
+
+func newReport(dataset ...string) *Report {
+	return &Report{Dataset: append([]string{}, dataset...), Blocks: []formats.Damage{}, Samples: []DamagedSample{}}
+}
+
+// orNil returns the report, or nil with an error.
+func (r *Report) orNil(err error) (*Report, error) {
+	if err != nil {
 		return nil, err
 	}
+	return r, nil
+}
+
+// check checks ds, which it closes.
+func (r *Report) check(ctx context.Context, ds formats.Dataset, path string, o Options) error {
 	defer ds.Close()
 	meta := *ds.Meta()
 	r.Meta = &meta
 	checker, ok := ds.(formats.Checker)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", path, ErrNoChecksums)
+		return fmt.Errorf("%s: %w", path, ErrNoChecksums)
 	}
 	c := &check{ds: ds, checker: checker, o: o, report: r}
 	if err := c.run(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	r.sort()
 	r.note(ds)
-	return r, nil
+	return nil
 }
 
 // salvage opens what is left of a damaged dataset; nil if nothing is.

@@ -70,3 +70,24 @@ func TestReport(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// A row that cannot be read is damage of the dataset, and no reason to stop: the manifest has it too.
+func TestDamagedIndex(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, quick := range []bool{false, true} {
+		path := packed(t.TempDir())
+		index := filepath.Join(path+".dsconv", "index")
+		b, err := os.ReadFile(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[2*4096] ^= 1 // in the first row
+		if err := os.WriteFile(index, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := verify.Run(context.Background(), dsconv.Formats(), path, verify.Options{Quick: quick})
+		if err != nil || r.Checked != 2 || len(r.Samples) > 0 || len(r.Blocks) != 1 || len(r.Dataset) != 1 || !strings.Contains(r.Dataset[0], index) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}

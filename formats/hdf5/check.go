@@ -16,6 +16,21 @@ import (
 
 // Check implements formats.Checker.
 func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	return d.check(ctx, p, report, func(report func(formats.Damage)) error {
+		sums := d.checksums
+		sums.Name = filepath.Base(d.Path) // the file's current name
+		return checksum.Checksums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
+	})
+}
+
+// CheckQuick implements formats.Checker: it verifies all datasets but the values.
+func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	return d.check(ctx, formats.Portion{}, report, func(report func(formats.Damage)) error { return d.checkDatasets(ctx, report) })
+}
+
+// check calls bytes, which compares portion p of the file with checksums. If it reports nothing, check
+// compares what the file says twice.
+func (d *dataset) check(ctx context.Context, p formats.Portion, report func(formats.Damage), bytes func(report func(formats.Damage)) error) error {
 	if err := d.Gate.Enter(0); err != nil {
 		return err
 	}
@@ -26,38 +41,22 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err
 	}
-	sums := d.checksums
-	sums.Name = filepath.Base(d.Path) // the file's current name
-	return checksum.Checksums{sums}.Check(ctx, filepath.Dir(d.Path), int64(len(d.mapping.Data))-sums.Size, p, workers, report)
-}
-
-// CheckQuick implements formats.Checker: it verifies all datasets but the values.
-func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	if err := d.Gate.Enter(0); err != nil {
-		return err
-	}
-	defer d.Gate.Leave(0)
-	if err := checksum.Arguments(ctx, d.Path, formats.Portion{}, report); err != nil {
-		return err
-	}
-	if whole, err := d.checkFooter(report); err != nil || !whole {
-		return err
-	}
-	damage, err := d.checkDatasets(ctx)
-	if err == nil && damage == nil {
-		damage, err = d.checkRows(ctx)
-	}
-	for _, x := range damage {
+	intact := true
+	err := bytes(func(x formats.Damage) {
+		intact = false
 		report(x)
+	})
+	if err != nil || !intact || p.Index > 0 {
+		return err
 	}
-	return err
+	return d.checkRows(ctx, report)
 }
 
-// checkDatasets returns the damage of all datasets but the values.
-func (d *dataset) checkDatasets(ctx context.Context) (damage []formats.Damage, err error) {
+// checkDatasets reports the damage of all datasets but the values.
+func (d *dataset) checkDatasets(ctx context.Context, report func(formats.Damage)) error {
 	for i := range d.in.extents {
 		if err := ctx.Err(); err != nil {
-			return damage, err
+			return err
 		}
 		p := &d.in.extents[i]
 		if !p.hasChecksum {
@@ -68,43 +67,41 @@ func (d *dataset) checkDatasets(ctx context.Context) (damage []formats.Damage, e
 			err = fmt.Errorf("the checksum of dataset %s differs", p.name)
 		}
 		if err != nil {
-			damage = append(damage, d.damageOf(p, err))
+			report(d.damageOf(p, err))
 		}
 	}
-	return damage, nil
+	return nil
 }
 
 func (d *dataset) damageOf(p *extent, err error) formats.Damage {
 	return formats.Damage{File: filepath.Base(d.Path), Offset: p.offset, Length: p.length(), Cause: err.Error()}
 }
 
-// checkRows compares the manifest and the images' offsets, which other readers use, with the index.
-func (d *dataset) checkRows(ctx context.Context) (damage []formats.Damage, err error) {
-	p := d.in.extents.find(manifestName)
-	if p == nil {
-		return nil, fmt.Errorf("check %s: %w: dataset %s is missing", d.Path, formats.ErrDamaged, manifestName)
+// checkRows compares the manifest and the images' offsets, which other readers use, with the index. It
+// reports the first difference.
+func (d *dataset) checkRows(ctx context.Context, report func(formats.Damage)) error {
+	rows, err := d.in.find(manifestName, formats.Uint8, -1)
+	if err != nil {
+		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	offsets := d.in.extents.find(offsetsName)
+	i := 0
 	err = guard.Do(func() error {
-		i := 0
 		return located(d.in.manifestRows(d.Meta()))(func(r *sampleindex.Row) error {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := d.Index().Compare(i, r); err != nil {
-				return err
-			}
 			if offsets != nil && !d.in.hasOffset(offsets, i, r.Location) {
-				return fmt.Errorf("%w: dataset %s has another offset of the image of key %q than the index", formats.ErrDamaged, offsetsName, r.Key)
+				return fmt.Errorf("%w: dataset %s has another offset of the image with key %q than the sizes in the manifest give", formats.ErrDamaged, offsetsName, r.Key)
 			}
 			i++
-			return nil
+			return d.Index().Compare(i-1, r)
 		})
 	})
-	if err == nil || ctx.Err() != nil {
-		return nil, err
+	if err != nil && ctx.Err() == nil {
+		report(d.damageOf(rows, err))
 	}
-	return []formats.Damage{d.damageOf(p, err)}, nil
+	return ctx.Err()
 }
 
 // hasOffset reports whether image i is at that location by the rows of offsets.

@@ -84,7 +84,7 @@ func (l *loader) index(path string, m *formats.Meta, salvage bool) (*indexfile.F
 	if salvage {
 		// A page of it may be damaged too.
 		if _, damage := l.verified(indexName); damage != nil {
-			if made, failed := indexfile.Salvage("", &s); failed == nil {
+			if made, failed := indexfile.Salvage("", nil, &s); failed == nil {
 				return made, nil
 			}
 		}

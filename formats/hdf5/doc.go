@@ -18,7 +18,8 @@
 //	NAME              extra fields of one shape: (N, ...)
 //	NAME/             other extra fields: bytes, offsets, shapes (rows are padded with
 //	                  -1), encodings and dtypes (N) uint8, codes (see layout.go)
-//	dsconv/           manifest.parquet and dataset.json, unchanged, uint8
+//	dsconv/           manifest.parquet, dataset.json and index, unchanged, uint8; the index begins at a
+//	                  multiple of 4,096 bytes
 //
 // An extra field with the name of one of these datasets gets a "_" at its end. The attribute
 // encoding of images, bytes and extra fields is the values' encoding, "mixed" if there
@@ -30,20 +31,23 @@
 // # Writing
 //
 // Samples come in key order. Images are appended to a file in the staging folder, after space
-// for HDF5's header; extra fields to their own files. In Commit the library writes a skeleton:
-// the same file, but with holes instead of the bytes of images and fields. Its
-// header and tail are copied around the images, whose bytes are therefore written once, and the
-// fields are copied into their holes. So a kill never leaves a large file that the library has
-// half written. The library also returns the extents of the datasets for the footer. Finally,
-// Commit verifies that the library and the reader find the same extents in the finished file.
+// for HDF5's header; extra fields to their own files. Commit writes all other datasets but keys and
+// classes to files too, row by row. Then the library writes a skeleton: the same file, but with holes
+// instead of the bytes of these datasets. Its header and tail are copied around the images, whose bytes are
+// therefore written once, and the other files are copied into their holes. So a kill never leaves a large file
+// that the library has half written, and memory does not grow with the samples. The library also returns the
+// extents of the datasets for the footer. Finally, Commit verifies that the library and the reader find the
+// same extents in the finished file.
 //
 // # Reading
 //
 // Reading does not use the HDF5 library, which trusts the file and uses locks: the footer has
 // the extents of the datasets, and their bytes are read from mapped memory. Values
-// that View lends point there. Open verifies the checksums of all datasets except images and
-// fields' values, which it does not read; Read compares each sample with its checksum, View
-// does not. Salvage tolerates damage of all but the extents, the manifest and dataset.json.
+// that View lends point there. Open reads the footer, dataset.json and a few pages of the index; a file of an
+// earlier version, which has none, gets one in the user's cache. The index has each image's location. The
+// offsets, shapes and types of extra fields are compared with the checksums of the file's blocks when they are
+// first used: damage costs the samples in the block. Read compares each sample with its checksum, View
+// does not. Salvage tolerates damage of the block checksums, and of the index if the manifest is intact.
 // Files that dsconv did not write are not read: formats.ErrNotDataset.
 //
 // Writing needs cgo; without it Create and Resume return formats.ErrNotBuilt.

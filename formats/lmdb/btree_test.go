@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
-// walk visits all keys of a database that are not damaged, in their order.
+// walk visits all keys of a database that are not damaged, in their order; a key is valid until visit returns.
 func (e *environment) walk(db int, visit func(key, value []byte)) error {
 	d := e.databases[db]
 	if d.err != nil {

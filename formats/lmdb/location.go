@@ -31,8 +31,8 @@ func (p *pages) pageOf(at sampleindex.Location) (no uint64, offset int) {
 	return no, int(uint64(at.Offset) - no*uint64(p.size))
 }
 
-// valueAt returns the value at the location that was recorded for key. What is there must be a value of
-// that length, and in a leaf, of that key: the header of a node, or of an overflow page, comes before it.
+// valueAt returns the value at the location that was recorded for key. What comes before it must be the header
+// of a leaf's node with that key and length, or of overflow pages for that length.
 func (p *pages) valueAt(at sampleindex.Location, key []byte) ([]byte, error) {
 	no, offset := p.pageOf(at)
 	if at.Length < 0 || at.Length > math.MaxUint32 {
@@ -41,15 +41,15 @@ func (p *pages) valueAt(at sampleindex.Location, key []byte) ([]byte, error) {
 	if offset == pageHeader { // in a leaf, nodes come after the page's header
 		return p.overflow(no, uint32(at.Length))
 	}
-	t, err := p.treePage(no)
+	b, err := p.raw(no)
 	if err != nil {
 		return nil, err
 	}
 	begin := offset - len(key) - nodeHeader
-	if !t.leaf || begin < t.upper {
+	if begin < pageHeader {
 		return nil, damagedPage(no, "there is no value %d bytes into it", offset)
 	}
-	n := node{page: no, b: t.b[begin:]}
+	n := node{page: no, b: b[begin:]}
 	if n.flags() != 0 || int64(n.size()) != at.Length || n.dataAt() != nodeHeader+len(key) || !bytes.Equal(n.key(), key) {
 		return nil, damagedPage(no, "the value %d bytes into it is not that of the key", offset)
 	}

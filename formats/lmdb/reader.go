@@ -23,6 +23,7 @@ type dataset struct {
 	headers []npy.Parser // of each field's raw values
 	images  *environment
 	fields  *environment // nil without extra fields
+	salvage bool         // the index may be of other data files
 }
 
 var (
@@ -62,11 +63,11 @@ func open(path string, salvage bool) (formats.Dataset, error) {
 		return nil, errors.Join(err, closeAll(environments))
 	}
 	extra := extraFields(meta.Schema)
-	index, err := sidecar.Describe(path, meta, sums, places(environments, len(extra), ignore), salvage)
+	index, err := sidecar.Describe(path, meta, sums, places(environments, ignore), salvage)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(environments))
 	}
-	d := &dataset{extra: extra, headers: make([]npy.Parser, len(meta.Schema)), images: environments[0]}
+	d := &dataset{extra: extra, headers: make([]npy.Parser, len(meta.Schema)), images: environments[0], salvage: salvage}
 	if len(extra) > 0 {
 		d.fields = environments[1]
 	}
@@ -146,8 +147,15 @@ func (d *dataset) value(e sampleindex.Entry, db int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if db < 0 {
-		return d.images.getAt(0, e.Location(), key)
+	from, at := d.images, e.Location()
+	if db >= 0 {
+		from, at = d.fields, e.Field(db)
 	}
-	return d.fields.getAt(db, e.Field(db), key)
+	b, err := from.getAt(max(0, db), at, key)
+	if err != nil && d.salvage {
+		if b, other := from.get(max(0, db), string(key)); other == nil {
+			return b, nil
+		}
+	}
+	return b, err
 }

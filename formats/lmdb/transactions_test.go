@@ -221,7 +221,7 @@ func TestTwin(t *testing.T) {
 func compare(t *testing.T, theirs *transactions, ours *environment, db int) {
 	t.Helper()
 	var walked [][2][]byte
-	if err := ours.walk(db, func(k, v []byte) { walked = append(walked, [2][]byte{k, v}) }); err != nil {
+	if err := ours.walk(db, func(k, v []byte) { walked = append(walked, [2][]byte{bytes.Clone(k), bytes.Clone(v)}) }); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

@@ -38,7 +38,7 @@ var functions = []any{
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder,
 
-	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
+	convert.New, convert.NewVersion, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,

@@ -14,7 +14,7 @@
 // are separate ("first view", "first plain"): they have the page faults.
 //
 // Opening is timed and its memory measured in processes of their own too, --opens of each dataset, which
-// open it and load a batch. --epochs of them load an epoch and measure again:
+// open it and load a batch. --epochs of them load an epoch, or several if that is short, and measure again:
 //
 //	scale --dir /tmp/scale --small 1000 --large 1000000 --side 16 --min-bytes 700 --max-bytes 1100
 //	  --reads 2000 --disk-rounds 0 --opens 11 --epochs 1 --json scale-memory.json

@@ -6,7 +6,8 @@
 
 It needs dsconv's wheel, torch and Pillow. The cases are --processes (8) spawned processes with a `dsconv.Loader` each,
 and a `dsconv.Dataset` in a DataLoader with as many workers, forked and spawned. Each process loads an epoch, or
---batches of it, and what all of them have in memory is read at the same moment. `growth` has how much more a process
+--batches of it; a short epoch is loaded repeatedly, since allocators and garbage collectors take memory for a while.
+What all of them have in memory is read at the same moment. `growth` has how much more a process
 takes for the last dataset than for the first: the median of all processes, in bytes.
 
 Opening is timed in processes of their own, --opens for each dataset, from the call to the open `Loader` or `Dataset`.
@@ -34,6 +35,8 @@ from dsconv import transforms as T
 from torch.utils.data import DataLoader, RandomSampler
 
 BATCH = 64
+# A process loads at least so many batches, of several epochs if one is short.
+STEADY = 200
 SIZES = {
     "pss": "Pss",
     "pss_anonymous": "Pss_Anon",
@@ -156,11 +159,12 @@ def load(path: str, side: int, batches: int, done: Any, leave: Any) -> None:
     torch.set_num_threads(1)
     start = time.perf_counter()
     loader = dsconv.Loader(path, BATCH, T.CenterCrop(side), shuffle=True, num_workers=1, pin_memory=False)
-    first = 0.0
-    for k, _ in enumerate(loader, start=1):
-        first = first or time.perf_counter() - start
-        if k == batches:
-            break
+    first, loaded = 0.0, 0
+    while loaded < (batches or STEADY):
+        for _ in loader:
+            first, loaded = first or time.perf_counter() - start, loaded + 1
+            if loaded == batches:
+                break
     done.put(first)
     leave.wait()
     assert len(loader) > 0
@@ -189,9 +193,10 @@ def workers(path: str, start: str, options: argparse.Namespace) -> Iterator[tupl
     )
     before = {child.pid for child in multiprocessing.active_children()}
     begin = time.perf_counter()
-    first = 0.0
-    for _ in loader:
-        first = first or time.perf_counter() - begin
+    first, loaded = 0.0, 0
+    while loaded < options.processes * (options.batches or STEADY):
+        for _ in loader:
+            first, loaded = first or time.perf_counter() - begin, loaded + 1
     pids = [child.pid for child in multiprocessing.active_children() if child.pid not in before]
     assert len(pids) == options.processes
     yield [pid for pid in pids if pid is not None], [first]

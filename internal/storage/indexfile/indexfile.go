@@ -64,18 +64,22 @@ func Open(path string, written bool, s *Source) (*File, error) {
 	return s.make(path, cached)
 }
 
-// Salvage is Open that compares the whole index with its checksums, and makes another one if it is damaged.
-func Salvage(path string, s *Source) (*File, error) {
+// Salvage opens the index at path if verify accepts all its bytes, whatever the data files are now: what they
+// lack is found when it is read. Otherwise it opens one for the files as they are, of which each page is as it
+// was written, or makes one. verify is nil if nobody knows the bytes, path "" if there is no file.
+func Salvage(path string, verify func(content []byte) error, s *Source) (*File, error) {
+	if verify != nil {
+		if x := verified(path, verify, s); x != nil {
+			return x, nil
+		}
+	}
 	cached := cachePath(s.ID)
 	for _, place := range []string{path, cached} {
-		if place == "" {
-			continue
-		}
 		x, err := openAt(place, s)
 		if err != nil {
 			continue
 		}
-		if Whole(x.Index) {
+		if whole(x.Index) {
 			return x, nil
 		}
 		_ = x.Close() // it was only read
@@ -83,8 +87,28 @@ func Salvage(path string, s *Source) (*File, error) {
 	return s.make("", cached)
 }
 
-// Whole reports whether all of the index is as it was written.
-func Whole(x *sampleindex.Index) bool {
+// verified opens the index at path if verify accepts its bytes.
+func verified(path string, verify func(content []byte) error, s *Source) *File {
+	m, err := mapped.Map(path)
+	if err != nil {
+		return nil
+	}
+	var x *sampleindex.Index
+	err = guard.Read(m.Data, func() (err error) {
+		if err = verify(m.Data); err == nil {
+			x, err = sampleindex.Open(m.Data, path)
+		}
+		return err
+	})
+	if err != nil || x.Len() != s.Count {
+		_ = m.Close() // it was only read
+		return nil
+	}
+	return &File{x, m}
+}
+
+// whole reports whether all of the index is as it was written.
+func whole(x *sampleindex.Index) bool {
 	whole := true
 	err := x.Check(context.Background(), func(formats.Damage) { whole = false })
 	return err == nil && whole

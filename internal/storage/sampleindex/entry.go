@@ -107,10 +107,13 @@ func (e *Entry) Key() ([]byte, error) { return e.keyWith("") }
 // keyWith returns the key with the suffix after it.
 func (e *Entry) keyWith(suffix string) ([]byte, error) {
 	key, err := e.text(numberKey, e.x.keys, suffix)
-	if err == nil && len(key) == len(suffix) {
-		err = fmt.Errorf("%s: %w: an empty key", e.x.name, formats.ErrDamaged)
+	if err != nil {
+		return nil, err
 	}
-	return key, err
+	if err := formats.CheckKey(asString(key[:len(key)-len(suffix)])); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", e.x.name, formats.ErrDamaged, err)
+	}
+	return key, nil
 }
 
 // asString is b as a string, without a copy: nobody writes to b any more.

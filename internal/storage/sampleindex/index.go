@@ -99,36 +99,40 @@ func IsIndex(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
 type Index struct {
 	pages
 	*layout
-	id ID
+	id     ID
+	header [headerSize]byte
 }
 
 // Open opens the index in b, which must stay mapped as long as it is used. name is the file's name, for
 // errors. Open reads a few pages, however long the file is.
 func Open(b []byte, name string) (x *Index, err error) {
+	named := func(err error) error { return fmt.Errorf("%s: %w", name, err) }
 	err = guard.Read(b[:min(len(b), pageSize)], func() error {
 		h, err := decodeHeader(b, int64(len(b)))
 		if err != nil {
-			return err
+			return named(err)
 		}
-		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id}
+		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id, header: [headerSize]byte(b)}
 		var total int64
 		x.first, total = levels(h.data)
 		x.seen = bitmap(total)
 		at := pageSize + h.description
-		description, err := x.use(pageSize, at)
+		description, err := x.use(pageSize, at) // its errors name the file
 		if err != nil {
 			return err
 		}
-		x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize)
-		return err
-	})
-	if err != nil {
-		if !errors.Is(err, formats.ErrDamaged) || x == nil || x.layout == nil {
-			err = fmt.Errorf("%s: %w", name, err)
+		if x.layout, err = decodeLayout(description, h.rows, align(at), h.data*pageSize); err != nil {
+			return named(err)
 		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		return x, nil
+	case errors.Is(err, formats.ErrDamaged):
 		return nil, err
 	}
-	return x, nil
+	return nil, named(err) // of a panic
 }
 
 // Len returns the number of samples.
@@ -150,9 +154,18 @@ func (x *Index) At(i int) (e Entry, err error) {
 			e.long = bytes.Clone(row)
 		}
 		copy(e.room[:], row)
-		return cmp.Or(err, guard.Shortened(b))
+		return cmp.Or(err, guard.Shortened(b), x.unchanged())
 	})
 	return e, err
+}
+
+// unchanged returns an error if the file was overwritten since it was opened. Its pages are compared with
+// their checksums only once, but the first one has the checksum of all.
+func (x *Index) unchanged() error {
+	if !bytes.Equal(x.b[:headerSize], x.header[:]) {
+		return fmt.Errorf("%s: %w: it was overwritten while it was open: open the dataset again", x.name, formats.ErrDamaged)
+	}
+	return nil
 }
 
 // rowAt returns the bytes of row i, without those that only a number read as 8 bytes needs.

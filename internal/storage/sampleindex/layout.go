@@ -98,14 +98,14 @@ const maxMembers = 64
 
 func (l *layout) user0() int { return fixedNumbers + 2*l.fields }
 
-// finish derives what the description does not have: positions in a row, and the sections, which begin
-// at byte from and on pages of their own. It reports whether they end at or before byte limit.
+// finish derives what the description does not have: positions in a row, and the sections, of which
+// the first begins at byte from. It reports whether they end at or before byte limit.
 func (l *layout) finish(from, limit int64, keys, paths int64, user []int64) bool {
 	l.placeNumbers()
 	next := func(length int64) span {
 		s := span{from, length}
 		if from <= limit { // otherwise the sum might overflow
-			from = roundUp(from + length)
+			from = align(from + length)
 		}
 		return s
 	}
@@ -123,7 +123,7 @@ func (l *layout) finish(from, limit int64, keys, paths int64, user []int64) bool
 			l.members = append(l.members, next(4*int64(n)))
 		}
 	}
-	l.end = from
+	l.end = roundUp(from)
 	return from <= limit
 }
 
@@ -159,6 +159,9 @@ func (l *layout) placeNumbers() {
 	}
 	l.width = at
 }
+
+// align returns where a section begins that may begin at byte n.
+func align(n int64) int64 { return (n + 7) &^ 7 }
 
 func roundUp(n int64) int64 { return (n + pageSize - 1) &^ (pageSize - 1) }
 
@@ -213,6 +216,11 @@ func decodeLayout(b []byte, rows int, from, end int64) (*layout, error) {
 	user := make([]int64, len(l.columns))
 	for k := range user {
 		user[k] = c.Number(end)
+	}
+	for _, name := range l.splits {
+		if err := CheckStoredSplit(name); err != nil {
+			return nil, err
+		}
 	}
 	if c.Failed || len(c.B) != 0 || total != rows || !slices.IsSorted(l.splits) {
 		return nil, fmt.Errorf("%w: its description cannot be parsed", formats.ErrDamaged)

@@ -37,13 +37,14 @@ func (p *Places) IDOf(of checksum.FileChecksums) sampleindex.ID {
 }
 
 // Describe returns the Description of the dataset in dir, whose dataset.json is m: with its index, or, if it
-// has none, with one that is made from the manifest. With salvage, so is one for a damaged index.
+// has none, with one that is made from the manifest. With salvage, so is one for a damaged index, and the data
+// files need not be those that it was made from.
 func Describe(dir string, m *formats.Meta, sums checksum.Checksums, p Places, salvage bool) (description.Description, error) {
 	of, err := find(dir, sums, ManifestName)
 	if err != nil {
 		return description.Description{}, err
 	}
-	_, unlisted := find(dir, sums, indexfile.Name)
+	listed, unlisted := find(dir, sums, indexfile.Name)
 	s := indexfile.Source{ID: p.IDOf(of), Columns: m.Columns, Fields: p.Fields, Count: m.Count, Rows: rowsOf(dir, m, of), Lost: p.Lost}
 	if p.Locate != nil {
 		s.Rows = p.Locate(s.Rows)
@@ -51,7 +52,11 @@ func Describe(dir string, m *formats.Meta, sums checksum.Checksums, p Places, sa
 	file := filepath.Join(dir, indexfile.Name)
 	var x *indexfile.File
 	if salvage {
-		x, err = indexfile.Salvage(file, &s)
+		verify := listed.Verify
+		if unlisted != nil {
+			verify = nil
+		}
+		x, err = indexfile.Salvage(file, verify, &s)
 	} else {
 		x, err = indexfile.Open(file, unlisted == nil, &s)
 	}
