@@ -167,9 +167,6 @@ func (p *Profile) layout() *layout {
 	for k := range l.numbers {
 		l.numbers[k] = number{base: p.low[k], width: widthFor(uint64(p.high[k]) - uint64(p.low[k]))}
 	}
-	if n := &l.numbers[numberLabel]; n.width > 0 {
-		*n = number{width: 8}
-	}
 	l.splits, l.encodings = sortedNames(p.splits), sortedNames(p.encodings)
 	for _, name := range l.splits {
 		l.counts = append(l.counts, p.splits[name])
