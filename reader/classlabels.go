@@ -3,7 +3,6 @@ package reader
 import (
 	"cmp"
 	"encoding/binary"
-	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -11,7 +10,7 @@ import (
 
 // Labels gives the classes of the split's samples in key order, formats.NoLabel for none, without reading
 // the samples: that of sample i is the little-endian int64 at data[i*stride:]. The stride is 0 if all have
-// the same class, else a multiple of 8. The caller only reads data, which may be mapped memory of the
+// the same class. The caller only reads data, which may be mapped memory of the
 // dataset, and calls release, from any goroutine, when it does not use data any more: until then data
 // stays valid, after Close too. Only where the split's samples do not lie side by side, or the dataset is
 // not packed, the memory is the Loader's own, 8 bytes a sample.
@@ -38,13 +37,7 @@ func (l *Loader) Labels() (data []byte, stride int, release func(), err error) {
 		release()
 		return nil, 0, nil, err
 	}
-	data = data[first*stride:]
-	if stride%8 != 0 || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%8 != 0 {
-		release()
-		data, stride, err = l.copyLabels()
-		release = func() {}
-	}
-	return data, stride, release, err
+	return data[first*stride:], stride, release, nil
 }
 
 // copyLabels is Labels in memory of its own.

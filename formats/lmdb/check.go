@@ -76,13 +76,15 @@ func (d *dataset) checkTrees(ctx context.Context, report func(formats.Damage)) e
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if found.Info, err = d.Index().Info(i); err != nil {
-			return err
-		}
 		e, err := d.Index().At(i)
 		if err != nil {
 			return err
 		}
+		key, err := e.Key()
+		if err != nil {
+			return err
+		}
+		found.Key, found.Size, found.Encoding = string(key), e.Size(), e.Encoding()
 		if err := l.locate(&found); err != nil {
 			return err
 		}

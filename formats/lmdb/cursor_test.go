@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
@@ -179,5 +180,46 @@ func TestSharedChildren(t *testing.T) {
 		if found != len(last) || damaged == 0 || damaged > metaPages+levels {
 			t.Errorf("%d keys and %d damaged pages of %d", found, damaged, metaPages+levels)
 		}
+	}
+}
+
+// TestUnreadablePages: what a page that cannot be read had is not found, and nothing else is taken for it.
+func TestUnreadablePages(t *testing.T) {
+	dir := t.TempDir()
+	shape{keys: 20_000, commits: 1, key: numbered, size: upTo(60), ordered: true}.write(t, dir)
+	file := filepath.Join(dir, dataName)
+	e, err := openEnvironment(dir, dataName, nil)
+	must(t, err)
+	defer e.close()
+	want := make([]sampleindex.Location, 20_000)
+	s := newScan(e, 0, func(err error) error { return err })
+	for i := range want {
+		want[i], err = s.locate(numbered(nil, i))
+		must(t, err)
+	}
+	left := int64(e.databases[0].root+1) * int64(e.size) // pages that were written after the root are lost
+	must(t, os.Truncate(file, left))
+	unreadable, lost := 0, 0
+	s = newScan(e, 0, func(err error) error {
+		if !errors.As(err, new(*guard.ReadError)) {
+			t.Errorf("not about a page that cannot be read: %v", err)
+		}
+		unreadable++
+		return nil
+	})
+	for i := range want {
+		at, err := s.locate(numbered(nil, i))
+		must(t, err)
+		if at == (sampleindex.Location{}) {
+			lost++
+		} else if at != want[i] {
+			t.Fatalf("key %d: %+v, it was %+v", i, at, want[i])
+		}
+		if _, err := e.getAt(0, want[i], []byte(numbered(nil, i))); (err != nil) != (want[i].Offset >= left) {
+			t.Fatalf("key %d of a file with %d bytes at %+v: %v", i, left, want[i], err)
+		}
+	}
+	if unreadable == 0 || lost == 0 || lost == len(want) {
+		t.Errorf("%d pages cannot be read, %d of %d keys are lost", unreadable, lost, len(want))
 	}
 }

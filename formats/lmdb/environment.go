@@ -1,7 +1,6 @@
 package lmdb
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -20,8 +19,8 @@ type environment struct {
 	file      pages  // all pages, also those that a damaged meta page does not have
 	name      string // of the file, relative to the dataset
 	mapping   *mapped.Mapping
-	stamp     []byte
-	metaErr   error // damage of the meta pages
+	stamp     []byte // see meta
+	metaErr   error  // damage of the meta pages
 	databases []database
 }
 
@@ -71,7 +70,7 @@ func (e *environment) open(data []byte, databases []string) error {
 	e.pages = newPages(data, &m)
 	e.file = e.pages
 	e.file.count = uint64(len(data) / m.pageSize)
-	e.stamp = e.stampOf(&m)
+	e.stamp = m.stamp()
 	main, mainErr := databaseRoot(m.main, m.no)
 	if len(databases) == 0 {
 		e.databases[0] = database{root: main, err: mainErr}
@@ -100,17 +99,16 @@ func (e *environment) fail(n int, err error) {
 }
 
 // get returns the value of key in the file's memory, valid until close.
-func (e *environment) get(db int, key string) ([]byte, error) {
+func (e *environment) get(db int, key string) (b []byte, err error) {
 	mark := guard.Now()
-	n, err := e.lookUp(&e.databases[db], unsafe.Slice(unsafe.StringData(key), len(key)))
-	var b []byte
+	var n node
+	if err = e.databases[db].err; err == nil {
+		n, err = e.find(e.databases[db].root, unsafe.Slice(unsafe.StringData(key), len(key)))
+	}
 	if err == nil {
 		b, err = e.value(&n)
 	}
-	if unreadable := e.unreadable(mark, n.page, err); unreadable != nil {
-		err = unreadable
-	}
-	if err != nil {
+	if err = guard.Since(mark, e.data, err); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.name, formats.WrapDamaged(err))
 	}
 	return b, nil
@@ -132,47 +130,7 @@ func (e *environment) getAt(db int, at sampleindex.Location, key []byte) ([]byte
 	return b, nil
 }
 
-// unreadable returns an error if, since mark, a read of the leaf or of the page that err is about
-// has failed.
-func (e *environment) unreadable(mark guard.Mark, leaf uint64, err error) error {
-	if guard.Quiet(mark) {
-		return nil
-	}
-	pages := []uint64{leaf}
-	if page := new(pageError); errors.As(err, &page) {
-		pages = append(pages, page.no)
-	}
-	for _, no := range pages {
-		if no >= e.count {
-			continue
-		}
-		if err := guard.Check(mark, e.data[int(no)*e.size:][:e.size]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *environment) lookUp(d *database, key []byte) (node, error) {
-	if d.err != nil {
-		return node{}, d.err
-	}
-	return e.find(d.root, key)
-}
-
 func (e *environment) close() error {
 	e.pages, e.file = pages{}, pages{}
 	return e.mapping.Close()
-}
-
-// stampOf returns what differs after every edit by LMDB's own library and after a copy that renumbers
-// pages, though the file may have the same length: the newest meta page, and the root page of the main
-// database.
-func (e *environment) stampOf(m *meta) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, m.txn)
-	b = append(binary.LittleEndian.AppendUint64(b, m.last), m.main...)
-	if root, err := e.raw(u64(m.main[dbRoot:])); err == nil {
-		b = append(b, root...)
-	}
-	return b
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
-// places are the locations of the values in the environments, whose extra fields are in that many
-// databases; wrong is called as by newLocator.
-func places(environments []*environment, fields int, wrong func(*environment, error) error) sidecar.Places {
-	p := sidecar.Places{Fields: fields, Lost: new(bool)}
+// places are the locations of the values in the environments; wrong is called as by newLocator.
+func places(environments []*environment, wrong func(*environment, error) error) sidecar.Places {
+	p := sidecar.Places{Lost: new(bool)}
 	p.Locate = func(rows sampleindex.Rows) sampleindex.Rows {
 		return func(yield func(r *sampleindex.Row) error) error {
 			l, err := newLocator(environments, wrong)
@@ -35,6 +34,9 @@ func places(environments []*environment, fields int, wrong func(*environment, er
 	for _, e := range environments {
 		p.Stamp = append(p.Stamp, e.stamp...)
 	}
+	for _, e := range environments[1:] {
+		p.Fields = len(e.databases)
+	}
 	return p
 }
 
@@ -44,14 +46,13 @@ func ignore(*environment, error) error       { return nil }
 
 // locator finds where the values of a dataset's samples are, sample by sample in key order.
 type locator struct {
-	environments []*environment
-	scans        [][]*scan // by environment and database; nil if the database cannot be read
+	scans [][]*scan // by environment and database; nil if the database cannot be read
 }
 
 // newLocator returns the locator of the environments of images and, if there are extra fields, of fields.
 // wrong is called with what is wrong with the trees: see scan.
 func newLocator(environments []*environment, wrong func(*environment, error) error) (*locator, error) {
-	l := &locator{environments: environments, scans: make([][]*scan, len(environments))}
+	l := &locator{make([][]*scan, len(environments))}
 	for k, e := range environments {
 		for db, d := range e.databases {
 			var s *scan

@@ -60,6 +60,14 @@ type meta struct {
 	main     []byte // MDB_db of the main database
 }
 
+// stamp returns what differs after every edit by LMDB's own library, though the file may have the same length:
+// the transaction, the last page, and the main database with its root and its numbers of pages and entries. A
+// compacting copy of a file of one transaction has another root, since the root is its last page.
+func (m *meta) stamp() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, m.txn)
+	return append(binary.LittleEndian.AppendUint64(b, m.last), m.main...)
+}
+
 // newestMeta returns the meta page of the last transaction. If one of the two is damaged, it
 // returns the other one and an error; if both are, pageSize is 0.
 func newestMeta(data []byte) (meta, error) {

@@ -63,7 +63,7 @@ func open(path string, salvage bool) (formats.Dataset, error) {
 		return nil, errors.Join(err, closeAll(environments))
 	}
 	extra := extraFields(meta.Schema)
-	index, err := sidecar.Describe(path, meta, sums, places(environments, len(extra), ignore), salvage)
+	index, err := sidecar.Describe(path, meta, sums, places(environments, ignore), salvage)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(environments))
 	}

@@ -30,7 +30,7 @@ func (w *writer) ReuseFile(i int, change func(*formats.Info)) error {
 		return errors.Join(err, closeAll(environments))
 	}
 	defer closeAll(environments) //nolint:errcheck // it was only read
-	old, sums, err := w.Replaced(places(environments, len(w.extra), ignore))
+	old, sums, err := w.Replaced(places(environments, ignore))
 	if err != nil {
 		return err
 	}

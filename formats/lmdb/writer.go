@@ -168,7 +168,7 @@ func (w *writer) commit() error {
 	}
 	environments, err := openEnvironments(dir, w.Meta.Schema)
 	if err == nil {
-		err = w.WriteSidecar(dir, "", sums, nil, places(environments, len(w.extra), refuse))
+		err = w.WriteSidecar(dir, "", sums, nil, places(environments, refuse))
 	}
 	if err = errors.Join(err, closeAll(environments)); err != nil {
 		return err

@@ -196,6 +196,7 @@ func TestHostileKeys(t *testing.T) {
 	for key, path := range madeUpAll(t, "x.tar", func(key string) string { return key }, records) {
 		ds, err := Format{}.Open(path)
 		if err == nil {
+			_, err = ds.Info(0)
 			_ = ds.Close()
 		}
 		if !errors.Is(err, formats.ErrDamaged) || !errors.Is(err, formats.ErrKey) || len(err.Error()) > 1000 {

@@ -21,13 +21,22 @@ import "C"
 
 import (
 	"encoding/json"
+	"os"
+	"runtime/debug"
 	"unsafe"
 
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-func init() { parallel.RaiseForC() }
+func init() {
+	parallel.RaiseForC()
+	if os.Getenv("GOGC") == "" {
+		// There is little garbage: by default the heap grows to 4 MB before it is collected, in each
+		// process of a training.
+		debug.SetGCPercent(40)
+	}
+}
 
 func main() {}
 

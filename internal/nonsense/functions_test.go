@@ -38,7 +38,7 @@ var functions = []any{
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder,
 
-	convert.New, convert.NewVersion, convert.SplitNames, convert.WriteTable,
+	convert.New, convert.NewVersion, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
@@ -68,6 +68,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*diff.Report](),
 	reflect.TypeFor[*augment.Steps](),
 	reflect.TypeFor[*convert.Splitter](),
+	reflect.TypeFor[*convert.Splits](),
 	reflect.TypeFor[*dsconv.PackPlan](),
 	reflect.TypeFor[*dsconv.Report](),
 	reflect.TypeFor[augment.CenterCrop](),

@@ -121,6 +121,22 @@ func sign(b []byte) []byte {
 	return b
 }
 
+// TestLabelsOfTheListAndTheRows: verify finds it if an index that somebody made has others in its list.
+func TestLabelsOfTheListAndTheRows(t *testing.T) {
+	rows := []Row{{Info: formats.Info{Key: "a", Label: 3}}, {Info: formats.Info{Key: "b", Label: 1 << 40}}}
+	b := write(t, rows, nil, 0)
+	x := open(t, b)
+	made := slices.Clone(b[:x.first[1]*pageSize])
+	made[x.labels.at+8]++
+	x = open(t, sign(made))
+	if err := x.Compare(0, &rows[0]); err != nil {
+		t.Error(err)
+	}
+	if err := x.Compare(1, &rows[1]); !errors.Is(err, formats.ErrDamaged) {
+		t.Errorf("a label that differs in the list: %v", err)
+	}
+}
+
 // Whatever the bytes, nothing but an error happens; also if all checksums are right.
 func FuzzOpen(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 1))

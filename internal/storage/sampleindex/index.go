@@ -99,7 +99,8 @@ func IsIndex(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
 type Index struct {
 	pages
 	*layout
-	id ID
+	id     ID
+	header [headerSize]byte
 }
 
 // Open opens the index in b, which must stay mapped as long as it is used. name is the file's name, for
@@ -111,7 +112,7 @@ func Open(b []byte, name string) (x *Index, err error) {
 		if err != nil {
 			return named(err)
 		}
-		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id}
+		x = &Index{pages: pages{name: name, b: b, root: h.root}, id: h.id, header: [headerSize]byte(b)}
 		var total int64
 		x.first, total = levels(h.data)
 		x.seen = bitmap(total)
@@ -120,7 +121,7 @@ func Open(b []byte, name string) (x *Index, err error) {
 		if err != nil {
 			return err
 		}
-		if x.layout, err = decodeLayout(description, h.rows, roundUp(at), h.data*pageSize); err != nil {
+		if x.layout, err = decodeLayout(description, h.rows, align(at), h.data*pageSize); err != nil {
 			return named(err)
 		}
 		return nil
@@ -145,28 +146,50 @@ func (x *Index) At(i int) (e Entry, err error) {
 	if i < 0 || i >= x.rows {
 		return e, fmt.Errorf("index %d out of range: the dataset has %d samples", i, x.rows)
 	}
-	row, _ := x.rowAt(i)
-	err = guard.Read(row, func() error {
-		e, err = x.lent(i)
-		e.row = bytes.Clone(e.row)
-		return cmp.Or(err, guard.Shortened(row))
+	e.x = x
+	b := x.rowAt(i)
+	err = guard.Read(b, func() error {
+		row, err := x.row(i)
+		if len(row) > rowRoom {
+			e.long = bytes.Clone(row)
+		}
+		copy(e.room[:], row)
+		return cmp.Or(err, guard.Shortened(b), x.unchanged())
 	})
 	return e, err
 }
 
-// rowAt returns the bytes of row i, and those from which its numbers are read: each as 8 bytes, of which a
-// mask leaves its own.
-func (x *Index) rowAt(i int) (row, numbers []byte) {
-	b := x.b[x.table.at+int64(i)*int64(x.width):]
-	return b[:x.width+x.texts], b[:x.width+x.texts+8]
+// unchanged returns an error if the file was overwritten since it was opened. Its pages are compared with
+// their checksums only once, but the first one has the checksum of all.
+func (x *Index) unchanged() error {
+	if !bytes.Equal(x.b[:headerSize], x.header[:]) {
+		return fmt.Errorf("%s: %w: it was overwritten while it was open: open the dataset again", x.name, formats.ErrDamaged)
+	}
+	return nil
 }
 
-// lent is At of a row in range, in memory of the index.
-func (x *Index) lent(i int) (Entry, error) {
-	row, numbers := x.rowAt(i)
+// rowAt returns the bytes of row i, without those that only a number read as 8 bytes needs.
+func (x *Index) rowAt(i int) []byte {
+	return x.b[x.table.at+int64(i)*int64(x.width):][:x.width+x.texts]
+}
+
+// row returns the bytes of row i, in memory of the index. Its numbers are read as 8 bytes, of which a mask
+// leaves their own.
+func (x *Index) row(i int) ([]byte, error) {
 	at := x.table.at + int64(i)*int64(x.width)
-	_, err := x.use(at, at+int64(len(row)))
-	return Entry{x, numbers}, err
+	_, err := x.use(at, at+int64(x.width+x.texts))
+	return x.b[at:][:x.width+x.texts+8], err
+}
+
+// text returns the text of number k of a row in its section, in memory of the index: it ends where that of
+// the next row begins.
+func (x *Index) text(row []byte, k int, section span) ([]byte, error) {
+	n := &x.numbers[k]
+	from, to := n.of(row), n.of(row[x.width:])
+	if from < 0 || to < from || to > section.length {
+		return nil, fmt.Errorf("%s: %w: a text would be the bytes %d to %d of %d", x.name, formats.ErrDamaged, from, to, section.length)
+	}
+	return x.use(section.at+from, section.at+to)
 }
 
 // Name names sample i in a message: by its key, or by its number if that cannot be read.
@@ -193,9 +216,9 @@ func (x *Index) Find(key string) (i int, ok bool, err error) {
 	err = guard.Read(x.b, func() (err error) {
 		i = sort.Search(x.rows, func(i int) bool {
 			var k []byte
-			e, failed := x.lent(i)
+			row, failed := x.row(i)
 			if failed == nil {
-				k, failed = e.lent(numberKey, x.keys)
+				k, failed = x.text(row, numberKey, x.keys)
 			}
 			err = cmp.Or(err, failed)
 			ok = ok || string(k) == key
@@ -235,18 +258,14 @@ func (x *Index) Fill(i int, s *formats.Sample) error {
 // Splits lists the splits of the samples, "" if some have none, and the number of samples of each.
 func (x *Index) Splits() (names []string, counts []int) { return x.splits, x.counts }
 
-// Labels returns the labels of all samples: int64, little-endian, that of sample i at byte i*stride of data;
-// the stride is 0 if all have the same. It compares the pages of all rows with their checksums.
+// Labels returns the labels of all samples: int64, little-endian, that of sample i at byte i*stride of data,
+// in memory of the index; the stride is 0 if all have the same. It compares their pages with the checksums.
 func (x *Index) Labels() (data []byte, stride int, err error) {
-	n := &x.numbers[numberLabel]
-	if n.width == 0 || x.rows == 0 {
-		return binary.LittleEndian.AppendUint64(nil, uint64(n.base)), 0, nil
+	if x.labels.length == 0 {
+		return binary.LittleEndian.AppendUint64(nil, uint64(x.numbers[numberLabel].base)), 0, nil
 	}
-	table, err := x.use(x.table.at, x.table.end())
-	if err != nil {
-		return nil, 0, err
-	}
-	return table[n.at : n.at+(x.rows-1)*x.width+8], x.width, nil
+	data, err = x.use(x.labels.at, x.labels.end())
+	return data, 8, err
 }
 
 // Members returns the indices of the samples of a split, ascending, in memory of the index; all is true,

@@ -13,12 +13,12 @@ import (
 // The numbers of a row, in the order of the description. The offsets of texts come first: a text ends
 // where that of the next row begins.
 const (
-	numberKey      = iota // offset of the key among the keys
-	numberPath            // offset of the source's path among the paths
-	numberSuffix          // what the path has after the key, as an index of the suffixes; 0: the path is among the paths
-	numberLabel           // has 8 bytes, base 0, or none: it is lent as an array
-	numberSplit           // index of the splits
-	numberEncoding        // index of the encodings
+	numberKey    = iota // offset of the key among the keys
+	numberPath          // offset of the source's path among the paths
+	numberSuffix        // what the path has after the key, as an index of the suffixes; 0: the path is among the paths
+	numberLabel
+	numberSplit    // index of the splits
+	numberEncoding // index of the encodings
 	numberHeight
 	numberWidth
 	numberChannels
@@ -84,6 +84,7 @@ type layout struct {
 	table, keys, paths span
 	user               []span // the texts of each user column
 	end                int64  // of the sections: there the checksums begin
+	labels             span   // int64 of each row, which are lent as an array; empty if all are the same
 	members            []span // the indices of each split's samples, int32; empty if there is one split, or too many
 }
 
@@ -97,14 +98,14 @@ const maxMembers = 64
 
 func (l *layout) user0() int { return fixedNumbers + 2*l.fields }
 
-// finish derives what the description does not have: positions in a row, and the sections, which begin
-// at byte from and on pages of their own. It reports whether they end at or before byte limit.
+// finish derives what the description does not have: positions in a row, and the sections, of which
+// the first begins at byte from. It reports whether they end at or before byte limit.
 func (l *layout) finish(from, limit int64, keys, paths int64, user []int64) bool {
 	l.placeNumbers()
 	next := func(length int64) span {
 		s := span{from, length}
 		if from <= limit { // otherwise the sum might overflow
-			from = roundUp(from + length)
+			from = align(from + length)
 		}
 		return s
 	}
@@ -114,12 +115,15 @@ func (l *layout) finish(from, limit int64, keys, paths int64, user []int64) bool
 	for _, n := range user {
 		l.user = append(l.user, next(n))
 	}
+	if l.numbers[numberLabel].width > 0 {
+		l.labels = next(8 * int64(l.rows))
+	}
 	if len(l.splits) > 1 && len(l.splits) <= maxMembers {
 		for _, n := range l.counts {
 			l.members = append(l.members, next(4*int64(n)))
 		}
 	}
-	l.end = from
+	l.end = roundUp(from)
 	return from <= limit
 }
 
@@ -155,6 +159,9 @@ func (l *layout) placeNumbers() {
 	}
 	l.width = at
 }
+
+// align returns where a section begins that may begin at byte n.
+func align(n int64) int64 { return (n + 7) &^ 7 }
 
 func roundUp(n int64) int64 { return (n + pageSize - 1) &^ (pageSize - 1) }
 
@@ -210,8 +217,12 @@ func decodeLayout(b []byte, rows int, from, end int64) (*layout, error) {
 	for k := range user {
 		user[k] = c.Number(end)
 	}
-	label := &l.numbers[numberLabel]
-	if c.Failed || len(c.B) != 0 || total != rows || !slices.IsSorted(l.splits) || label.width != 0 && (label.width != 8 || label.base != 0) {
+	for _, name := range l.splits {
+		if err := CheckStoredSplit(name); err != nil {
+			return nil, err
+		}
+	}
+	if c.Failed || len(c.B) != 0 || total != rows || !slices.IsSorted(l.splits) {
 		return nil, fmt.Errorf("%w: its description cannot be parsed", formats.ErrDamaged)
 	}
 	if !l.finish(from, end, keys, paths, user) || l.end != end {

@@ -161,14 +161,11 @@ func (p *Profile) Describe(m *formats.Meta) {
 // HasHistory reports whether a row has Provenance.
 func (p *Profile) HasHistory() bool { return p.edited > 0 || p.high[numberOrigin] > 0 }
 
-// layout lays out an index of these rows; its sections begin on the page after the description.
+// layout lays out an index of these rows; its sections begin after the description.
 func (p *Profile) layout() *layout {
 	l := &layout{rows: p.n, columns: p.columns, fields: p.fields, numbers: make([]number, len(p.low))}
 	for k := range l.numbers {
 		l.numbers[k] = number{base: p.low[k], width: widthFor(uint64(p.high[k]) - uint64(p.low[k]))}
-	}
-	if n := &l.numbers[numberLabel]; n.width > 0 {
-		*n = number{width: 8}
 	}
 	l.splits, l.encodings = sortedNames(p.splits), sortedNames(p.encodings)
 	for _, name := range l.splits {
@@ -203,7 +200,7 @@ func (p *Profile) layout() *layout {
 	for k, n := range p.texts {
 		l.user[k].length = n
 	}
-	from := roundUp(pageSize + int64(len(l.encode())))
+	from := align(pageSize + int64(len(l.encode())))
 	l.user = nil
 	l.finish(from, math.MaxInt64/2, p.keys, paths, p.texts)
 	return l

@@ -28,14 +28,13 @@ type Row struct {
 // returns, which may change it. It can be called again.
 type Rows func(yield func(r *Row) error) error
 
-// CheckLocation returns an error if the record does not lie within a file of those sizes.
-func (r *Row) CheckLocation(sizes []int64) error {
-	at := r.Location
-	if at.Shard < 0 || at.Shard >= len(sizes) {
-		return fmt.Errorf("key %q: %w: its record is in shard %d, but there are %d shards", r.Key, formats.ErrDamaged, at.Shard, len(sizes))
+// CheckIn returns an error if the location does not lie within one of so many files, which have those sizes.
+func (at Location) CheckIn(files int, size func(shard int) int64) error {
+	if at.Shard < 0 || at.Shard >= files {
+		return fmt.Errorf("%w: its record is in shard %d, but there are %d shards", formats.ErrDamaged, at.Shard, files)
 	}
-	if size := sizes[at.Shard]; at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
-		return fmt.Errorf("key %q: %w: its record has %d bytes at byte %d, but the file has %d bytes", r.Key, formats.ErrDamaged, at.Length, at.Offset, size)
+	if size := size(at.Shard); at.Offset < 0 || at.Length < 0 || at.Offset > size || at.Length > size-at.Offset {
+		return fmt.Errorf("%w: its record has %d bytes at byte %d, but the file has %d bytes", formats.ErrDamaged, at.Length, at.Offset, size)
 	}
 	return nil
 }

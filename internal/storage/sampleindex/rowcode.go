@@ -34,7 +34,7 @@ func AppendRow(b []byte, r *Row, history bool) []byte {
 }
 
 // TakeRow takes a row with that many user columns, as AppendRow appended it. Its strings are copies.
-// ErrDamaged if the row is cut or has values that no writer writes.
+// ErrDamaged if the row is cut; CheckTaken tells whether its values can be those of a dataset.
 func TakeRow(c *wire.Cursor, columns int, history bool) (Row, error) {
 	var r Row
 	r.Key, r.Split, r.Encoding = string(c.Bytes()), string(c.Bytes()), formats.Encoding(c.Bytes())
@@ -54,11 +54,11 @@ func TakeRow(c *wire.Cursor, columns int, history bool) (Row, error) {
 	if c.Failed {
 		return Row{}, fmt.Errorf("%w: a checkpoint cannot be parsed", formats.ErrDamaged)
 	}
-	return r, checkJournaled(&r)
+	return r, nil
 }
 
-// checkJournaled rejects values that no writer writes to a journal.
-func checkJournaled(r *Row) error {
+// CheckTaken rejects values that no writer writes to a journal.
+func (r *Row) CheckTaken() error {
 	if err := formats.CheckKey(r.Key); err != nil {
 		return fmt.Errorf("a checkpoint: %w: %w", formats.ErrDamaged, err)
 	}

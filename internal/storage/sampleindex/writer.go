@@ -24,6 +24,7 @@ type Writer struct {
 	keys    *bufio.Writer
 	paths   *bufio.Writer
 	user    []*bufio.Writer
+	labels  *bufio.Writer
 	members []*bufio.Writer
 	listed  []int
 	row     []byte
@@ -39,7 +40,7 @@ func NewWriter(f *os.File, p *Profile) (*Writer, error) {
 		f: f, l: l, row: make([]byte, l.width), numbers: make([]int64, len(l.numbers)), ends: make([]int64, 2+len(l.columns)), listed: make([]int, len(l.members)),
 	}
 	at := func(s span) *bufio.Writer { return bufio.NewWriterSize(io.NewOffsetWriter(f, s.at), 64<<10) }
-	w.table, w.keys, w.paths = at(l.table), at(l.keys), at(l.paths)
+	w.table, w.keys, w.paths, w.labels = at(l.table), at(l.keys), at(l.paths), at(l.labels)
 	for _, s := range l.user {
 		w.user = append(w.user, at(s))
 	}
@@ -119,6 +120,11 @@ func (w *Writer) append(r *Row) error {
 			return err
 		}
 	}
+	if l.labels.length > 0 {
+		if _, err := w.labels.Write(binary.LittleEndian.AppendUint64(nil, uint64(r.Label))); err != nil {
+			return err
+		}
+	}
 	if len(w.members) == 0 {
 		return nil
 	}
@@ -192,7 +198,7 @@ func (w *Writer) finish(id ID) error {
 		return err
 	}
 	_, err := w.table.Write(append(w.row[:l.texts:l.texts], make([]byte, 8)...))
-	for _, b := range slices.Concat([]*bufio.Writer{w.table, w.keys, w.paths}, w.user, w.members) {
+	for _, b := range slices.Concat([]*bufio.Writer{w.table, w.keys, w.paths, w.labels}, w.user, w.members) {
 		err = errors.Join(err, b.Flush())
 	}
 	if err != nil {

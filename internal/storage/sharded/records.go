@@ -169,13 +169,19 @@ func (r *Records) location(i int) (e sampleindex.Entry, at sampleindex.Location,
 		return e, at, nil, err
 	}
 	at = e.Location()
-	if at.Shard < 0 || at.Shard >= len(r.files) {
-		return e, at, nil, fmt.Errorf("%s: %w: its record is in shard %d, but there are %d shards", r.Index().Name(i), formats.ErrDamaged, at.Shard, len(r.files))
+	if err := at.CheckIn(len(r.files), func(shard int) int64 { return int64(len(r.files[shard].Data)) }); err != nil {
+		return e, at, nil, fmt.Errorf("%s: %w", r.nameOf(i, at), err)
 	}
-	if record, err = r.files[at.Shard].Slice(at.Offset, at.Length); err != nil {
-		err = fmt.Errorf("%s in %s: %w", r.Index().Name(i), r.Meta().Files[at.Shard], err)
-	}
+	record, err = r.files[at.Shard].Slice(at.Offset, at.Length)
 	return e, at, record, err
+}
+
+// nameOf names sample i, whose record is at at, in an error.
+func (r *Records) nameOf(i int, at sampleindex.Location) string {
+	if at.Shard < 0 || at.Shard >= len(r.files) {
+		return r.Index().Name(i)
+	}
+	return fmt.Sprintf("%s in %s", r.Index().Name(i), r.Meta().Files[at.Shard])
 }
 
 // ReadRecord implements Read: it calls do with the row and the record of sample i, in mapped memory, to fill
@@ -208,7 +214,7 @@ func (r *Records) withRecord(i int, s *formats.Sample, do func(e sampleindex.Ent
 	}
 	mark := guard.Now()
 	if err := guard.Since(mark, b, do(e, b)); err != nil {
-		return fmt.Errorf("%s in %s at byte %d: %w", r.Index().Name(i), r.Meta().Files[at.Shard], at.Offset, err)
+		return fmt.Errorf("%s at byte %d: %w", r.nameOf(i, at), at.Offset, err)
 	}
 	return nil
 }

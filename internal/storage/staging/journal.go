@@ -265,6 +265,9 @@ func readJournal(path string, each func(r *sampleindex.Row) error) (*formats.Met
 	m, last, err := eachCheckpoint(path, func(m *formats.Meta) { log = newRowLog(m) }, func(c *checkpoint) error {
 		before := log.recorded
 		err := log.take(c.rows, func(r *sampleindex.Row) error {
+			if err := r.CheckTaken(); err != nil {
+				return err
+			}
 			log.recorded++
 			log.count(r)
 			return each(r)

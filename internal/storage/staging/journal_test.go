@@ -82,7 +82,9 @@ func TestRowsOfAJournalAreChecked(t *testing.T) {
 	} {
 		r := manifest.Row{Info: formats.Info{Key: "a", Encoding: formats.JPEG}}
 		change(&r)
-		if _, err := sampleindex.TakeRow(&wire.Cursor{B: sampleindex.AppendRow(nil, &r, false)}, 0, false); !errors.Is(err, formats.ErrDamaged) {
+		taken, err := sampleindex.TakeRow(&wire.Cursor{B: sampleindex.AppendRow(nil, &r, false)}, 0, false)
+		must(t, err)
+		if err := taken.CheckTaken(); !errors.Is(err, formats.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

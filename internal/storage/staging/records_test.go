@@ -91,18 +91,29 @@ func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
 		`element "."`:                  row("b/.", 0, 0, 1),
 		`element ".."`:                 row("b/../c", 0, 0, 1),
 	} {
-		_, err := sharded.OpenRecords(madeUp(t, row("a", 0, 0, 50), bad))
-		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "manifest.parquet") {
+		r, err := sharded.OpenRecords(madeUp(t, row("a", 0, 0, 50), bad))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			nothing := func(sampleindex.Entry, []byte) error { return nil }
+			_, described := r.Info(i)
+			err = errors.Join(err, described, r.ReadRecord(i, new(formats.Sample), nothing))
+		}
+		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
 func TestCheckQuickFindsRecordsThatOverlap(t *testing.T) {
 	for want, rows := range map[string][]manifest.Row{
-		"":                       {row("a", 0, 50, 50), row("b", 0, 0, 50)},
-		`"b" and "a" overlap`:    {row("a", 0, 49, 50), row("b", 0, 0, 50)},
-		`the keys "a" and "b" o`: {row("a", 0, 10, 50), row("b", 0, 10, 50)},
+		"":                        {row("a", 0, 50, 50), row("b", 0, 0, 50)},
+		`"b" and key "a" overlap`: {row("a", 0, 49, 50), row("b", 0, 0, 50)},
+		`key "a" and key "b" o`:   {row("a", 0, 10, 50), row("b", 0, 10, 50)},
 	} {
 		r, err := sharded.OpenRecords(madeUp(t, rows...))
 		if err != nil {
@@ -124,7 +135,7 @@ func TestCheckQuickFindsRecordsThatOverlap(t *testing.T) {
 // A bit of what describes the dataset that is flipped is an error of Open that names the file.
 func TestOpenChecksWhatDescribesTheDataset(t *testing.T) {
 	path := madeUp(t, row("a", 0, 0, 50))
-	for _, name := range []string{sidecar.ManifestName, manifest.MetaName, checksum.ChecksumsName} {
+	for _, name := range []string{manifest.MetaName, checksum.ChecksumsName} {
 		file := filepath.Join(path+".dsconv", name)
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -215,7 +215,12 @@ func (s *Shards) checkRows(current int64) error {
 		sizes = append(sizes, fs.Size)
 	}
 	sizes = append(sizes, current)
-	return s.stage.EachRow(func(r *sampleindex.Row) error { return r.CheckLocation(sizes) })
+	return s.stage.EachRow(func(r *sampleindex.Row) error {
+		if err := r.Location.CheckIn(len(sizes), func(shard int) int64 { return sizes[shard] }); err != nil {
+			return fmt.Errorf("key %q: %w", r.Key, err)
+		}
+		return nil
+	})
 }
 
 // Files returns the names of the files so far; the last one may still grow.
