@@ -348,7 +348,7 @@ func TestSplits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := splits.Of(i, &in)
+			s := splits.Of(i, in)
 			got[s]++
 			perClass[fmt.Sprint(s, i%3)]++
 		}

@@ -35,7 +35,7 @@ func (p *Plan) Finished() (r *Report, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		same, err := p.sameInfo(ds, at, &in, p.splits.Of(i, &in))
+		same, err := p.sameInfo(ds, at, &in, p.splits.Of(i, in))
 		if err != nil {
 			return nil, false
 		}

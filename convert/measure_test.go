@@ -72,8 +72,11 @@ func TestMeasurePredictsThePack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// HDF5 leaves up to 64 KiB before the images, or fills them with what is small.
-				if off := math.Abs(float64(m.Disk)/float64(disk) - 1); off > c.within && (file != "x.h5" || abs(m.Disk-disk) > 66<<10) {
+				within := c.within
+				if file == "x.h5" { // its index grows by pages, beside images of 1 kB
+					within = 0.05
+				}
+				if off := math.Abs(float64(m.Disk)/float64(disk) - 1); off > within {
 					t.Errorf("measured %d bytes on disk, wrote %d: off by %.1f %%", m.Disk, disk, 100*off)
 				}
 				if off := math.Abs(float64(m.BytesOut)/float64(r.BytesOut) - 1); off > c.within {
@@ -83,8 +86,6 @@ func TestMeasurePredictsThePack(t *testing.T) {
 		}
 	}
 }
-
-func abs(x int64) int64 { return max(x, -x) }
 
 // If there are few samples, all are packed.
 func TestMeasureOfFewIsExact(t *testing.T) {

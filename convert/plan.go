@@ -136,7 +136,7 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		if err := errors.Join(ctx.Err(), keys.check(i, in.Key)); err != nil {
 			return err
 		}
-		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, &in)) || !patterns.IncludesFile(in.Name()) {
+		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, in)) || !patterns.IncludesFile(in.Name()) {
 			continue
 		}
 		if err := p.addInfo(i, &in, h); err != nil {
@@ -160,7 +160,7 @@ func (p *Plan) addSample(i int, h *fingerprint) error {
 
 // addInfo is addSample for a sample whose Info is in.
 func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
-	ready, split := p.isReady(i), p.splits.Of(i, in)
+	ready, split := p.isReady(i), p.splits.Of(i, *in)
 	p.Bytes += in.Size
 	p.counts[split]++
 	if ready {
@@ -177,7 +177,7 @@ func (p *Plan) infoAt(pos int) (formats.Info, error) {
 	i := p.order.at(pos)
 	in, err := p.src.Info(i)
 	if err == nil {
-		in.Split = p.splits.Of(i, &in)
+		in.Split = p.splits.Of(i, in)
 	}
 	return in, err
 }

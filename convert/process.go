@@ -33,7 +33,7 @@ func (r *run) readSample(j *job, s *formats.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
-	j.split = r.splits.Of(i, &in)
+	j.split = r.splits.Of(i, in)
 	return r.checkSample(&in, s, r.isReady(i))
 }
 

@@ -80,22 +80,23 @@ func (sp Splitter) Column() string {
 	return string(sp)
 }
 
-// Splits has the splits of a dataset's samples.
+// Splits has the splits of a dataset's samples. The zero value has the samples' own. It is safe for concurrent
+// use.
 type Splits struct {
 	splitter Splitter
-	column   int                    // the source's column that has them, or -1
+	column   int                    // 1 + the index of the source's column that has them; 0 for none
 	shares   []share                // nil if they are not assigned by shares
 	codes    *offheap.Array[uint16] // by index: of shares
 	names    []string               // of all samples
 }
 
-// Of returns the split of sample i, whose Info is in.
-func (s *Splits) Of(i int, in *formats.Info) string {
+// Of returns the split of sample i of the dataset, whose Info is in.
+func (s *Splits) Of(i int, in formats.Info) string {
 	switch {
 	case s.codes != nil:
 		return s.shares[s.codes.At(i)].name
-	case s.column >= 0:
-		return in.Columns[s.column]
+	case s.column > 0:
+		return in.Columns[s.column-1]
 	case s.splitter == NoSplits:
 		return ""
 	}
@@ -114,7 +115,7 @@ func (sp Splitter) assign(src formats.Dataset, memory int64) (*Splits, error) {
 	if src == nil {
 		return nil, errors.New("convert.Splitter.Assign: the source is nil: open one first")
 	}
-	s := &Splits{splitter: sp, column: -1}
+	s := &Splits{splitter: sp}
 	var err error
 	if s.shares, err = sp.shares(); err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (sp Splitter) assign(src formats.Dataset, memory int64) (*Splits, error) {
 		return s, s.stratify(src, memory)
 	}
 	if name := sp.Column(); name != "" {
-		if s.column = slices.Index(src.Meta().Columns, name); s.column < 0 {
+		if s.column = 1 + slices.Index(src.Meta().Columns, name); s.column == 0 {
 			return nil, fmt.Errorf("split %q: the source has no column of that name; its columns: %s", name, cmp.Or(strings.Join(src.Meta().Columns, ", "), "none"))
 		}
 	}
@@ -138,10 +139,10 @@ func (s *Splits) collectNames(src formats.Dataset) error {
 		if err != nil {
 			return fmt.Errorf("sample %d of the source: %w", i, err)
 		}
-		if s.column >= len(in.Columns) {
+		if s.column > len(in.Columns) {
 			return fmt.Errorf("key %q: it has %d columns, the source's Meta has %d", in.Key, len(in.Columns), len(src.Meta().Columns))
 		}
-		name := s.Of(i, &in)
+		name := s.Of(i, in)
 		if names[name] {
 			continue
 		}

@@ -45,7 +45,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	o.Create.Replace, o.Create.Memory = true, cmp.Or(o.Create.Memory, o.Memory)
 	p := &Plan{
 		Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true,
-		splits: &Splits{column: -1}, counts: map[string]int{},
+		splits: &Splits{}, counts: map[string]int{},
 	}
 	p.Meta.Format = f.Name()
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)

@@ -143,6 +143,7 @@ func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
 		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
 	}
 	v := a.newVersion()
+	a.pairs = nil // which the version has now
 	if err := a.assignSplits(v); err != nil {
 		return nil, err
 	}
@@ -203,6 +204,7 @@ func (a *adder) buildUnion() error {
 // compare pairs the samples of target and source by key, and determines what changed.
 func (a *adder) compare(ctx context.Context) error {
 	only := a.target.Meta().Recipe["only"]
+	a.pairs = make([]pair, 0, max(a.target.Len(), a.src.Len()))
 	i, j := 0, 0
 	for i < a.target.Len() || j < a.src.Len() {
 		old, okOld, err := infoAt(a.target, i)
@@ -276,6 +278,7 @@ func (a *adder) compareRest() error {
 // newVersion puts the samples of the new version together.
 func (a *adder) newVersion() *version {
 	v := &version{target: a.target, union: a.union, newIndex: make([]int32, a.target.Len())}
+	a.union.samples = make([]unionSample, 0, len(a.pairs))
 	for _, p := range a.pairs {
 		at := int32(len(a.union.samples))
 		switch {
@@ -310,7 +313,7 @@ func (a *adder) assignSplits(v *version) error {
 		if err != nil {
 			return err
 		}
-		splits[i] = assigned.Of(i, &in)
+		splits[i] = assigned.Of(i, in)
 	}
 	for old, at := range v.newIndex {
 		if at < 0 {

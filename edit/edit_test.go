@@ -103,13 +103,13 @@ func TestRemoveAShard(t *testing.T) {
 	v := variant{name: "x-%03d.tar", shards: 3}
 	path := v.pack(t, f.root, folder.Config{})
 	d := open(t, path)
-	placer := d.Dataset.(interface{ StorageOrder() []int32 })
 	var keys []string
-	for _, i := range placer.StorageOrder()[4:8] { // the second of three
+	f.must(d.Dataset.(formats.StorageOrdered).EachStored(func(i int32) error {
 		in, err := d.Info(int(i))
-		f.must(err)
 		keys = append(keys, in.Key)
-	}
+		return err
+	}))
+	keys = keys[4:8] // the second of three
 	r, err := edit.Remove(ctx, dsconv.Formats(), path, keys, edit.Options{})
 	f.must(err)
 	if r.FilesKept != 2 || r.Files != 3 || r.Removed != 4 || r.Samples != 8 {

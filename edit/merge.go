@@ -234,6 +234,11 @@ func (m *merger) merge(ctx context.Context) error {
 	u := m.union
 	next := make([]int, len(u.sources))
 	m.found.PerSource = make([]int, len(u.sources))
+	all := 0
+	for k := range u.sources {
+		all += u.sources[k].Len()
+	}
+	u.samples = make([]unionSample, 0, all)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

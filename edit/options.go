@@ -15,6 +15,9 @@ type Options struct {
 	Workers int
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 is 256 MiB.
 	Checkpoint int64
+	// Memory is about how many bytes each sort may take, 0 is 256 MiB; what does not fit is sorted in
+	// temporary files. The result does not depend on it.
+	Memory int64
 	// Discard drops an unfinished new version, which an interrupted edit left, instead of resuming it.
 	Discard bool
 	// KeepOld keeps the replaced version in the folder DATASET.old, for Undo. Disk space is needed for
@@ -33,7 +36,8 @@ type Options struct {
 // check returns an error if an argument that each edit has makes no sense.
 func (o *Options) check(ctx context.Context, function string, reg formats.Registry, argument, path string) error {
 	err := cmp.Or(misuse.Context(function, ctx), misuse.Registry(function, reg), misuse.Path(function, argument, path),
-		misuse.Negative(function, "Options.Workers", o.Workers), misuse.Negative(function, "Options.Checkpoint", o.Checkpoint))
+		misuse.Negative(function, "Options.Workers", o.Workers), misuse.Negative(function, "Options.Checkpoint", o.Checkpoint),
+		misuse.Negative(function, "Options.Memory", o.Memory))
 	if err != nil {
 		return err
 	}
@@ -42,5 +46,5 @@ func (o *Options) check(ctx context.Context, function string, reg formats.Regist
 
 // converting returns the options of the conversion that makes the new version.
 func (o *Options) converting() convert.Options {
-	return convert.Options{Workers: o.Workers, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
+	return convert.Options{Workers: o.Workers, Memory: o.Memory, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
 }

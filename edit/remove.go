@@ -48,7 +48,7 @@ func (t *target) planRemoval(ctx context.Context, keys []string, o convert.Optio
 	}
 	gone := map[int]bool{}
 	for _, key := range keys {
-		i, err := formats.Find(t, key)
+		i, err := formats.Find(t.Dataset, key)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", t.path, err)
 		}
@@ -76,6 +76,7 @@ func (t *target) subset(keep func(i int) bool) *version {
 	meta := *t.Meta()
 	v := &version{target: t, newIndex: make([]int32, t.Len()), union: &union{meta: meta}}
 	v.union.sources = []unionSource{newUnionSource(t.Dataset, true, &meta)}
+	v.union.samples = make([]unionSample, 0, t.Len())
 	for i := range t.Len() {
 		v.newIndex[i] = -1
 		if keep(i) {

@@ -110,16 +110,20 @@ func (t *target) samplesByFile() ([][]int32, error) {
 		return nil, fmt.Errorf("%s: the dataset does not record in which file a sample is", t.path)
 	}
 	files := make([][]int32, len(t.Meta().Files))
-	for _, i := range d.StorageOrder() {
+	err := d.EachStored(func(i int32) error {
 		at, err := d.Location(int(i))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.path, err)
+			return err
 		}
 		shard := at.Shard
 		if shard < 0 || shard >= len(files) {
-			return nil, fmt.Errorf("%s: %w: sample %d is in file %d of %d", t.path, formats.ErrDamaged, i, shard, len(files))
+			return fmt.Errorf("%w: sample %d is in file %d of %d", formats.ErrDamaged, i, shard, len(files))
 		}
 		files[shard] = append(files[shard], i)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}
 	return files, nil
 }
@@ -127,7 +131,7 @@ func (t *target) samplesByFile() ([][]int32, error) {
 // locator is a dataset with several data files.
 type locator interface {
 	Location(i int) (sampleindex.Location, error)
-	StorageOrder() []int32 // of all samples
+	formats.StorageOrdered
 }
 
 // options returns the options of a new version: o, and those of the dataset's recipe.

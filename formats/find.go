@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sort"
@@ -12,23 +13,30 @@ func Find(ds Dataset, key string) (int, error) {
 	if ds == nil {
 		return 0, errors.New("formats.Find: the dataset is nil")
 	}
-	var failed error
-	i := sort.Search(ds.Len(), func(i int) bool {
+	i, ok, err := search(ds, key)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: there is no sample with the key %q", ErrKey, key)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return i, nil
+}
+
+// search is the dataset's own search, if it has one.
+func search(ds Dataset, key string) (i int, ok bool, failed error) {
+	if own, has := ds.(interface {
+		FindKey(key string) (i int, ok bool, err error)
+	}); has {
+		return own.FindKey(key)
+	}
+	probe := func(i int) string {
 		in, err := ds.Info(i)
-		if err != nil {
-			failed = err
-		}
-		return in.Key >= key
-	})
-	if failed != nil {
-		return 0, failed
+		failed = cmp.Or(failed, err)
+		return in.Key
 	}
-	if i < ds.Len() {
-		if in, err := ds.Info(i); err != nil || in.Key == key {
-			return i, err
-		}
-	}
-	return 0, fmt.Errorf("%w: there is no sample with the key %q", ErrKey, key)
+	i = sort.Search(ds.Len(), func(i int) bool { return probe(i) >= key })
+	return i, i < ds.Len() && probe(i) == key, failed
 }
 
 // Locate returns the index in src of each of the samples: the one with the path of its source file,

@@ -77,9 +77,10 @@ type Incomplete interface {
 
 // StorageOrdered is a Dataset whose samples are not stored in key order.
 type StorageOrdered interface {
-	// StorageOrder lists the indices of all samples in the order of their records in the
-	// files. The caller owns the slice.
-	StorageOrder() []int32
+	// EachStored calls yield with the index of each sample, in the order of their records in the files, and
+	// ends with its first error. It takes a few megabytes, and sorts many samples in a temporary file. yield
+	// must not close the dataset.
+	EachStored(yield func(i int32) error) error
 }
 
 // Checker is a Dataset with checksums of its files.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -19,13 +21,18 @@ import (
 // the samples are still in the page cache after the blocks were read from the disk.
 const partBytes = 256 << 20
 
+// maxBatch is how many samples are distributed to workers at a time.
+const maxBatch = 16384
+
 // check is one Run.
 type check struct {
 	ds      formats.Dataset
 	checker formats.Checker
 	o       Options
-	order   []int32 // of the samples in the files
-	ends    []int64 // bytes of images up to and with each, in that order
+	total   int64        // bytes of the images
+	read    atomic.Int64 // of them, checked
+	parts   int
+	part    int // the next one whose blocks are checked
 	mu      sync.Mutex
 	report  *Report
 }
@@ -35,37 +42,46 @@ func (c *check) run(ctx context.Context) error {
 	if n := c.ds.Meta().Count; n != c.ds.Len() {
 		c.report.Dataset = append(c.report.Dataset, fmt.Sprintf("%d samples where %d were written", c.ds.Len(), n))
 	}
-	c.order = storageOrder(c.ds)
 	if c.o.Quick {
 		if err := c.described(c.checker.CheckQuick(ctx, c.damage)); err != nil {
 			return err
 		}
-		return c.samples(ctx, 0, len(c.order))
+		return c.samples(ctx, c.ds.Len(), func(k int) int { return k })
 	}
-	total := int64(0)
-	for _, i := range c.order {
-		in, err := c.ds.Info(int(i))
-		if err != nil {
+	n := int64(max(c.ds.Len(), 1))
+	c.total = max(c.ds.Meta().Stats.Bytes, 0)
+	c.parts = int(min(c.total/partBytes, n)) + 1
+	batch := make([]int32, 0, max(64, min(maxBatch, partBytes*n/(c.total+1))))
+	flush := func() error {
+		if err := c.blocksOf(ctx, c.read.Load()); err != nil {
 			return err
 		}
-		total += in.Size
-		c.ends = append(c.ends, total)
+		err := c.samples(ctx, len(batch), func(k int) int { return int(batch[k]) })
+		batch = batch[:0]
+		return err
 	}
-	parts := int(total/partBytes) + 1
-	from := 0
-	for k := range parts {
-		err := c.described(c.checker.Check(ctx, formats.Portion{Index: k, Count: parts}, c.o.Workers, c.damage))
-		if err != nil {
+	err := c.inOrder(func(i int32) error {
+		if batch = append(batch, i); len(batch) < cap(batch) {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err != nil {
+		return err
+	}
+	return c.blocksOf(ctx, math.MaxInt64)
+}
+
+// blocksOf checks the blocks of the parts that are next after samples with that many bytes were checked.
+func (c *check) blocksOf(ctx context.Context, read int64) error {
+	for ; c.part < c.parts && read >= c.total/int64(c.parts)*int64(c.part); c.part++ {
+		err := c.checker.Check(ctx, formats.Portion{Index: c.part, Count: c.parts}, c.o.Workers, c.damage)
+		if err := c.described(err); err != nil {
 			return err
 		}
-		to := from
-		for to < len(c.order) && (k == parts-1 || c.ends[to] <= total/int64(parts)*int64(k+1)) {
-			to++
-		}
-		if err := c.samples(ctx, from, to); err != nil {
-			return err
-		}
-		from = to
 	}
 	return nil
 }
@@ -84,23 +100,24 @@ func (c *check) described(err error) error {
 	return nil
 }
 
-// storageOrder lists the samples in the order of the files.
-func storageOrder(ds formats.Dataset) []int32 {
-	if o, ok := ds.(formats.StorageOrdered); ok {
-		return o.StorageOrder()
+// inOrder calls do with each sample in the order of the files.
+func (c *check) inOrder(do func(i int32) error) error {
+	if o, ok := c.ds.(formats.StorageOrdered); ok {
+		return o.EachStored(do)
 	}
-	order := make([]int32, ds.Len())
-	for i := range order {
-		order[i] = int32(i)
+	for i := range int32(c.ds.Len()) {
+		if err := do(i); err != nil {
+			return err
+		}
 	}
-	return order
+	return nil
 }
 
-// samples checks the samples from from up to, not including, to, in storage order.
-func (c *check) samples(ctx context.Context, from, to int) error {
-	return parallel.Each(ctx, to-from, c.o.Workers, func() (func(int) error, func(), error) {
+// samples checks the n samples that index returns for 0 to n-1.
+func (c *check) samples(ctx context.Context, n int, index func(k int) int) error {
+	return parallel.Each(ctx, n, c.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
-		return func(k int) error { return c.sample(int(c.order[from+k]), &s) }, func() {}, nil
+		return func(k int) error { return c.sample(index(k), &s) }, func() {}, nil
 	})
 }
 
@@ -110,6 +127,7 @@ func (c *check) sample(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
+	c.read.Add(in.Size)
 	wrong := guard.Do(func() error {
 		if err := c.row(i, &in); err != nil || c.o.Quick {
 			return err

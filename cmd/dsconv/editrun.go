@@ -17,7 +17,7 @@ const editExitCodes = "The dataset does not change until the new version is comp
 // editing returns the options that edits have in common.
 func (o *writeOptions) editing() edit.Options {
 	return edit.Options{
-		Workers: o.convert.Workers, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
+		Workers: o.convert.Workers, Memory: o.convert.Memory, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
 		DryRun: o.dryRun, Progress: o.convert.Progress, Command: o.convert.Command,
 	}
 }

@@ -138,7 +138,6 @@ func TestFlippedBitsOfTheIndex(t *testing.T) {
 	each := max(4, flipsOf(t)/len(vs)/2) // of index and of manifest
 	for _, v := range vs {
 		t.Run(v.name, func(t *testing.T) {
-			t.Parallel()
 			d := newVictim(t, v)
 			want := contentOf(t, d.path)
 			r := rand.New(rand.NewPCG(5, uint64(each)))

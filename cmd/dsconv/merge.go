@@ -49,7 +49,7 @@ func merge(cc *cli.Context, c *console) (failed error) {
 	}
 	var sources []formats.Dataset
 	for _, path := range args[1:] {
-		ds, err := openSource(cc.Context, path, folder.Config{})
+		ds, err := openSource(cc.Context, path, folder.Config{Memory: o.convert.Memory})
 		if err != nil {
 			return err
 		}

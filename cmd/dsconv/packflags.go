@@ -58,7 +58,7 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	o.format, o.report = cc.String("format"), cc.String("report")
 	patterns := parsePatterns(cc)
 	o.folder = folderConfig(cc.String)
-	o.folder.Patterns = patterns
+	o.folder.Patterns, o.folder.Memory = patterns, memory(cc)
 	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
 		return nil, usageErrorf("--label-columns, --label-sep and --label-type need --labels")
 	}

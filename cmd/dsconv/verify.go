@@ -50,6 +50,7 @@ func verifyCommand(c *console) *cli.Command {
 			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			workersFlag("goroutines that read"),
+		memoryFlag(),
 		}, parityFlags()...),
 		Action: func(cc *cli.Context) error { return verifyDataset(cc, c) },
 	}
@@ -74,8 +75,8 @@ func verifyDataset(cc *cli.Context, c *console) error {
 		return usageErrorf("--sample and --python are for --parity SRC")
 	}
 	from, dry := cc.String("repair"), cc.Bool("dry-run")
-	if from == "" && (dry || cc.Bool("keep-old")) {
-		return usageErrorf("--dry-run and --keep-old are for --repair SRC")
+	if from == "" && (dry || cc.Bool("keep-old") || cc.IsSet("memory")) {
+		return usageErrorf("--dry-run, --keep-old and --memory are for --repair SRC")
 	}
 	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
 	if o.Quick && from != "" {
@@ -91,7 +92,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc, c, args[0], from, edit.RepairOptions{
-			Options: edit.Options{Workers: o.Workers, KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
+			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
 		}); err != nil {
 			return err
 		}

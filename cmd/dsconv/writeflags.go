@@ -28,6 +28,7 @@ func writeFlags(flags ...cli.Flag) []cli.Flag {
 		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop the unfinished dataset of an interrupted command and start over"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
+		memoryFlag(),
 		workersFlag("goroutines that decode and encode"),
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and change nothing"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
@@ -45,7 +46,7 @@ func parseWriteFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	show := &runProgress{c: c, quiet: cc.Bool("quiet"), asJSON: asJSON}
 	o := &writeOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progress: show,
-		convert: convert.Options{Workers: cc.Int("workers"), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old"), Progress: show.show, Command: c.commandLine()},
+		convert: convert.Options{Workers: cc.Int("workers"), Memory: memory(cc), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old"), Progress: show.show, Command: c.commandLine()},
 	}
 	return o, parseSize(cc, "checkpoint", &o.convert.Checkpoint)
 }
@@ -84,6 +85,29 @@ func workersFlag(usage string) cli.Flag {
 			return nil
 		},
 	}
+}
+
+// memoryFlag is the flag --memory, whose value memory returns.
+func memoryFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "memory", DefaultText: "256MiB, and 512MiB to list a folder",
+		Usage: "memory `SIZE` for listing files and for each sort; what does not fit is sorted in temporary files",
+		Action: func(_ *cli.Context, size string) error {
+			if _, err := bytesize.Parse(size); err != nil {
+				return usageErrorf("--memory: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// memory returns the size in the flag --memory, 0 without it.
+func memory(cc *cli.Context) int64 {
+	n, err := bytesize.Parse(cc.String("memory"))
+	if err != nil {
+		return 0 // there is no flag: the flag itself refuses what is not a size
+	}
+	return n
 }
 
 func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print errors only"} }

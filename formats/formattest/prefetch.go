@@ -65,12 +65,18 @@ func (s suite) storageOrder(t *testing.T) {
 	ds := s.open(t, s.write(t, c))
 	stored, ok := ds.(formats.StorageOrdered)
 	if ok == s.format.Traits().Ordered {
-		t.Fatalf("samples written in order of key: %v, but StorageOrder: %v", s.format.Traits().Ordered, ok)
+		t.Fatalf("samples written in order of key: %v, but StorageOrdered: %v", s.format.Traits().Ordered, ok)
 	}
 	if !ok {
 		return
 	}
-	order := stored.StorageOrder()
+	var order []int32
+	if err := stored.EachStored(func(i int32) error {
+		order = append(order, i)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	ranked := c.inKeyOrder()
 	for k, i := range c.order(false) {
 		if got := ranked[order[k]].Key; got != c.samples[i].Key {

@@ -95,7 +95,7 @@ func (d *dataset) checkRows(ctx context.Context, report func(formats.Damage)) er
 				return fmt.Errorf("%w: dataset %s has another offset of the image with key %q than the sizes in the manifest give", formats.ErrDamaged, offsetsName, r.Key)
 			}
 			i++
-			return d.Index().Compare(i-1, r)
+			return d.Index().Compare(i-1, r, true)
 		})
 	})
 	if err != nil && ctx.Err() == nil {

@@ -80,29 +80,6 @@ func (all tables) close() (err error) {
 	return err
 }
 
-// bounds returns the holes of the datasets that go with a dataset of bytes.
-func (s *summary) bounds(prefix, file string, columns int) []hole {
-	n := uint(s.n)
-	return []hole{
-		{name: prefix + offsetsName, dtype: formats.Int64, dims: []uint{n + 1}, source: file + offsetsName},
-		{name: prefix + shapesName, dtype: formats.Int64, dims: []uint{n, uint(columns)}, source: file + shapesName},
-	}
-}
-
-// writeBounds writes the rows of bounds that follow offset at; it returns the next offset.
-func writeBounds(offsets, shapes *table, at int64, e entry, columns int) int64 {
-	at += e.size
-	offsets.int64(at)
-	for k := range columns {
-		d := int64(-1)
-		if k < len(e.shape) {
-			d = int64(e.shape[k])
-		}
-		shapes.int64(d)
-	}
-	return at
-}
-
 // hole returns the hole of the values: a dataset named uniform if they have one shape, otherwise
 // bytes named flat.
 func (s *summary) hole(uniform, flat, source string, from int64) hole {
@@ -119,6 +96,30 @@ func (s *summary) hole(uniform, flat, source string, from int64) hole {
 	return h
 }
 
+// sampleTables writes the tables of labels and, unless the images have one shape, of their offsets and
+// shapes. It returns their holes.
+func (w *writer) sampleTables() (holes []hole, err error) {
+	images := &w.summaries[0]
+	if !images.uniform() {
+		holes, err = w.entryTables(images, "", "", 3, false, func(do func(e entry) error) error {
+			return w.EachRow(func(r *sampleindex.Row) error { return do(imageEntry(w.image(), &r.Info)) })
+		})
+	}
+	if err != nil || !hasLabel(w.Meta.Schema) {
+		return holes, err
+	}
+	labels := []hole{{name: labelsName, dtype: formats.Int64, dims: []uint{uint(images.n)}, source: labelsName}}
+	t, err := w.createTables(labels)
+	if err != nil {
+		return nil, err
+	}
+	err = w.EachRow(func(r *sampleindex.Row) error {
+		t[0].int64(r.Label)
+		return nil
+	})
+	return append(holes, labels...), errors.Join(err, t.close())
+}
+
 // fieldTables writes the tables of extra field k, whose values lie in a file, and returns the field's holes.
 func (w *writer) fieldTables(k int) ([]hole, error) {
 	s, i := &w.summaries[1+k], w.extra[k]
@@ -127,53 +128,43 @@ func (w *writer) fieldTables(k int) ([]hole, error) {
 	if values.name == name {
 		return []hole{values}, nil
 	}
-	prefix := name + "/"
-	codes := func(of string) hole {
-		return hole{name: prefix + of, dtype: formats.Uint8, dims: []uint{uint(s.n)}, source: file + of}
+	holes, err := w.entryTables(s, name+"/", file, s.rank, true, func(do func(e entry) error) error { return w.entries(i, do) })
+	return append([]hole{values}, holes...), err
+}
+
+// entryTables writes the tables of the entries of values that are in a dataset of bytes: offsets, shapes with
+// that number of columns and, with codes, encodings and types. prefix begins the names of their datasets, file
+// those of their files.
+func (w *writer) entryTables(s *summary, prefix, file string, columns int, codes bool, each func(do func(e entry) error) error) ([]hole, error) {
+	n := uint(s.n)
+	holes := []hole{
+		{name: prefix + offsetsName, dtype: formats.Int64, dims: []uint{n + 1}, source: file + offsetsName},
+		{name: prefix + shapesName, dtype: formats.Int64, dims: []uint{n, uint(columns)}, source: file + shapesName},
 	}
-	holes := append(s.bounds(prefix, file, s.rank), codes(encodingsName), codes(typesName))
+	if codes {
+		for _, name := range []string{encodingsName, typesName} {
+			holes = append(holes, hole{name: prefix + name, dtype: formats.Uint8, dims: []uint{n}, source: file + name})
+		}
+	}
 	t, err := w.createTables(holes)
 	if err != nil {
 		return nil, err
 	}
 	at := int64(0)
 	t[0].int64(at)
-	err = w.entries(i, func(e entry) error {
-		at = writeBounds(t[0], t[1], at, e, s.rank)
-		t[2].uint8(e.encoding)
-		t[3].uint8(e.dtype)
-		return nil
-	})
-	return append([]hole{values}, holes...), errors.Join(err, t.close())
-}
-
-// sampleTables writes the tables of labels and, if bounded, of the images' offsets and shapes. It
-// returns their holes.
-func (w *writer) sampleTables(bounded bool) ([]hole, error) {
-	const columns = 3
-	var holes []hole
-	images := &w.summaries[0]
-	if bounded {
-		holes = images.bounds("", "", columns)
-	}
-	labelled := hasLabel(w.Meta.Schema)
-	if labelled {
-		holes = append(holes, hole{name: labelsName, dtype: formats.Int64, dims: []uint{uint(images.n)}, source: labelsName})
-	}
-	t, err := w.createTables(holes)
-	if err != nil {
-		return nil, err
-	}
-	at := int64(0)
-	if bounded {
+	err = each(func(e entry) error {
+		at += e.size
 		t[0].int64(at)
-	}
-	err = w.EachRow(func(r *sampleindex.Row) error {
-		if bounded {
-			at = writeBounds(t[0], t[1], at, imageEntry(w.image(), &r.Info), columns)
+		for k := range columns {
+			if k < len(e.shape) {
+				t[1].int64(int64(e.shape[k]))
+			} else {
+				t[1].int64(-1)
+			}
 		}
-		if labelled {
-			t[len(t)-1].int64(r.Label)
+		if codes {
+			t[2].uint8(e.encoding)
+			t[3].uint8(e.dtype)
 		}
 		return nil
 	})

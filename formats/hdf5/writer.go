@@ -272,7 +272,7 @@ func (w *writer) content() (*content, error) {
 		c.classes = w.Meta.Schema[i].Classes
 	}
 	var err error
-	if c.bounds, err = w.sampleTables(c.images.name == bytesName); err != nil {
+	if c.bounds, err = w.sampleTables(); err != nil {
 		return nil, err
 	}
 	for k := range w.extra {
@@ -328,12 +328,6 @@ func (w *writer) verify(path string) error {
 		var damage error
 		err = d.CheckQuick(context.Background(), func(x formats.Damage) { damage = errors.Join(damage, errors.New(x.Cause)) })
 		err = errors.Join(err, damage)
-	}
-	for i := 0; err == nil && i < d.Len(); i++ {
-		var e sampleindex.Entry
-		if e, err = d.Index().At(i); err == nil {
-			_, err = d.image(e, nil)
-		}
 	}
 	if err == nil {
 		err = compareWithLibrary(path, d.in.extents)

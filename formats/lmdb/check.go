@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // Check implements formats.Checker.
@@ -25,7 +26,10 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 	if err != nil {
 		return err
 	}
-	return sums.Check(ctx, d.Path, 0, p, workers, report)
+	if err := sums.Check(ctx, d.Path, 0, p, workers, report); err != nil || p.Index > 0 {
+		return err
+	}
+	return sidecar.CheckManifest(ctx, d.Path, d.Description, sums, false, report)
 }
 
 // CheckQuick implements formats.Checker: it compares the keys of the trees, which have few pages, with the
@@ -49,7 +53,7 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	if err := guard.Do(func() error { return d.checkTrees(ctx, report) }); err != nil {
 		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
-	return nil
+	return sidecar.CheckManifest(ctx, d.Path, d.Description, sums, false, report)
 }
 
 // checkTrees reports each damaged page of the trees, each missing key, keys that are not the dataset's, and

@@ -71,9 +71,10 @@ func fixtureFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// copyFixture is a copy of the fixture to be damaged.
+// copyFixture is a copy of the fixture to be damaged. It has no index, and nor has the cache.
 func copyFixture(t testing.TB) string {
 	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	path := filepath.Join(t.TempDir(), "x.lmdb")
 	if err := os.CopyFS(path, os.DirFS(fixture)); err != nil {
 		t.Fatal(err)

@@ -68,6 +68,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*diff.Report](),
 	reflect.TypeFor[*augment.Steps](),
 	reflect.TypeFor[*convert.Splitter](),
+	reflect.TypeFor[*convert.Splits](),
 	reflect.TypeFor[*dsconv.PackPlan](),
 	reflect.TypeFor[*dsconv.Report](),
 	reflect.TypeFor[augment.CenterCrop](),

@@ -60,12 +60,11 @@ func (d *madeUp) each() int { return (d.n + classes - 1) / classes }
 // class returns the class of sample i.
 func (d *madeUp) class(i int) int { return i / d.each() }
 
-// key returns the key of sample i: that of an ImageNet, with a number of fixed width.
+// key returns the key of sample i: its class's folder, and a number of fixed width.
 func (d *madeUp) key(i int) string {
 	c := d.class(i)
-	name := d.meta.Schema[1].Classes[c]
 	number := strconv.Itoa(100_000_000 + i - c*d.each())
-	return "train/" + name + "/" + name + "_" + number[1:]
+	return d.meta.Schema[1].Classes[c] + "/" + number[1:]
 }
 
 // Info implements formats.Dataset.

@@ -3,6 +3,7 @@
 package description
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -70,6 +71,43 @@ func (c Description) VerifyLabel(e sampleindex.Entry, s *formats.Sample) error {
 		return fmt.Errorf("%w: the record has the label %d, the manifest %d", formats.ErrDamaged, x, e.Label())
 	}
 	return nil
+}
+
+// CheckIndex compares the whole index with its checksums. It reports the first damage.
+func (c Description) CheckIndex(ctx context.Context, report func(formats.Damage)) (whole bool, err error) {
+	whole = true
+	err = c.index.Check(ctx, func(d formats.Damage) {
+		if whole {
+			report(d)
+		}
+		whole = false
+	})
+	return whole && err == nil, err
+}
+
+// maxDifferent is how many rows CheckRows reports: all may differ.
+const maxDifferent = 10
+
+// CheckRows compares rows with the index, and reports the first of those that differ; located: they have
+// the locations that the index has. Errors are of rows, also that ctx ended.
+func (c Description) CheckRows(ctx context.Context, rows sampleindex.Rows, located bool, report func(error)) error {
+	i, different := 0, 0
+	err := rows(func(r *sampleindex.Row) error {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := c.index.Compare(i, r, located); err != nil {
+			if different++; different <= maxDifferent {
+				report(err)
+			}
+		}
+		i++
+		return nil
+	})
+	if different > maxDifferent {
+		report(fmt.Errorf("%w: %d more samples differ from the index", formats.ErrDamaged, different-maxDifferent))
+	}
+	return err
 }
 
 // With returns c with another Meta, of the same number of samples.

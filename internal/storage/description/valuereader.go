@@ -35,6 +35,15 @@ func (r *ValueReader) Info(i int) (formats.Info, error) {
 	return in, nil
 }
 
+// FindKey is for formats.Find: it returns the index of the sample with the key; ok is false if there is none.
+func (r *ValueReader) FindKey(key string) (i int, ok bool, err error) {
+	if err := r.Gate.Enter(0); err != nil {
+		return 0, false, err
+	}
+	defer r.Gate.Leave(0)
+	return r.index.Find(key)
+}
+
 // Lease implements formats.Viewer.
 func (r *ValueReader) Lease() (release func(), err error) { return r.Gate.Lease() }
 

@@ -177,9 +177,13 @@ func (s *Source) make(path, cached string) (*File, error) {
 
 // Replaceable reports whether nothing is at path but an index.
 func Replaceable(path string) bool {
+	st, err := os.Lstat(path)
+	if err != nil || !st.Mode().IsRegular() { // opening a pipe would wait
+		return errors.Is(err, fs.ErrNotExist)
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
+		return false
 	}
 	defer f.Close()
 	b := make([]byte, 8)

@@ -9,8 +9,9 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// Compare returns an error unless the row of sample i is r; it names the first thing that differs.
-func (x *Index) Compare(i int, r *Row) error {
+// Compare returns an error unless the row of sample i is r, apart from locations if located is not set. It
+// names the first thing that differs.
+func (x *Index) Compare(i int, r *Row, located bool) error {
 	e, err := x.At(i)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (x *Index) Compare(i int, r *Row) error {
 		what = "columns"
 	case in.Provenance != r.Provenance:
 		what = "edits"
-	case e.Location() != r.Location || !slices.Equal(fields, r.Fields):
+	case located && (e.Location() != r.Location || !slices.Equal(fields, r.Fields)):
 		what = "location"
 	default:
 		return nil

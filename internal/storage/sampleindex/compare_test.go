@@ -14,7 +14,7 @@ func TestCompare(t *testing.T) {
 	rows := someRows(rand.New(rand.NewPCG(3, 3)), 85, 2, 2)
 	x := open(t, write(t, rows, []string{"a", "b"}, 2))
 	for i := range rows {
-		if err := x.Compare(i, &rows[i]); err != nil {
+		if err := x.Compare(i, &rows[i], true); err != nil {
 			t.Error(err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestCompare(t *testing.T) {
 	} {
 		r := rows[7]
 		change(&r)
-		if err := x.Compare(7, &r); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "its "+what+" is") {
+		if err := x.Compare(7, &r, true); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "its "+what+" is") {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}

@@ -1,8 +1,8 @@
 package sharded
 
 import (
-	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -252,7 +253,10 @@ func (r *Records) Check(ctx context.Context, p formats.Portion, workers int, rep
 	if err != nil {
 		return err
 	}
-	return sums.Check(ctx, r.path.Dir, 0, p, workers, report)
+	if err := sums.Check(ctx, r.path.Dir, 0, p, workers, report); err != nil || p.Index > 0 {
+		return err
+	}
+	return sidecar.CheckManifest(ctx, r.path.Sidecar(), r.Description, sums, true, report)
 }
 
 // CheckQuick implements formats.Checker.
@@ -272,8 +276,10 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 	if err := sums.CheckQuick(ctx, r.path.Dir, data, report); err != nil {
 		return err
 	}
-	r.checkOverlaps(report)
-	return nil
+	if err := sidecar.CheckManifest(ctx, r.path.Sidecar(), r.Description, sums, true, report); err != nil {
+		return err
+	}
+	return r.checkOverlaps(report)
 }
 
 // readChecksums reads the table of checksums again: it may have been damaged since the dataset
@@ -284,18 +290,19 @@ func (r *Records) readChecksums() (checksum.Checksums, error) {
 }
 
 // checkOverlaps reports records that overlap.
-func (r *Records) checkOverlaps(report func(formats.Damage)) {
-	order := r.storageOrder()
-	for k := 1; k < len(order); k++ {
-		last, at := r.recordAt(order[k-1]), r.recordAt(order[k])
-		if last.Shard != at.Shard || last.Offset+last.Length <= at.Offset || at.Shard < 0 || at.Shard >= len(r.files) {
-			continue
+func (r *Records) checkOverlaps(report func(formats.Damage)) error {
+	last, before := sampleindex.Location{Shard: -1}, int32(0)
+	return r.eachStored(func(i int32) error {
+		at := r.recordAt(i)
+		if at.Shard == last.Shard && last.Offset+last.Length > at.Offset && at.Shard >= 0 && at.Shard < len(r.files) {
+			report(formats.Damage{
+				File: r.Meta().Files[at.Shard], Offset: at.Offset, Length: last.Offset + last.Length - at.Offset,
+				Cause: fmt.Sprintf("the records of %s and %s overlap", r.Index().Name(int(before)), r.Index().Name(int(i))),
+			})
 		}
-		report(formats.Damage{
-			File: r.Meta().Files[at.Shard], Offset: at.Offset, Length: last.Offset + last.Length - at.Offset,
-			Cause: fmt.Sprintf("the records of %s and %s overlap", r.Index().Name(int(order[k-1])), r.Index().Name(int(order[k]))),
-		})
-	}
+		last, before = at, i
+		return nil
+	})
 }
 
 // recordAt returns the location of a record, in shard -1 if its row cannot be read: reading the sample
@@ -308,33 +315,42 @@ func (r *Records) recordAt(i int32) sampleindex.Location {
 	return e.Location()
 }
 
-// StorageOrder implements formats.StorageOrdered: nil after Close.
-func (r *Records) StorageOrder() []int32 {
-	if r.gate.Enter(0) != nil {
-		return nil
+// EachStored implements formats.StorageOrdered.
+func (r *Records) EachStored(yield func(i int32) error) error {
+	if err := r.gate.Enter(0); err != nil {
+		return err
 	}
 	defer r.gate.Leave(0)
-	return r.storageOrder()
+	return r.eachStored(yield)
 }
 
-func (r *Records) storageOrder() []int32 {
-	type place struct {
-		shard, index int32
-		offset       int64
+// sortMemory is what sorting the samples by their places may take; more are sorted on the disk.
+const sortMemory = 8 << 20
+
+func (r *Records) eachStored(yield func(i int32) error) (err error) {
+	sorter := extsort.New("", sortMemory)
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	var key [12]byte
+	var index [4]byte
+	for i := range int32(r.Len()) {
+		at := r.recordAt(i)
+		binary.BigEndian.PutUint32(key[:], uint32(at.Shard))
+		binary.BigEndian.PutUint64(key[4:], uint64(at.Offset))
+		binary.LittleEndian.PutUint32(index[:], uint32(i))
+		if err := sorter.Add(key[:], index[:]); err != nil {
+			return err
+		}
 	}
-	places := make([]place, r.Len())
-	for i := range places {
-		at := r.recordAt(int32(i))
-		places[i] = place{int32(at.Shard), int32(i), at.Offset}
+	return sorter.Each(func(_, index []byte) error { return yield(int32(binary.LittleEndian.Uint32(index))) })
+}
+
+// FindKey is for formats.Find: it returns the index of the sample with the key; ok is false if there is none.
+func (r *Records) FindKey(key string) (i int, ok bool, err error) {
+	if err := r.gate.Enter(0); err != nil {
+		return 0, false, err
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.offset, b.offset), cmp.Compare(a.index, b.index))
-	})
-	order := make([]int32, len(places))
-	for k := range places {
-		order[k] = places[k].index
-	}
-	return order
+	defer r.gate.Leave(0)
+	return r.Index().Find(key)
 }
 
 // Location returns the location of the record of row i.

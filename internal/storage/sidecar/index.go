@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -73,6 +74,41 @@ func find(dir string, sums checksum.Checksums, name string) (checksum.FileChecks
 		return checksum.FileChecksums{}, fmt.Errorf("%s: %w: it is not in the table of checksums", filepath.Join(dir, name), formats.ErrDamaged)
 	}
 	return sums[i], nil
+}
+
+// CheckManifest compares the manifest in dir with the index of d, and reports the first rows that differ;
+// located: the manifest has the samples' locations. Of an index that sums do not have it reports damage too. A
+// manifest or index whose bytes are not those that were written is not compared: the check of sums reports it.
+func CheckManifest(ctx context.Context, dir string, d description.Description, sums checksum.Checksums, located bool, report func(formats.Damage)) error {
+	of, err := find(dir, sums, ManifestName)
+	if err != nil || !isWhole(dir, of) {
+		return err
+	}
+	_, unlisted := find(dir, sums, indexfile.Name)
+	if whole, err := d.CheckIndex(ctx, func(x formats.Damage) {
+		if unlisted != nil {
+			report(x)
+		}
+	}); err != nil || !whole {
+		return err
+	}
+	differ := func(err error) { report(formats.Damage{File: of.Name, Length: of.Size, Cause: err.Error()}) }
+	err = d.CheckRows(ctx, rowsOf(dir, d.Meta(), of), located, differ)
+	if errors.Is(err, formats.ErrDamaged) {
+		differ(err)
+		err = nil
+	}
+	return err
+}
+
+// isWhole reports whether a file of dir has those checksums.
+func isWhole(dir string, of checksum.FileChecksums) bool {
+	f, err := mapped.Map(filepath.Join(dir, path.Base(of.Name)))
+	if err != nil {
+		return false
+	}
+	err = guard.Read(f.Data, func() error { return of.Verify(f.Data) })
+	return errors.Join(err, f.Close()) == nil
 }
 
 // rowsOf reads the rows of the manifest in dir.

@@ -28,14 +28,14 @@ type oldDataset struct {
 	reused map[string]bool // names of the reused files
 }
 
-// openOldDataset reads the description of the dataset at p.
+// openOldDataset reads the description of the dataset at p, of which a repair may replace the index.
 func openOldDataset(p sharded.ShardPath) (*oldDataset, error) {
 	c, err := p.OpenSidecar()
 	if err != nil {
 		return nil, err
 	}
 	b := &oldDataset{Contents: c, byName: c.Checksums.ByName(), reused: map[string]bool{}, rows: make([][]int32, len(c.OriginalFiles))}
-	if b.Description, err = c.Describe(false); err != nil {
+	if b.Description, err = c.Describe(true); err != nil {
 		return nil, err
 	}
 	if err := b.sortRows(); err != nil {
@@ -201,7 +201,7 @@ func (s *Single) Replaced(p sidecar.Places) (description.Description, checksum.C
 	if err != nil {
 		return description.Description{}, nil, err
 	}
-	d, err := sidecar.Describe(s.path, m, sums, p, false)
+	d, err := sidecar.Describe(s.path, m, sums, p, true)
 	return d, sums, err
 }
 
