@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	interruptChildren()
-	testscript.Main(m, map[string]func(){"dsconv": main})
+	testscript.Main(formatcheck.OwnCache{M: m}, map[string]func(){"dsconv": main})
 }
 
 // interruptChildren lets SIGINT end the processes that tests start, also where the tests
@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
 			env.Setenv("PYTHON", os.Getenv("DSCONV_PYTHON"))
 			env.Setenv("HOSTILE", "\x1b[31m\u009b31m\u202e")
 			return nil

@@ -88,7 +88,6 @@ func TestSalvage(t *testing.T) {
 		"block checksums":         {func(d *dataset) int64 { return d.checksums.Size + 10 }, false, fixtureCount},
 		"the manifest":            {place(manifestName), true, fixtureCount},
 		"the index":               {place(indexName), false, fixtureCount},
-		"rows of the index":       {func(d *dataset) int64 { return place(indexName)(d) + 2*indexAlign }, true, fixtureCount},
 		"dataset.json":            {place(metaName), false, -1},
 		"the places":              {end(int64(trailerLength) + 5), false, -1},
 		"the trailer":             {end(2), false, -1},

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
 	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func TestMain(m *testing.M) {
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	forgottentest.Exit("orgotten")(m.Run()) // of formattest's test
+	forgottentest.Exit("orgotten")(formatcheck.OwnCache{M: m}.Run()) // of formattest's test
 }
 
 func writeFixture() error {

@@ -29,7 +29,7 @@ const probeName = "probe"
 // mappings of the dataset's files have in memory is in PSS, and not private.
 type process struct {
 	OpenSeconds       float64 `json:"open_seconds"`
-	FirstBatchSeconds float64 `json:"first_batch_seconds"` // from the call that opens the dataset
+	FirstBatchSeconds float64 `json:"first_batch_seconds"`     // from the call that opens the dataset
 	EpochSeconds      float64 `json:"epoch_seconds,omitempty"` // of all epochs that were loaded
 	Batches           int     `json:"batches"`
 

@@ -129,10 +129,10 @@ func TestLabelsOfTheListAndTheRows(t *testing.T) {
 	made := slices.Clone(b[:x.first[1]*pageSize])
 	made[x.labels.at+8]++
 	x = open(t, sign(made))
-	if err := x.Compare(0, &rows[0]); err != nil {
+	if err := x.Compare(0, &rows[0], true); err != nil {
 		t.Error(err)
 	}
-	if err := x.Compare(1, &rows[1]); !errors.Is(err, formats.ErrDamaged) {
+	if err := x.Compare(1, &rows[1], true); !errors.Is(err, formats.ErrDamaged) {
 		t.Errorf("a label that differs in the list: %v", err)
 	}
 }

@@ -1,0 +1,10 @@
+package verify_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/dsconv/dsconv/internal/formatcheck"
+)
+
+func TestMain(m *testing.M) { os.Exit(formatcheck.OwnCache{M: m}.Run()) }
