@@ -43,10 +43,11 @@ func withDecoder(m map[string]string) map[string]string {
 
 // withShards returns the recipe of a dataset that now has n files.
 func withShards(m map[string]string, n int) map[string]string {
-	m = maps.Clone(m)
-	delete(m, "shards")
+	to := map[string]string{} // a dataset of somebody's own may have no recipe
+	maps.Copy(to, m)
+	delete(to, "shards")
 	if n > 1 {
-		m["shards"] = strconv.Itoa(n)
+		to["shards"] = strconv.Itoa(n)
 	}
-	return m
+	return to
 }

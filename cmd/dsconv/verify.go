@@ -50,7 +50,7 @@ func verifyCommand(c *console) *cli.Command {
 			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			workersFlag("goroutines that read"),
-		memoryFlag(),
+			memoryFlag(),
 		}, parityFlags()...),
 		Action: func(cc *cli.Context) error { return verifyDataset(cc, c) },
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // onDisk maps a file of that many pages that is not in the page cache.
