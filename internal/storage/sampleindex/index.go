@@ -162,10 +162,13 @@ func (x *Index) At(i int) (e Entry, err error) {
 // unchanged returns an error if the file was overwritten since it was opened. Its pages are compared with
 // their checksums only once, but the first one has the checksum of all.
 func (x *Index) unchanged() error {
-	if !bytes.Equal(x.b[:headerSize], x.header[:]) {
-		return fmt.Errorf("%s: %w: it was overwritten while it was open: open the dataset again", x.name, formats.ErrDamaged)
-	}
-	return nil
+	now := x.b[:headerSize]
+	return guard.Read(now, func() error {
+		if !bytes.Equal(now, x.header[:]) {
+			return fmt.Errorf("%s: %w: it was overwritten while it was open: open the dataset again", x.name, formats.ErrDamaged)
+		}
+		return nil
+	})
 }
 
 // rowAt returns the bytes of row i, without those that only a number read as 8 bytes needs.
