@@ -32,65 +32,33 @@ void dsconv_errors(char *text, size_t size) {
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, append, &t);
 }
 
-static hid_t aligned(hsize_t align) {
-  hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-
-  return fapl < 0 || H5Pset_alignment(fapl, align, align) < 0 ? -1 : fapl;
-}
-
-hid_t dsconv_create_file(const char *path, hsize_t align) {
-  hid_t fapl = aligned(align), file;
-
-  if (fapl < 0 || (file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)) < 0 || H5Pclose(fapl) < 0)
+int dsconv_contiguous(hid_t dcpl) {
+  if (H5Pset_layout(dcpl, H5D_CONTIGUOUS) < 0 || H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) < 0 ||
+      H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER) < 0)
     return -1;
-  return file;
+  return H5Pset_obj_track_times(dcpl, 0);
 }
 
-hid_t dsconv_open_file(const char *path, int write, hsize_t align) {
-  hid_t fapl = aligned(align), file;
+// Here and below a failure returns at once and leaves a few ids open: closing them would
+// clear the error stack, and the caller stops anyway.
+int dsconv_create(const char *path, int exists, hsize_t align, const char *name, hid_t type, int rank,
+                  const hsize_t *dims) {
+  hid_t fapl, dcpl, file, space, set;
 
-  if (fapl < 0 || (file = H5Fopen(path, write ? H5F_ACC_RDWR : H5F_ACC_RDONLY, fapl)) < 0 || H5Pclose(fapl) < 0)
+  if ((fapl = H5Pcreate(H5P_FILE_ACCESS)) < 0 || H5Pset_alignment(fapl, align, align) < 0)
     return -1;
-  return file;
-}
-
-int dsconv_close_file(hid_t file) { return H5Fclose(file); }
-
-int dsconv_create_group(hid_t file, const char *name) {
-  hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-
-  return group < 0 ? -1 : H5Gclose(group);
-}
-
-static hid_t native(int type) {
-  switch (type) {
-  case 1:
-    return H5T_NATIVE_UINT8;
-  case 2:
-    return H5T_NATIVE_UINT16;
-  case 3:
-    return H5T_NATIVE_INT64;
-  case 4:
-    return H5T_NATIVE_FLOAT;
-  }
-  return -1;
-}
-
-// The dataset is contiguous, without time stamps and fill values.
-int dsconv_create_dataset(hid_t file, const char *name, int type, int rank, const hsize_t *dims) {
-  hid_t dcpl, space, set;
-
-  if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || H5Pset_layout(dcpl, H5D_CONTIGUOUS) < 0 ||
-      H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) < 0 || H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER) < 0 ||
-      H5Pset_obj_track_times(dcpl, 0) < 0)
+  if ((dcpl = H5Pcreate(H5P_DATASET_CREATE)) < 0 || dsconv_contiguous(dcpl) < 0)
+    return -1;
+  file = exists ? H5Fopen(path, H5F_ACC_RDWR, fapl) : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+  if (file < 0)
     return -1;
   if ((space = H5Screate_simple(rank, dims, NULL)) < 0)
     return -1;
-  if ((set = H5Dcreate2(file, name, native(type), space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
+  if ((set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT)) < 0)
     return -1;
-  if (H5Sclose(space) < 0 || H5Pclose(dcpl) < 0)
+  if (H5Dclose(set) < 0 || H5Sclose(space) < 0 || H5Pclose(dcpl) < 0 || H5Pclose(fapl) < 0)
     return -1;
-  return H5Dclose(set);
+  return H5Fclose(file);
 }
 
 static hid_t string_type(void) {
@@ -144,38 +112,39 @@ int dsconv_write_strings(hid_t set, size_t from, size_t count, const char *text,
   return rc;
 }
 
-int dsconv_close_dataset(hid_t dataset) { return H5Dclose(dataset); }
+int dsconv_close(hid_t dataset) { return H5Dclose(dataset); }
 
-int dsconv_write_attribute(hid_t file, const char *dataset, const char *name, const char *value) {
-  hid_t set, type, space, attribute;
+int dsconv_write_attribute(hid_t object, const char *name, const char *value) {
+  hid_t type, space, attribute;
 
-  if ((set = H5Dopen2(file, dataset, H5P_DEFAULT)) < 0 || (type = string_type()) < 0 || (space = H5Screate(H5S_SCALAR)) < 0)
+  if ((type = string_type()) < 0 || (space = H5Screate(H5S_SCALAR)) < 0)
     return -1;
-  if ((attribute = H5Acreate2(set, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) < 0)
+  if ((attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) < 0)
     return -1;
-  if (H5Awrite(attribute, type, &value) < 0 || H5Aclose(attribute) < 0 || H5Sclose(space) < 0 || H5Tclose(type) < 0)
+  if (H5Awrite(attribute, type, &value) < 0)
     return -1;
-  return H5Dclose(set);
+  H5Sclose(space);
+  H5Tclose(type);
+  return H5Aclose(attribute);
 }
 
-static int describe(hid_t set, hid_t type, hid_t space, hid_t dcpl, struct dsconv_extent *e) {
-  haddr_t at = H5Dget_offset(set);
+int dsconv_extent(hid_t dataset, unsigned long long *offset, unsigned long long *length) {
+  hid_t dcpl = H5Dget_create_plist(dataset);
+  H5D_layout_t layout;
+  int external;
+  haddr_t at;
 
-  e->contiguous = H5Pget_layout(dcpl) == H5D_CONTIGUOUS && H5Pget_external_count(dcpl) == 0;
-  for (e->type = 4; e->type > 0 && H5Tequal(type, native(e->type)) <= 0; e->type--)
-    ;
-  e->offset = at == HADDR_UNDEF ? 0 : at;
-  e->length = at == HADDR_UNDEF ? 0 : H5Dget_storage_size(set);
-  return e->rank = H5Sget_simple_extent_dims(space, e->dims, NULL);
-}
-
-int dsconv_locate(hid_t file, const char *name, struct dsconv_extent *e) {
-  hid_t set, type, space, dcpl;
-
-  if ((set = H5Dopen2(file, name, H5P_DEFAULT)) < 0 || (type = H5Dget_type(set)) < 0 || (space = H5Dget_space(set)) < 0 ||
-      (dcpl = H5Dget_create_plist(set)) < 0 || describe(set, type, space, dcpl, e) < 0)
+  if (dcpl < 0)
     return -1;
-  if (H5Pclose(dcpl) < 0 || H5Sclose(space) < 0 || H5Tclose(type) < 0)
-    return -1;
-  return H5Dclose(set);
+  layout = H5Pget_layout(dcpl);
+  external = H5Pget_external_count(dcpl);
+  H5Pclose(dcpl);
+  if (layout != H5D_CONTIGUOUS || external != 0)
+    return 1;
+  *length = H5Dget_storage_size(dataset);
+  at = H5Dget_offset(dataset);
+  *offset = at == HADDR_UNDEF ? 0 : at;
+  if (at == HADDR_UNDEF)
+    *length = 0;
+  return 0;
 }

@@ -17,10 +17,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"syscall"
 	"unsafe"
+
+	"gonum.org/v1/hdf5"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -63,92 +64,51 @@ func failed(rc C.int, what string) error {
 	return explain(fmt.Errorf("HDF5: %s", what))
 }
 
-// file is an HDF5 file that is open in the library.
-type file C.hid_t
-
-// createFile calls do with a new file at path, and openFile with the one that is there. Datasets that do
-// creates, of at least align bytes, start at a multiple of align.
-func createFile(path string, align int64, do func(f file) error) error {
-	cpath := C.CString(path)
-	defer C.free(unsafe.Pointer(cpath))
-	return with(C.dsconv_create_file(cpath, C.hsize_t(align)), "create "+path, do)
-}
-
-func openFile(path string, write bool, align int64, do func(f file) error) error {
-	cpath := C.CString(path)
-	defer C.free(unsafe.Pointer(cpath))
-	flag := C.int(0)
-	if write {
-		flag = 1
+// native returns the library's type for t.
+func native(t formats.DType) *hdf5.Datatype {
+	switch t {
+	case formats.Uint16:
+		return hdf5.T_NATIVE_UINT16
+	case formats.Int64:
+		return hdf5.T_NATIVE_INT64
+	case formats.Float32:
+		return hdf5.T_NATIVE_FLOAT
 	}
-	return with(C.dsconv_open_file(cpath, flag, C.hsize_t(align)), "open "+path, do)
+	return hdf5.T_NATIVE_UINT8
 }
 
-func with(id C.hid_t, what string, do func(f file) error) error {
-	if id < 0 {
-		return failed(-1, what)
-	}
-	err := do(file(id))
-	return errors.Join(err, failed(C.dsconv_close_file(id), "close the file"))
-}
-
-func (f file) createGroup(name string) error {
-	cname := C.CString(name)
-	defer C.free(unsafe.Pointer(cname))
-	return failed(C.dsconv_create_group(C.hid_t(f), cname), "create group "+name)
-}
-
-// create creates a contiguous dataset with nothing written to it.
-func (f file) create(h *hole) error {
-	cname := C.CString(h.name)
+// createAligned creates the dataset h, with nothing written to it, in the HDF5 file at path, which it
+// creates unless the file exists. If h has at least align bytes, they start at a multiple of align.
+func createAligned(path string, exists bool, align int64, h *hole) error {
+	cpath, cname := C.CString(path), C.CString(h.name)
+	defer C.free(unsafe.Pointer(cpath))
 	defer C.free(unsafe.Pointer(cname))
 	cdims := make([]C.hsize_t, len(h.dims))
 	for i, d := range h.dims {
 		cdims[i] = C.hsize_t(d)
 	}
-	rc := C.dsconv_create_dataset(C.hid_t(f), cname, C.int(slices.Index(typeCodes, h.dtype)), C.int(len(cdims)), &cdims[0])
-	return failed(rc, "create dataset "+h.name)
+	cexists := C.int(0)
+	if exists {
+		cexists = 1
+	}
+	rc := C.dsconv_create(cpath, cexists, C.hsize_t(align), cname, C.hid_t(native(h.dtype).ID()), C.int(len(cdims)), &cdims[0])
+	return failed(rc, fmt.Sprintf("create dataset %s in %s", h.name, path))
 }
 
-// writeAttribute writes an attribute of the dataset as a variable-length UTF-8 string.
-func (f file) writeAttribute(dataset, name, value string) error {
-	cset, cname, cvalue := C.CString(dataset), C.CString(name), C.CString(value)
-	defer C.free(unsafe.Pointer(cset))
-	defer C.free(unsafe.Pointer(cname))
-	defer C.free(unsafe.Pointer(cvalue))
-	return failed(C.dsconv_write_attribute(C.hid_t(f), cset, cname, cvalue), "write the attribute "+name+" of dataset "+dataset)
-}
-
-// locate returns the extent that the library has for a dataset. ErrNotDataset if it is not contiguous.
-func (f file) locate(name string) (extent, error) {
-	cname := C.CString(name)
-	defer C.free(unsafe.Pointer(cname))
-	var e C.struct_dsconv_extent
-	if err := failed(C.dsconv_locate(C.hid_t(f), cname, &e), "find dataset "+name); err != nil {
-		return extent{}, err
-	}
-	if e.contiguous == 0 || e._type == 0 {
-		return extent{}, fmt.Errorf("%w: dataset %s is chunked, compressed, in another file, or of an unknown type; dsconv writes others", formats.ErrNotDataset, name)
-	}
-	p := extent{name: name, dtype: typeCodes[e._type], offset: int64(e.offset)}
-	for _, d := range e.dims[:e.rank] {
-		p.dims = append(p.dims, int(d))
-	}
-	if _, ok := elements(p.dims, math.MaxInt64/8); !ok || p.length() != int64(e.length) || p.offset < 0 {
-		return extent{}, fmt.Errorf("%w: dataset %s: HDF5 reserved %d bytes for %s of shape %v", formats.ErrDamaged, name, uint64(e.length), p.dtype, p.dims)
-	}
-	return p, nil
+// contiguous sets pl to contiguous datasets without time stamps and fill values.
+func contiguous(pl *hdf5.PropList) error {
+	return failed(C.dsconv_contiguous(C.hid_t(pl.ID())), "set the properties of a dataset")
 }
 
 // stringBatch is the number of strings that the library gets at once.
 const stringBatch = 4096
 
 // writeStrings writes a dataset of the n variable-length UTF-8 strings that all passes to do, a few
-// at a time.
-func (f file) writeStrings(name string, n int, all func(do func(s string) error) error) error {
+// at a time. gonum's own code for it leaks.
+func writeStrings(f *hdf5.File, name string, n int, all func(do func(s string) error) error) error {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
-	set := C.dsconv_create_strings(C.hid_t(f), cname, C.size_t(n))
+	set := C.dsconv_create_strings(C.hid_t(f.ID()), cname, C.size_t(n))
 	if set < 0 {
 		return failed(-1, "create "+name)
 	}
@@ -160,7 +120,7 @@ func (f file) writeStrings(name string, n int, all func(do func(s string) error)
 	if err == nil && b.written != n {
 		err = fmt.Errorf("%d strings for the %d of %s", b.written, n, name)
 	}
-	return errors.Join(err, failed(C.dsconv_close_dataset(set), "close "+name))
+	return errors.Join(err, failed(C.dsconv_close(set), "close "+name))
 }
 
 // stringBuffer holds strings for a dataset, each with a zero byte at its end.
@@ -191,22 +151,27 @@ func (b *stringBuffer) flush() error {
 	return failed(rc, "write "+b.name)
 }
 
-// compareWithLibrary opens the file at path with the library and compares the extents of all
-// datasets with p.
-func compareWithLibrary(path string, p extents) error {
-	return locked(func() error {
-		return openFile(path, false, 1, func(f file) error {
-			for i := range p {
-				found, err := f.locate(p[i].name)
-				if err != nil {
-					return err
-				}
-				if found.offset != p[i].offset || found.dtype != p[i].dtype || !slices.Equal(found.dims, p[i].dims) {
-					return fmt.Errorf("dataset %s: HDF5 finds %s %v at byte %d, not %s %v at %d",
-						p[i].name, found.dtype, found.dims, found.offset, p[i].dtype, p[i].dims, p[i].offset)
-				}
-			}
-			return nil
-		})
-	})
+// writeAttribute writes an attribute of the dataset as a variable-length UTF-8 string.
+func writeAttribute(d *hdf5.Dataset, name, value string) error {
+	cname, cvalue := C.CString(name), C.CString(value)
+	defer C.free(unsafe.Pointer(cname))
+	defer C.free(unsafe.Pointer(cvalue))
+	return failed(C.dsconv_write_attribute(C.hid_t(d.ID()), cname, cvalue), "write the attribute "+name)
+}
+
+// storageExtent returns offset and length of a contiguous dataset's bytes; both are 0 if it has
+// none. ErrNotDataset if it is not contiguous.
+func storageExtent(d *hdf5.Dataset) (offset, length int64, err error) {
+	var off, n C.ulonglong
+	switch C.dsconv_extent(C.hid_t(d.ID()), &off, &n) {
+	case 0:
+	case 1:
+		return 0, 0, fmt.Errorf("%w: a dataset is chunked, compressed or in another file; dsconv writes contiguous ones", formats.ErrNotDataset)
+	default:
+		return 0, 0, failed(-1, "find the bytes of a dataset")
+	}
+	if off > math.MaxInt64 || n > math.MaxInt64 {
+		return 0, 0, fmt.Errorf("%w: a dataset would have %d bytes at byte %d", formats.ErrDamaged, uint64(n), uint64(off))
+	}
+	return int64(off), int64(n), nil
 }

@@ -3,10 +3,13 @@
 package hdf5
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/hdf5"
 )
 
 // headSize is the space for HDF5's header before the images' bytes.
@@ -23,21 +26,27 @@ type content struct {
 	index   hole
 }
 
+// holes returns all datasets whose bytes the library does not write, the images first.
+func (c *content) holes() []hole {
+	return slices.Concat([]hole{c.images}, c.bounds, c.rest, []hole{c.index})
+}
+
 // buildSkeleton writes the file at path and returns where the bytes of its holes belong, and the
 // extents of these datasets.
 func buildSkeleton(path string, c *content) (spans []span, p extents, err error) {
 	err = locked(func() error {
-		if err := createFile(path, headSize, func(f file) error { return f.create(&c.images) }); err != nil {
+		if err := createAligned(path, false, headSize, &c.images); err != nil {
 			return err
 		}
-		if err := openFile(path, true, 1, c.build); err != nil {
+		err := edit(path, hdf5.F_ACC_RDWR, func(k *skeleton) error { return k.build(c) })
+		if err == nil {
+			err = createAligned(path, true, indexAlign, &c.index)
+		}
+		if err != nil {
 			return err
 		}
-		return openFile(path, true, indexAlign, func(f file) error {
-			if err := f.create(&c.index); err != nil {
-				return err
-			}
-			spans, p, err = f.locateAll(slices.Concat([]hole{c.images}, c.bounds, c.rest, []hole{c.index}))
+		return edit(path, hdf5.F_ACC_RDONLY, func(k *skeleton) error {
+			spans, p, err = k.locateAll(c.holes())
 			return err
 		})
 	})
@@ -47,65 +56,111 @@ func buildSkeleton(path string, c *content) (spans []span, p extents, err error)
 	return spans, p, nil
 }
 
-// build creates what lies between the images and the index.
-func (c *content) build(f file) error {
-	if err := f.encode(&c.images); err != nil {
+// skeleton is an HDF5 file that is being written.
+type skeleton struct {
+	file   *hdf5.File
+	plain  *hdf5.PropList
+	groups []string
+}
+
+// edit calls do with the file at path.
+func edit(path string, flags int, do func(k *skeleton) error) error {
+	f, err := hdf5.OpenFile(path, flags)
+	if err != nil {
+		return explain(err)
+	}
+	return errors.Join(do(&skeleton{file: f}), explain(f.Close()))
+}
+
+func (k *skeleton) build(c *content) (err error) {
+	if k.plain, err = hdf5.NewPropList(hdf5.P_DATASET_CREATE); err != nil {
+		return explain(err)
+	}
+	defer k.plain.Close()
+	if err := contiguous(k.plain); err != nil {
 		return err
 	}
-	if err := f.createAll(c.bounds); err != nil {
+	d, err := k.file.OpenDataset(c.images.name)
+	if err != nil {
+		return explain(err)
+	}
+	if err := c.images.finish(d); err != nil {
 		return err
 	}
-	if err := f.writeStrings(keysName, c.count, c.keys); err != nil {
+	if err := k.create(c.bounds); err != nil {
+		return err
+	}
+	if err := writeStrings(k.file, keysName, c.count, c.keys); err != nil {
 		return err
 	}
 	if len(c.classes) > 0 {
-		err := f.writeStrings(classesName, len(c.classes), func(do func(string) error) (err error) {
-			for i := 0; err == nil && i < len(c.classes); i++ {
-				err = do(c.classes[i])
+		err := writeStrings(k.file, classesName, len(c.classes), func(do func(string) error) error {
+			for _, name := range c.classes {
+				if err := do(name); err != nil {
+					return err
+				}
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return f.createAll(c.rest)
+	return k.create(c.rest)
 }
 
-// createAll creates the datasets, and the group of each before the first one in it.
-func (f file) createAll(holes []hole) error {
-	last := "."
+// create creates the datasets, and the group of each before the first one in it.
+func (k *skeleton) create(holes []hole) error {
 	for i := range holes {
 		h := &holes[i]
-		if group := path.Dir(h.name); group != "." && group != last {
-			if err := f.createGroup(group); err != nil {
-				return err
-			}
-			last = group
-		}
-		if err := f.create(h); err != nil {
+		if err := k.group(path.Dir(h.name)); err != nil {
 			return err
 		}
-		if err := f.encode(h); err != nil {
-			return err
+		if err := k.dataset(h); err != nil {
+			return fmt.Errorf("dataset %s: %w", h.name, err)
 		}
 	}
 	return nil
 }
 
-// encode writes the attribute with the values' encoding.
-func (f file) encode(h *hole) error {
-	if h.encoding == "" {
+func (k *skeleton) group(name string) error {
+	if name == "." || slices.Contains(k.groups, name) {
 		return nil
 	}
-	return f.writeAttribute(h.name, "encoding", h.encoding)
+	k.groups = append(k.groups, name)
+	g, err := k.file.CreateGroup(name)
+	if err != nil {
+		return explain(err)
+	}
+	return explain(g.Close())
+}
+
+func (k *skeleton) dataset(h *hole) error {
+	space, err := hdf5.CreateSimpleDataspace(h.dims, nil)
+	if err != nil {
+		return explain(err)
+	}
+	defer space.Close()
+	d, err := k.file.CreateDatasetWith(h.name, native(h.dtype), space, k.plain)
+	if err != nil {
+		return explain(err)
+	}
+	return h.finish(d)
+}
+
+// finish writes the attribute and closes d.
+func (h *hole) finish(d *hdf5.Dataset) (err error) {
+	if h.encoding != "" {
+		err = writeAttribute(d, "encoding", h.encoding)
+	}
+	return errors.Join(err, explain(d.Close()))
 }
 
 // locateAll returns where in the file the library put the holes, in their order, and their extents.
-func (f file) locateAll(holes []hole) (spans []span, p extents, err error) {
+func (k *skeleton) locateAll(holes []hole) (spans []span, p extents, err error) {
 	for i := range holes {
 		h := &holes[i]
-		e, err := f.locate(h.name)
+		e, err := locate(k.file, h.name)
 		if err != nil {
 			return nil, nil, err
 		}

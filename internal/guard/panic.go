@@ -105,7 +105,7 @@ func joined(frames []runtime.Frame) string {
 const module = "github.com/dsconv/dsconv"
 
 var modules = []string{
-	"golang.org/x/", "github.com/klauspost/", "github.com/zeebo/", "github.com/bmatcuk/", "github.com/bmatsuo/", "github.com/disintegration/",
+	"golang.org/x/", "gonum.org/", "github.com/klauspost/", "github.com/zeebo/", "github.com/bmatcuk/", "github.com/bmatsuo/", "github.com/disintegration/",
 }
 
 // library reports whether a call is in the standard library or another that dsconv uses. Its caller made
