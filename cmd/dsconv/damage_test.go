@@ -47,6 +47,9 @@ func TestMessagesAboutDamage(t *testing.T) {
 			}
 			for _, file := range filesOf(t, whole) {
 				for what, damage := range damages {
+					if filepath.Base(file) == "index" && what == "missing" {
+						continue // opening makes it again
+					}
 					dir := t.TempDir()
 					copyTree(t, dir, whole)
 					damage(t, filepath.Join(dir, file))
@@ -80,7 +83,7 @@ func TestManyDamagedSamplesAreCounted(t *testing.T) {
 	if n := strings.Count(said, "damaged sample: "); n != maxLines {
 		t.Errorf("%d samples are named: %s", n, said)
 	}
-	for _, want := range []string{"... and 10 more damaged samples (--json lists all)\n", "  30 samples: the file ends before byte N\n", "x-01.tar: file does not exist\n"} {
+	for _, want := range []string{"... and 10 more damaged samples (--json lists all)\n", "  30 samples: its record has N bytes at byte N, but the file has N bytes\n", "x-01.tar: file does not exist\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("without %q: %s", want, said)
 		}
@@ -90,7 +93,7 @@ func TestManyDamagedSamplesAreCounted(t *testing.T) {
 		Samples []struct{ Key, Cause string } `json:"damaged_samples"`
 	}
 	must(t, json.Unmarshal([]byte(said[:strings.LastIndex(said, "}")+1]), &report))
-	if len(report.Samples) != 30 || !strings.HasPrefix(report.Samples[0].Cause, "in x-01.tar: the file ends") {
+	if len(report.Samples) != 30 || !strings.HasPrefix(report.Samples[0].Cause, "in x-01.tar: its record has ") {
 		t.Errorf("%+v", report)
 	}
 }
