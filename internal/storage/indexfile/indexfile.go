@@ -159,6 +159,9 @@ func (s *Source) make(path, cached string) (*File, error) {
 		if place == "" || !Replaceable(place) {
 			continue
 		}
+		if place == cached { // the dataset's own folder may just have been replaced: it is not made
+			failed = errors.Join(failed, os.MkdirAll(filepath.Dir(place), 0o755))
+		}
 		err := s.write(place)
 		if err == nil {
 			return openAt(place, s)
@@ -197,9 +200,6 @@ func (s *Source) build(f *os.File) error {
 
 // write makes the index at path.
 func (s *Source) write(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	return durable.Build(path, func(f *os.File) error {
 		err := s.build(f)
 		if err == nil && s.Lost != nil && *s.Lost {
