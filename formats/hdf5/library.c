@@ -89,7 +89,8 @@ static int write_rows(hid_t set, size_t from, size_t n, const char **rows) {
   hsize_t start = from, count = n;
   hid_t type, space, memory;
 
-  if ((type = string_type()) < 0 || (space = H5Dget_space(set)) < 0 || (memory = H5Screate_simple(1, &count, NULL)) < 0)
+  if ((type = string_type()) < 0 || (space = H5Dget_space(set)) < 0 ||
+      (memory = H5Screate_simple(1, &count, NULL)) < 0)
     return -1;
   if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
       H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows) < 0)

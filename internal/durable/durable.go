@@ -45,6 +45,22 @@ func Build(path string, build func(f *os.File) error) error {
 	if err := Check(path); err != nil {
 		return err
 	}
+	return buildAt(path, build, os.Rename)
+}
+
+// BuildNew is Build of a file that does not exist: if there is one when it is complete, that one stays, and
+// the error is fs.ErrExist. The file system must have hard links.
+func BuildNew(path string, build func(f *os.File) error) error {
+	return buildAt(path, build, func(from, to string) error {
+		if err := os.Link(from, to); err != nil {
+			return err
+		}
+		return os.Remove(from)
+	})
+}
+
+// buildAt builds a file beside path, to which move brings it.
+func buildAt(path string, build func(f *os.File) error, move func(from, to string) error) error {
 	f, err := create(path)
 	if err != nil {
 		return err
@@ -54,7 +70,7 @@ func Build(path string, build func(f *os.File) error) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = move(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))

@@ -152,30 +152,35 @@ func cachePath(id sampleindex.ID) string {
 	return filepath.Join(dir, "dsconv", "indexes", hex.EncodeToString(id[:]))
 }
 
-// make makes the index in the first place that can be written.
+// make makes the index in the first place that can be written. Beside the dataset it replaces nothing: what
+// is there may be the index of a version that another process has just published.
 func (s *Source) make(path, cached string) (*File, error) {
-	var failed error
-	for _, place := range []string{path, cached} {
-		if place == "" || !Replaceable(place) {
-			continue
+	place, failed := path, errors.New("there is no folder for it")
+	if path != "" {
+		failed = durable.BuildNew(path, s.buildToKeep)
+	}
+	if failed != nil && !ofRows(failed) && cached != "" {
+		place = cached
+		if failed = os.MkdirAll(filepath.Dir(cached), 0o755); failed == nil {
+			failed = durable.Build(cached, s.buildToKeep)
 		}
-		if place == cached { // the dataset's own folder may just have been replaced: it is not made
-			failed = errors.Join(failed, os.MkdirAll(filepath.Dir(place), 0o755))
-		}
-		err := s.write(place)
-		if err == nil {
-			return openAt(place, s)
-		}
-		if errors.Is(err, formats.ErrDamaged) || errors.Is(err, formats.ErrKey) || errors.Is(err, formats.ErrOrder) {
-			return nil, err // of the rows
-		}
-		failed = errors.Join(failed, err)
+	}
+	switch {
+	case failed == nil:
+		return openAt(place, s)
+	case ofRows(failed):
+		return nil, failed
 	}
 	x, err := s.unnamed()
 	if err != nil {
 		return nil, fmt.Errorf("make an index of the dataset: %w", errors.Join(err, failed))
 	}
 	return x, nil
+}
+
+// ofRows reports whether an error is about the rows, and so the same everywhere.
+func ofRows(err error) bool {
+	return errors.Is(err, formats.ErrDamaged) || errors.Is(err, formats.ErrKey) || errors.Is(err, formats.ErrOrder)
 }
 
 // Replaceable reports whether nothing is at path but an index.
@@ -198,15 +203,13 @@ func (s *Source) build(f *os.File) error {
 	return guard.Do(func() error { return sampleindex.Build(f, s.Columns, s.Fields, s.Rows, s.ID) })
 }
 
-// write makes the index at path.
-func (s *Source) write(path string) error {
-	return durable.Build(path, func(f *os.File) error {
-		err := s.build(f)
-		if err == nil && s.Lost != nil && *s.Lost {
-			err = errors.New("samples were not found")
-		}
-		return err
-	})
+// buildToKeep is build of an index that is kept: all samples must be found.
+func (s *Source) buildToKeep(f *os.File) error {
+	err := s.build(f)
+	if err == nil && s.Lost != nil && *s.Lost {
+		err = errors.New("samples were not found")
+	}
+	return err
 }
 
 // unnamed makes the index in a file that is gone when it is closed.

@@ -16,9 +16,9 @@ import (
 type rowLog struct {
 	profile *sampleindex.Profile
 	columns int
-	history bool // rows may have Provenance, which the journal then records
+	history bool   // rows may have Provenance, which the journal then records
 	last    []byte // key
-	sorted  bool // the keys ascend
+	sorted  bool   // the keys ascend
 
 	recorded int      // rows in the journal
 	tail     []byte   // the latest rows
