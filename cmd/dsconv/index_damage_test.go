@@ -230,8 +230,8 @@ func TestForeignIndex(t *testing.T) {
 			indexes["longer"] = append(slices.Clone(own), make([]byte, 4096)...)
 			indexes["zeros"] = make([]byte, len(own))
 			indexes["another header"] = append(slices.Clone(indexes["an earlier version"][:4096]), own[4096:]...)
-			indexes["a flipped row"] = slices.Clone(own)
-			indexes["a flipped row"][2*4096] ^= 4
+			indexes["a flipped bit"] = slices.Clone(own)
+			indexes["a flipped bit"][2*4096] ^= 4
 			indexes["a text"] = []byte(strings.Repeat("index\n", 4000))
 			whole := formatcheck.Tree(t, filepath.Dir(path))
 			for _, listed := range []bool{true, false} {
@@ -244,12 +244,6 @@ func TestForeignIndex(t *testing.T) {
 						defer restore(t, filepath.Dir(path), whole)
 						code, said := dsconvSays("verify", path)
 						opened, failed := want.check(t, what, path)
-						if what == "a flipped row" {
-							if !opened || failed == 0 || code != exitFailed || !strings.Contains(said, filepath.Base(file)) {
-								t.Errorf("the dataset opens: %v, %d reads are errors, verify: exit code %d: %s", opened, failed, code, said)
-							}
-							return
-						}
 						if failed > 0 {
 							t.Errorf("%d reads are errors", failed)
 						}
