@@ -205,7 +205,7 @@ func decodeLayout(b []byte, rows int, from, end int64) (*layout, error) {
 		l.counts = append(l.counts, n)
 		total += n
 	}
-	l.fields = c.Length(2)
+	l.fields = c.Length(4) // two numbers of two bytes each
 	l.checksum, l.hash = takeByte(c, hashStored), takeByte(c, hashSame)
 	l.numbers = make([]number, l.user0()+len(l.columns))
 	for k := range l.numbers {
