@@ -29,15 +29,15 @@ type Config struct {
 	ClassOrder string
 	// Patterns select files by their path relative to the folder.
 	Patterns formats.Patterns
-	// Memory is about how many bytes listing may take, 0 means DefaultMemory; a table of labels is in memory
+	// Memory is about how many bytes listing may take, 0 means 512 MiB; a table of labels is in memory
 	// besides. What does not fit goes to temporary files in os.TempDir(), which have no names: nothing is
 	// left behind.
 	Memory int64
 }
 
-// DefaultMemory is what listing a folder may take if Config.Memory is 0. For a hundred
+// defaultMemory is what listing a folder may take if Config.Memory is 0. For a hundred
 // thousand files no temporary file is written.
-const DefaultMemory = 512 << 20
+const defaultMemory = 512 << 20
 
 // recipe returns the entries of Meta.Recipe for the Config.
 func (c *Config) recipe() map[string]string {

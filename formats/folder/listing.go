@@ -22,7 +22,7 @@ type sorting struct {
 }
 
 func newSorting(cfg *Config) *sorting {
-	memory := cmp.Or(cfg.Memory, DefaultMemory)
+	memory := cmp.Or(cfg.Memory, defaultMemory)
 	l := &sorting{keys: extsort.New("", memory*3/8), kept: min(memory/8, 8<<20)}
 	l.found.sorter = extsort.New("", memory*3/8)
 	return l

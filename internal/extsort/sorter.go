@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// DefaultMemory is the memory of a Sorter that was made with 0.
-const DefaultMemory = 256 << 20
+// defaultMemory is the memory of a Sorter that was made with 0.
+const defaultMemory = 256 << 20
 
 const (
 	// fanIn is the most runs that are merged at once. Each is an open file.
@@ -30,12 +30,12 @@ type Sorter struct {
 	err   error  // of a call before: the records are not complete
 }
 
-// New returns an empty Sorter that takes about memory bytes, 0 means DefaultMemory, and more only for records
+// New returns an empty Sorter that takes about memory bytes, 0 means 256 MiB, and more only for records
 // that do not fit. Beyond that it writes temporary files into the folder dir, "" means os.TempDir(). They have
 // no name any more when they are written, so that a killed process leaves nothing behind.
 func New(dir string, memory int64) *Sorter {
 	if memory <= 0 {
-		memory = DefaultMemory
+		memory = defaultMemory
 	}
 	merging := memory / 8
 	return &Sorter{

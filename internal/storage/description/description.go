@@ -110,12 +110,6 @@ func (c Description) CheckRows(ctx context.Context, rows sampleindex.Rows, locat
 	return err
 }
 
-// With returns c with another Meta, of the same number of samples.
-func (c Description) With(m *formats.Meta) Description {
-	c.meta = m
-	return c
-}
-
 // Row returns the row of sample i after change, which may be nil, has altered it.
 func (c Description) Row(i int, change func(*formats.Info)) (sampleindex.Row, error) {
 	e, err := c.index.At(i)

@@ -44,7 +44,7 @@ func NewWriter(w io.Writer, columns []string, history bool) *Writer {
 
 // Append writes r, of which it keeps nothing. Rows come in the order of their keys.
 func (w *Writer) Append(r *Row) error {
-	if err := CheckRow(r, w.names); err != nil {
+	if err := checkRow(r, w.names); err != nil {
 		return err
 	}
 	values := w.row.Columns // which the table reads
@@ -65,8 +65,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// CheckRow reports why a manifest with user columns of those names cannot hold r: ErrSchema.
-func CheckRow(r *Row, columns []string) error {
+// checkRow reports why a manifest with user columns of those names cannot hold r: ErrSchema.
+func checkRow(r *Row, columns []string) error {
 	if len(r.Columns) != len(columns) {
 		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", r.Key, formats.ErrSchema, len(r.Columns), len(columns))
 	}

@@ -180,7 +180,9 @@ func FuzzOpen(f *testing.F) {
 			}
 			if err == nil {
 				_, _, _ = x.Find(in.Key)
-				_ = x.Fill(i, &smp)
+				if e, err := x.At(i); err == nil {
+					_ = e.Fill(&smp)
+				}
 			}
 		}
 		if _, err := x.At(x.Len()); err == nil {
@@ -189,7 +191,7 @@ func FuzzOpen(f *testing.F) {
 		if data, stride, err := x.Labels(); err == nil && x.Len() > 0 {
 			_ = le64(data[(x.Len()-1)*stride:])
 		}
-		splits, _ := x.Splits()
+		splits := x.splits
 		for _, split := range splits {
 			_, _, _, _ = x.Members(split)
 		}

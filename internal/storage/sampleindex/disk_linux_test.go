@@ -42,7 +42,7 @@ func TestPagesThatCannotBeRead(t *testing.T) {
 		"Info":  func() error { _, err := x.Info(last); return err },
 		"KeyOf": func() error { _, err := x.KeyOf(last); return err },
 		"Find":  func() error { _, _, err := x.Find(rows[last].Key); return err },
-		"Fill":  func() error { return x.Fill(last, new(formats.Sample)) },
+		"Fill":  func() error { return fill(x, last, new(formats.Sample)) },
 	}
 	for range 2 {
 		for i := range rows {

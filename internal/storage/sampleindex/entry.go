@@ -35,8 +35,8 @@ func (e *Entry) Label() int64 { return e.number(numberLabel) }
 // Size returns the number of bytes of the designated image as stored.
 func (e *Entry) Size() int64 { return e.number(numberSize) }
 
-// Split returns the sample's split.
-func (e *Entry) Split() string { return nameAt(e.x.splits, e.number(numberSplit)) }
+// split returns the sample's split.
+func (e *Entry) split() string { return nameAt(e.x.splits, e.number(numberSplit)) }
 
 // Encoding returns the encoding of the designated image.
 func (e *Entry) Encoding() formats.Encoding {
@@ -66,8 +66,8 @@ func (e *Entry) Field(k int) Location {
 	return Location{Offset: e.number(fixedNumbers + 2*k), Length: e.number(fixedNumbers + 2*k + 1)}
 }
 
-// Checksum returns the checksum of the values.
-func (e *Entry) Checksum() (sum [16]byte) {
+// sum returns the checksum of the values.
+func (e *Entry) sum() (sum [16]byte) {
 	if e.x.checksum == hashStored {
 		sum = [16]byte(e.row()[e.x.checksumAt:])
 	}
@@ -79,7 +79,7 @@ func (e *Entry) sourceHash() (sum [16]byte) {
 	case hashStored:
 		sum = [16]byte(e.row()[e.x.hashAt:])
 	case hashSame:
-		sum = e.Checksum()
+		sum = e.sum()
 	}
 	return sum
 }
@@ -154,7 +154,7 @@ func (e *Entry) appendColumns(to []string) ([]string, error) {
 
 // Fill sets the fields of s that the index has: key, split, checksum, source, columns, provenance.
 func (e *Entry) Fill(s *formats.Sample) (err error) {
-	s.Split, s.Checksum, s.Provenance = e.Split(), e.Checksum(), e.provenance()
+	s.Split, s.Checksum, s.Provenance = e.split(), e.sum(), e.provenance()
 	if s.Key, s.Source, err = e.source(); err != nil {
 		return err
 	}

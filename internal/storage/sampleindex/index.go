@@ -239,7 +239,7 @@ func (x *Index) Info(i int) (formats.Info, error) {
 		return formats.Info{}, err
 	}
 	in := formats.Info{
-		Split: e.Split(), Label: e.Label(), Size: e.Size(), Encoding: e.Encoding(), Shape: e.Shape(), Checksum: e.Checksum(), Provenance: e.provenance(),
+		Split: e.split(), Label: e.Label(), Size: e.Size(), Encoding: e.Encoding(), Shape: e.Shape(), Checksum: e.sum(), Provenance: e.provenance(),
 	}
 	if in.Key, in.Source, err = e.source(); err != nil || len(x.columns) == 0 {
 		return in, err
@@ -247,19 +247,6 @@ func (x *Index) Info(i int) (formats.Info, error) {
 	in.Columns, err = e.appendColumns(make([]string, 0, len(x.columns)))
 	return in, err
 }
-
-// Fill sets the fields of s that the index has of sample i: key, split, checksum, source, columns,
-// provenance. The format fills the values.
-func (x *Index) Fill(i int, s *formats.Sample) error {
-	e, err := x.At(i)
-	if err != nil {
-		return err
-	}
-	return e.Fill(s)
-}
-
-// Splits lists the splits of the samples, "" if some have none, and the number of samples of each.
-func (x *Index) Splits() (names []string, counts []int) { return x.splits, x.counts }
 
 // Labels returns the labels of all samples: int64, little-endian, that of sample i at byte i*stride of data,
 // in memory of the index; the stride is 0 if all have the same. It compares their pages with the checksums.

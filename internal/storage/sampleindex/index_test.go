@@ -159,7 +159,7 @@ func sameRow(t *testing.T, x *Index, i int, want *Row) {
 		}
 	}
 	var s formats.Sample
-	if err := x.Fill(i, &s); err != nil || s.Key != in.Key || s.Split != in.Split || s.Source != in.Source || s.Checksum != in.Checksum ||
+	if err := fill(x, i, &s); err != nil || s.Key != in.Key || s.Split != in.Split || s.Source != in.Source || s.Checksum != in.Checksum ||
 		s.Provenance != in.Provenance || !slices.Equal(s.Columns, in.Columns) {
 		t.Fatalf("row %d: filled %+v: %v", i, s, err)
 	}
@@ -187,4 +187,13 @@ func TestEqualKeysAreRefused(t *testing.T) {
 	if err := w.Append(&rows[1]); !errors.Is(err, formats.ErrKey) {
 		t.Fatalf("two equal keys: %v", err)
 	}
+}
+
+// fill sets s to what the index has of sample i.
+func fill(x *Index, i int, s *formats.Sample) error {
+	e, err := x.At(i)
+	if err != nil {
+		return err
+	}
+	return e.Fill(s)
 }

@@ -21,7 +21,7 @@ import (
 // file i is the one with that number, whatever its name was. So a copy never reads the files of
 // the dataset that it was copied from, and an edit of the copy never changes them.
 type Contents struct {
-	Meta          *formats.Meta      // whose Files are the current names
+	meta          *formats.Meta      // whose Files are the current names
 	Checksums     checksum.Checksums // with the current names
 	OriginalFiles []string           // of the data files, when they were written
 	dir           string
@@ -52,13 +52,13 @@ func (p ShardPath) openSidecarAt(dir string) (Contents, error) {
 	if !d.otherNames {
 		m.Files = p.names(len(d.OriginalFiles))
 	}
-	d.Meta, d.Checksums = &m, p.renameChecksums(d.OriginalFiles, m.Files, sums)
+	d.meta, d.Checksums = &m, p.renameChecksums(d.OriginalFiles, m.Files, sums)
 	return d, nil
 }
 
 // Describe opens the index of the dataset. With salvage, one that is damaged is made again.
 func (d *Contents) Describe(salvage bool) (description.Description, error) {
-	return sidecar.Describe(d.dir, d.Meta, d.Checksums, sidecar.Places{}, salvage)
+	return sidecar.Describe(d.dir, d.meta, d.Checksums, sidecar.Places{}, salvage)
 }
 
 // names returns the names of the first n shards.
@@ -100,7 +100,7 @@ func (p ShardPath) renameChecksums(written, now []string, sums checksum.Checksum
 }
 
 // renamed reports whether the files had other names when they were written.
-func (d *Contents) renamed() bool { return !slices.Equal(d.OriginalFiles, d.Meta.Files) }
+func (d *Contents) renamed() bool { return !slices.Equal(d.OriginalFiles, d.meta.Files) }
 
 // staleIndexFiles lists the sidecar's files for other programs that contain the original names,
 // if those differ from the current names.

@@ -112,7 +112,7 @@ var ErrForeign = fmt.Errorf("%w and was not written by dsconv", formats.ErrExist
 func (p ShardPath) replacedFiles(d Contents) ([]string, error) {
 	old := []string{p.Sidecar()} // first: without it, nothing looks finished
 	table := d.Checksums.ByName()
-	for i, name := range d.Meta.Files {
+	for i, name := range d.meta.Files {
 		path := filepath.Join(p.Dir, name)
 		if !p.IsShard(name) && !p.SharesSidecar(name) {
 			continue // it has the name of another dataset or of the user's file: it stays

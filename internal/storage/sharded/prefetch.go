@@ -16,7 +16,7 @@ const probeCount = 8
 // index in files. Invalid locations are skipped.
 func Prefetch(files []*mapped.Mapping, locations []sampleindex.Location) {
 	locations = slices.DeleteFunc(locations, func(p sampleindex.Location) bool { return !isWithin(files, p) })
-	if len(locations) == 0 || InMemory(files, locations) {
+	if len(locations) == 0 || inMemory(files, locations) {
 		return
 	}
 	slices.SortFunc(locations, func(a, b sampleindex.Location) int {
@@ -42,9 +42,9 @@ func isWithin(files []*mapped.Mapping, p sampleindex.Location) bool {
 	return p.Offset < size && p.Length <= size-p.Offset
 }
 
-// InMemory reports whether the middles of some of the locations, at most probeCount, are all in
+// inMemory reports whether the middles of some of the locations, at most probeCount, are all in
 // memory; false if the system does not reveal it. The locations must lie in the files.
-func InMemory(files []*mapped.Mapping, locations []sampleindex.Location) bool {
+func inMemory(files []*mapped.Mapping, locations []sampleindex.Location) bool {
 	n := min(probeCount, len(locations))
 	for k := range n {
 		p := locations[k*len(locations)/n]

@@ -99,7 +99,7 @@ func openRecords(path string, salvage bool, open func(file string, fs checksum.F
 
 // open maps the files.
 func (r *Records) open(open func(file string, fs checksum.FileChecksums) (*mapped.Mapping, error)) error {
-	files, table := r.contents.Meta.Files, r.contents.Checksums.ByName()
+	files, table := r.contents.meta.Files, r.contents.Checksums.ByName()
 	var wrong []error
 	for _, name := range files {
 		fs, err := table.ForFile(name)
@@ -123,7 +123,7 @@ func (r *Records) open(open func(file string, fs checksum.FileChecksums) (*mappe
 func (r *Records) countWrong(wrong, files int) string {
 	side := filepath.Base(r.path.Sidecar())
 	switch {
-	case files == 1 && !r.path.has(r.contents.Meta.Files[0]):
+	case files == 1 && !r.path.has(r.contents.meta.Files[0]):
 		return ""
 	case files == 1:
 		return "; it is truncated, or not the file that " + side + " describes"

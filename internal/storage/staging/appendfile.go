@@ -171,8 +171,5 @@ func (w *File) Checksums() checksum.FileChecksums {
 	return fs
 }
 
-// Path returns the file's path.
-func (w *File) Path() string { return w.f.Name() }
-
 // Close closes the file without syncing it.
 func (w *File) Close() error { return w.f.Close() }

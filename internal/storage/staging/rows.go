@@ -133,9 +133,9 @@ func (s *Stage) EachRow(yield func(r *sampleindex.Row) error) error {
 	return s.rows.eachChunk(func(b []byte) error { return s.rows.take(b, yield) })
 }
 
-// RowsByKey is EachRow in key order. If the samples were not written in this order, the rows are sorted, on
+// rowsByKey is EachRow in key order. If the samples were not written in this order, the rows are sorted, on
 // the disk if they take more memory than the dataset was created with.
-func (s *Stage) RowsByKey(yield func(r *sampleindex.Row) error) (err error) {
+func (s *Stage) rowsByKey(yield func(r *sampleindex.Row) error) (err error) {
 	if s.rows.sorted {
 		return s.EachRow(yield)
 	}

@@ -76,7 +76,7 @@ func (s *Stage) WriteSidecar(dir, prefix string, data checksum.Checksums, extra 
 // WriteRows writes the rows to a manifest and an index at those paths, and syncs them. idOf returns the
 // index's ID for the manifest.
 func (s *Stage) WriteRows(manifestPath, indexPath string, p sidecar.Places, idOf func(manifestPath string) (sampleindex.ID, error)) error {
-	rows, profile := sampleindex.Rows(s.RowsByKey), s.rows.profile
+	rows, profile := sampleindex.Rows(s.rowsByKey), s.rows.profile
 	if p.Locate != nil {
 		rows, profile = p.Locate(rows), sampleindex.NewProfile(s.Meta.Columns, p.Fields)
 		if err := rows(func(r *sampleindex.Row) error { profile.Add(r); return nil }); err != nil {
