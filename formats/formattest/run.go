@@ -9,8 +9,10 @@ import (
 )
 
 // Run checks every property of f. name is the base name of the datasets that it makes,
-// such as "x.lmdb" or "x-%03d.tar"; they lie in temporary folders of their own.
+// such as "x.lmdb" or "x-%03d.tar"; they lie in temporary folders of their own, and so does the
+// user's cache, in which damaged datasets get an index. Therefore t must not be parallel.
 func Run(t *testing.T, f formats.WritableFormat, name string) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	s := suite{format: f, name: name}
 	for _, p := range []struct {
 		name  string
