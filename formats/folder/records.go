@@ -13,7 +13,7 @@ import (
 )
 
 // stride is how many records share an offset.
-const stride = 32
+const stride = 8
 
 // records has the samples' keys and files, in key order. They are in memory or, if there are many, in a
 // mapped file that has no name any more. It is safe for concurrent reads.
@@ -100,24 +100,29 @@ func (w *recordsWriter) finish() error {
 
 // read sets the key and the file of it to those of sample i.
 func (r *records) read(i int, it *sample) error {
-	return guard.Read(r.data, func() error {
-		c := wire.Cursor{B: r.data[r.starts[i/stride]:]}
-		for range i % stride {
-			c.Bytes()
-			c.Bytes()
-		}
-		key, value := c.Bytes(), wire.Cursor{B: c.Bytes()}
-		n := value.Number(int64(len(key)))
-		it.path = string(key[:n]) + string(value.Bytes())
-		if it.key = it.path[:n]; int(n) < len(key) {
-			it.key = string(key)
-		}
-		it.size, it.modTime = value.Varint(), value.Varint()
-		if c.Failed || value.Failed {
-			return fmt.Errorf("%w: the temporary list of files", formats.ErrDamaged)
-		}
-		return nil
-	})
+	if !r.mapped {
+		return r.decode(i, it)
+	}
+	return guard.Read(r.data, func() error { return r.decode(i, it) })
+}
+
+func (r *records) decode(i int, it *sample) error {
+	c := wire.Cursor{B: r.data[r.starts[i/stride]:]}
+	for range i % stride {
+		c.Bytes()
+		c.Bytes()
+	}
+	key, value := c.Bytes(), wire.Cursor{B: c.Bytes()}
+	n := value.Number(int64(len(key)))
+	it.path = string(key[:n]) + string(value.Bytes())
+	if it.key = it.path[:n]; int(n) < len(key) {
+		it.key = string(key)
+	}
+	it.size, it.modTime = value.Varint(), value.Varint()
+	if c.Failed || value.Failed {
+		return fmt.Errorf("%w: the temporary list of files", formats.ErrDamaged)
+	}
+	return nil
 }
 
 func (r *records) close() error {
