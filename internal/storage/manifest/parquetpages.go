@@ -7,11 +7,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // maxString is the length limit of a string in a column.
-const maxString = 16 << 20
+const maxString = sampleindex.MaxText
 
 // maxPage is more than the size of any page before compression: the writer begins a new page
 // after 256 KiB, and one write has at most batchText bytes and one more row.

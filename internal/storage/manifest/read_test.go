@@ -326,7 +326,7 @@ func TestManifestReadsAsParquetDoes(t *testing.T) {
 func TestManifestWithAValueThatIsTooLong(t *testing.T) {
 	r := rowOf(0)
 	r.Columns = []string{strings.Repeat("x", maxString+1)}
-	for _, err := range []error{NewWriter(io.Discard, []string{"caption"}, false).Append(r), checkRow(r, []string{"caption"})} {
+	for _, err := range []error{NewWriter(io.Discard, []string{"caption"}, false).Append(r), r.CheckTexts([]string{"caption"})} {
 		if !errors.Is(err, formats.ErrSchema) || !strings.Contains(err.Error(), "caption") {
 			t.Errorf("%v", err)
 		}

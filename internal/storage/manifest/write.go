@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/dsconv/dsconv/formats"
 )
 
 // A write has at most manifestBatch rows and about batchText bytes of strings, which bounds
@@ -44,8 +42,8 @@ func NewWriter(w io.Writer, columns []string, history bool) *Writer {
 
 // Append writes r, of which it keeps nothing. Rows come in the order of their keys.
 func (w *Writer) Append(r *Row) error {
-	if err := checkRow(r, w.names); err != nil {
-		return err
+	if err := r.CheckTexts(w.names); err != nil {
+		return fmt.Errorf("key %q: %w", r.Key, err)
 	}
 	values := w.row.Columns // which the table reads
 	copy(values, r.Columns)
@@ -61,22 +59,6 @@ func (w *Writer) Append(r *Row) error {
 func (w *Writer) Close() error {
 	if err := w.table.close(); err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
-	}
-	return nil
-}
-
-// checkRow reports why a manifest with user columns of those names cannot hold r: ErrSchema.
-func checkRow(r *Row, columns []string) error {
-	if len(r.Columns) != len(columns) {
-		return fmt.Errorf("key %q: %w: %d user columns, the dataset has %d", r.Key, formats.ErrSchema, len(r.Columns), len(columns))
-	}
-	if len(r.Source.Path) > maxString {
-		return fmt.Errorf("key %q: %w: the source path has %d bytes, the limit is %d", r.Key, formats.ErrSchema, len(r.Source.Path), maxString)
-	}
-	for i, v := range r.Columns {
-		if len(v) > maxString {
-			return fmt.Errorf("key %q: %w: the value of column %s has %d bytes, the limit is %d", r.Key, formats.ErrSchema, columns[i], len(v), maxString)
-		}
 	}
 	return nil
 }

@@ -114,20 +114,11 @@ func appendNumbers(x []int64, r *Row) {
 // CheckLimits reports why no index can have r besides the rows so far, so that a pack fails at once and
 // not at its end.
 func (p *Profile) CheckLimits(r *Row) error {
-	const maxText = 16 << 20
-	if len(r.Columns) != len(p.columns) {
-		return fmt.Errorf("%w: %d user columns, the dataset has %d", formats.ErrSchema, len(r.Columns), len(p.columns))
+	if err := r.CheckTexts(p.columns); err != nil {
+		return err
 	}
 	if p.n == math.MaxInt32 {
 		return fmt.Errorf("%w: a dataset has at most %d samples", formats.ErrSchema, math.MaxInt32)
-	}
-	if len(r.Source.Path) > maxText {
-		return fmt.Errorf("%w: the source path has %d bytes, the limit is %d", formats.ErrSchema, len(r.Source.Path), maxText)
-	}
-	for i, v := range r.Columns {
-		if len(v) > maxText {
-			return fmt.Errorf("%w: the value of column %s has %d bytes, the limit is %d", formats.ErrSchema, p.columns[i], len(v), maxText)
-		}
 	}
 	if len(p.splits) > math.MaxUint16 && p.splits[r.Split] == 0 {
 		return fmt.Errorf("%w: the split %q is one too many: the limit is %d splits", formats.ErrSchema, r.Split, math.MaxUint16+1)

@@ -24,6 +24,26 @@ type Row struct {
 	Fields []Location
 }
 
+// MaxText is the largest number of bytes of a path, or of the text of a user's column.
+const MaxText = 16 << 20
+
+// CheckTexts returns ErrSchema if r does not have a text for each of the user's columns, or one that is too
+// long.
+func (r *Row) CheckTexts(columns []string) error {
+	if len(r.Columns) != len(columns) {
+		return fmt.Errorf("%w: %d user columns, the dataset has %d", formats.ErrSchema, len(r.Columns), len(columns))
+	}
+	if len(r.Source.Path) > MaxText {
+		return fmt.Errorf("%w: the source path has %d bytes, the limit is %d", formats.ErrSchema, len(r.Source.Path), MaxText)
+	}
+	for i, v := range r.Columns {
+		if len(v) > MaxText {
+			return fmt.Errorf("%w: the value of column %s has %d bytes, the limit is %d", formats.ErrSchema, columns[i], len(v), MaxText)
+		}
+	}
+	return nil
+}
+
 // Rows calls yield with each of many rows, and ends with the first error. A row is valid until yield
 // returns, which may change it. It can be called again.
 type Rows func(yield func(r *Row) error) error
