@@ -97,6 +97,12 @@ func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 		if l.config.AnySize {
 			return frame, fmt.Errorf("%w: an extra %s needs images of one size", formats.ErrSchema, f.Kind)
 		}
+		fallthrough
+	case formats.Boxes:
+		if len(l.config.Views) > 0 {
+			return frame, fmt.Errorf("%w: an extra %s follows the transforms of the image, of which views have several: "+
+				"leave out the field or the views", formats.ErrSchema, f.Kind)
+		}
 	}
 	switch f.Kind {
 	case formats.Image:
@@ -164,11 +170,8 @@ func fixed(shape []int) []int {
 
 // imageShape is the shape of one image in the batch's layout.
 func (f *frame) imageShape() []int {
-	h, w, c := f.shape[0], f.shape[1], f.shape[2]
-	if f.layout == pixel.NCHW {
-		return []int{c, h, w}
-	}
-	return []int{h, w, c}
+	shape := f.batchShape(1, f.shape)
+	return shape[1:]
 }
 
 // maskFrame decodes the first readable mask to find the type and channels.

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // acquire takes a worker from the pool, or makes one.
@@ -14,7 +15,7 @@ func (l *Loader) acquire() *worker {
 		l.idle = l.idle[:n-1]
 		return w
 	}
-	w := &worker{loader: l, decoder: l.held.decoder()}
+	w := &worker{loader: l, decoder: l.held.decoder(), steps: make([]augment.Steps, len(l.views))}
 	w.now = l.now
 	l.workers = append(l.workers, w)
 	return w
