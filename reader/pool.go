@@ -2,7 +2,6 @@ package reader
 
 import (
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // acquire takes a worker from the pool, or makes one.
@@ -15,7 +14,7 @@ func (l *Loader) acquire() *worker {
 		l.idle = l.idle[:n-1]
 		return w
 	}
-	w := &worker{loader: l, decoder: l.held.decoder(), steps: make([]augment.Steps, len(l.views))}
+	w := &worker{loader: l, decoder: l.held.decoder()}
 	w.now = l.now
 	l.workers = append(l.workers, w)
 	return w

@@ -10,10 +10,11 @@ import (
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// renderViews decodes the designated image, carries out the steps of each view and stores it in entry i of b.
-// It returns the time.
-func (w *worker) renderViews(v *formats.Value, b *Batch, i int, now time.Duration) (time.Duration, error) {
+// renderViews decodes the designated image, carries out the steps of each view and stores it in entry i of b, a
+// batch of f. It returns the time.
+func (w *worker) renderViews(f *frame, b *Batch, i int, now time.Duration) (time.Duration, error) {
 	l := w.loader
+	v := &w.sample.Values[l.image]
 	for k := 0; k < len(w.steps); {
 		m, own, n, err := w.decodeViews(v, w.steps[k:])
 		if err != nil {
@@ -22,7 +23,7 @@ func (w *worker) renderViews(v *formats.Value, b *Batch, i int, now time.Duratio
 		now = w.lap(stageDecode, now)
 		for end := k + n; k < end; k++ {
 			// The last of those that share the pixels may change them.
-			now, err = w.renderView(k, m, own && k == end-1, l.target(k, l.frame.entryOf(b, k, i)), now)
+			now, err = w.renderView(k, m, own && k == end-1, l.target(k, f.entryOf(b, k, i)), now)
 			if err != nil {
 				return now, l.config.ofView(k, err)
 			}

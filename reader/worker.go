@@ -56,7 +56,7 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 		if err != nil {
 			return err
 		}
-		return w.render(b, i, now)
+		return w.render(&w.loader.frame, b, i, now)
 	})
 }
 
@@ -72,6 +72,9 @@ func (w *worker) take(d draw) (time.Duration, error) {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
 	w.room.Extra = 0
+	if w.steps == nil {
+		w.steps = make([]augment.Steps, len(l.views))
+	}
 	for k := range l.views {
 		v := &l.views[k]
 		w.rand = d.rand(v.seed)
@@ -101,9 +104,9 @@ func (w *worker) freeStored() {
 	w.room.Extra = extra
 }
 
-// render stores the sample that was taken in entry i of b.
-func (w *worker) render(b *Batch, i int, now time.Duration) error {
-	now, err := w.renderViews(&w.sample.Values[w.loader.image], b, i, now)
+// render stores the sample that was taken in entry i of b, a batch of f.
+func (w *worker) render(f *frame, b *Batch, i int, now time.Duration) error {
+	now, err := w.renderViews(f, b, i, now)
 	if err != nil {
 		return err
 	}
