@@ -7,96 +7,110 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
-// renderViews decodes the designated image, carries out the steps of each view and stores it in entry i of b, a
-// batch of f. It returns the time.
-func (w *worker) renderViews(f *frame, b *Batch, i int, now time.Duration) (time.Duration, error) {
-	l := w.loader
-	v := &w.sample.Values[l.image]
-	for k := 0; k < len(w.steps); {
-		m, own, n, err := w.decodeViews(v, w.steps[k:])
+// entry is an image of each view in a batch.
+type entry struct {
+	frame *frame
+	batch *Batch
+	at    int
+}
+
+// renderImage decodes the designated image, carries out the steps of each view and stores it in e. It returns
+// the time.
+func (w *worker) renderImage(e entry, now time.Duration) (time.Duration, error) {
+	v := &w.sample.Values[w.loader.image]
+	if v.Encoding != formats.JPEG {
+		m, own, err := w.decode(v, w.options())
 		if err != nil {
 			return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
 		now = w.lap(stageDecode, now)
-		for end := k + n; k < end; k++ {
-			// The last of those that share the pixels may change them.
-			now, err = w.renderView(k, m, own && k == end-1, l.target(k, f.entryOf(b, k, i)), now)
-			if err != nil {
-				return now, l.config.ofView(k, err)
+		for k := range w.steps {
+			if now, err = w.renderView(k, m, own && k == len(w.steps)-1, e, now); err != nil {
+				return now, err
 			}
-			if k < len(w.steps)-1 { // the last one's store counts with the fields
-				now = w.lap(stageCollate, now)
-			}
+		}
+		return now, nil
+	}
+	for _, g := range w.group(v) {
+		var err error
+		if now, err = w.renderGroup(v, g, e, now); err != nil {
+			return now, err
 		}
 	}
 	return now, nil
 }
 
-// renderView carries out the steps of view k on m and stores it in t. It returns the time.
-func (w *worker) renderView(k int, m *pixel.Image, own bool, t resample.Target, now time.Duration) (time.Duration, error) {
-	steps := &w.steps[k]
-	if err := w.loader.views[k].pipeline.Fits(m, steps); err != nil {
-		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
+// renderGroup is renderImage of the views of g, a JPEG's.
+func (w *worker) renderGroup(v *formats.Value, g viewGroup, e entry, now time.Duration) (time.Duration, error) {
+	m, own, err := w.decodeRegion(v, g)
+	last := len(g.views) - 1
+	if last > 0 && (err != nil || w.decoder.Whole()) { // damage may concern only some of the views
+		for i, k := range g.views {
+			if now, err = w.renderGroup(v, viewGroup{views: g.views[i : i+1], region: w.steps[k].Source()}, e, now); err != nil {
+				return now, err
+			}
+		}
+		return now, nil
 	}
-	if err := w.runner.Apply(steps, m, own, t); err != nil {
-		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
+	if err != nil {
+		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	now = w.lap(stageDecode, now)
+	for i, k := range g.views {
+		if now, err = w.renderView(k, m, own && i == last, e, now); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+// renderView carries out the steps of view k on m, which they may change if own, and stores it in e. It returns
+// the time.
+func (w *worker) renderView(k int, m *pixel.Image, own bool, e entry, now time.Duration) (time.Duration, error) {
+	l := w.loader
+	err := w.apply(k, m, own, l.target(k, e.frame.entryOf(e.batch, k, e.at)))
+	if err != nil {
+		return now, l.config.ofView(k, fmt.Errorf("transform %s: %w", w.sample.Key, err))
 	}
 	now = w.lap(stageAugment, now)
 	if err := w.runner.Store(); err != nil {
 		return now, fmt.Errorf("store %s: %w", w.sample.Key, err)
 	}
-	return now, nil
+	if len(w.steps) == 1 {
+		return now, nil // the rest of the sample counts with it
+	}
+	return w.lap(stageCollate, now), nil
 }
 
-// decodeViews returns the pixels that the first n of the views with those steps need, and whether they belong
-// to the worker.
-func (w *worker) decodeViews(v *formats.Value, steps []augment.Steps) (m *pixel.Image, own bool, n int, err error) {
-	if v.Encoding != formats.JPEG {
-		m, own, err = w.decode(v, w.options())
-		return m, own, len(steps), err
+// apply carries out the steps of view k on m, but for the last pass.
+func (w *worker) apply(k int, m *pixel.Image, own bool, t resample.Target) error {
+	if err := w.loader.views[k].pipeline.Fits(m, &w.steps[k]); err != nil {
+		return err
 	}
-	if n = len(steps); w.loader.config.FastDecode {
-		n = 1
-	}
-	m, own, err = w.decodeRegion(v, steps[:n])
-	if n > 1 && (err != nil || w.decoder.Whole()) {
-		n = 1 // damage may concern only some of the views
-		m, own, err = w.decodeRegion(v, steps[:n])
-	}
-	return m, own, n, err
+	return w.runner.Apply(&w.steps[k], m, own, t)
 }
 
-// decodeRegion returns the part of a JPEG that holds what all the steps need.
-func (w *worker) decodeRegion(v *formats.Value, steps []augment.Steps) (m *pixel.Image, own bool, err error) {
+// decodeRegion decodes what the views of g need of a JPEG.
+func (w *worker) decodeRegion(v *formats.Value, g viewGroup) (m *pixel.Image, own bool, err error) {
 	o := w.options()
-	o.Region = steps[0].Source()
-	if len(steps) == 1 {
-		o.MinH, o.MinW = steps[0].Least()
-	}
-	for k := range steps[1:] {
-		o.Region = around(o.Region, steps[1+k].Source())
+	o.Region = g.region
+	if len(g.views) == 1 {
+		o.MinH, o.MinW = w.steps[g.views[0]].Least()
 	}
 	m, own, err = w.decode(v, o)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(steps) == 1 {
-		steps[0].Narrow(w.decoder.Area())
-		return m, own, nil
-	}
-	for k := range steps {
-		r := steps[k].Source()
-		x, y := float64(r.X-o.Region.X), float64(r.Y-o.Region.Y)
-		steps[k].Narrow(pixel.Area{X0: x, Y0: y, X1: x + float64(r.W), Y1: y + float64(r.H)})
+	area := w.decoder.Area()
+	for _, k := range g.views {
+		if len(g.views) > 1 {
+			r := w.steps[k].Source()
+			x, y := float64(r.X-g.region.X), float64(r.Y-g.region.Y)
+			area = pixel.Area{X0: x, Y0: y, X1: x + float64(r.W), Y1: y + float64(r.H)}
+		}
+		w.steps[k].Narrow(area)
 	}
 	return m, own, nil
-}
-
-// around is the smallest rectangle that holds a and b.
-func around(a, b pixel.Rect) pixel.Rect {
-	x, y := min(a.X, b.X), min(a.Y, b.Y)
-	return pixel.Rect{X: x, Y: y, W: max(a.X+a.W, b.X+b.W) - x, H: max(a.Y+a.H, b.Y+b.H) - y}
 }

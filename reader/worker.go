@@ -21,6 +21,7 @@ type worker struct {
 	decoder *codec.Decoder
 	runner  augment.Runner
 	steps   []augment.Steps // of each view
+	groups  []viewGroup     // scratch of group
 	rand    random.Rand
 	sample  formats.Sample
 	index   int         // of the sample in the dataset
@@ -106,7 +107,7 @@ func (w *worker) freeStored() {
 
 // render stores the sample that was taken in entry i of b, a batch of f.
 func (w *worker) render(f *frame, b *Batch, i int, now time.Duration) error {
-	now, err := w.renderViews(f, b, i, now)
+	now, err := w.renderImage(entry{f, b, i}, now)
 	if err != nil {
 		return err
 	}
