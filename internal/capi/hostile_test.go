@@ -130,7 +130,8 @@ func called(f reflect.Value, arguments []reflect.Value) string {
 
 // TestHostileCalls: no method panics, whatever it is told.
 func TestHostileCalls(t *testing.T) {
-	loader := open(t, dataset(t, 8))
+	path := dataset(t, 8)
+	loader := open(t, path)
 	defer func() { _, _ = call("close", fmt.Appendf(nil, `{"loader": %d}`, loader)) }()
 	made, err := call("transform", []byte(`{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
 	if err != nil {
@@ -149,6 +150,10 @@ func TestHostileCalls(t *testing.T) {
 				map[string]any{"loader": loader, "arguments": map[string]any{}},
 				map[string]any{"loader": loader, "arguments": map[string]any{"samples": []int64{n}}},
 				map[string]any{"loader": loader, "arguments": map[string]any{"indices": []int64{n}}},
+				map[string]any{"loader": loader, "arguments": map[string]any{"samples": []int64{n}, "names": []string{"x"}}},
+				map[string]any{"paths": []any{path, path}, "batch": n, "samples": n, "weights": n, "synchronous": n == 0, "splits": []string{""}},
+				map[string]any{"paths": []any{n, nil, map[string]any{"path": path, "splits": nil}}, "batch": 1},
+				map[string]any{"paths": []any{}, "batch": 1},
 				map[string]any{"loader": loader, "arguments": map[string]any{"epoch": n, "position": n}},
 				map[string]any{"transform": made, "height": n, "width": n, "epoch": n, "sample": n},
 				map[string]any{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": n},
