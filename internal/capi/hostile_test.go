@@ -93,7 +93,7 @@ func TestHostileArguments(t *testing.T) {
 }
 
 // hostile is a value of a parameter's type: a number that cannot be or that is a handle, NULL or
-// memory of 1 MiB.
+// memory of 256 KiB.
 func hostile(random *rand.Rand, t reflect.Type, handles []int64) reflect.Value {
 	numbers := append([]int64{0, 1, -1, 7, math.MaxInt64, math.MinInt64}, handles...)
 	switch v := reflect.New(t).Elem(); t.Kind() {
@@ -110,7 +110,7 @@ func hostile(random *rand.Rand, t reflect.Type, handles []int64) reflect.Value {
 	if random.IntN(4) == 0 {
 		return reflect.Zero(t)
 	}
-	memory := unsafe.Pointer(new([1 << 20]byte))
+	memory := unsafe.Pointer(new([1 << 18]byte))
 	if t.Kind() == reflect.UnsafePointer {
 		return reflect.ValueOf(memory)
 	}
