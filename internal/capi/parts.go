@@ -36,7 +36,7 @@ const (
 // describe lists the parts of a loader's batches: the images, the labels, the indices, then the
 // extra fields in the order that the caller gave.
 func (l *loader) describe() []part {
-	schema, frame := l.dataset.Meta().Schema, l.Frame()
+	schema, frame := l.Meta().Schema, l.Frame()
 	image, label := schema.ImageIndex(), schema.LabelIndex()
 	parts := []part{{
 		Name: schema[image].Name, Kind: formats.Image, DType: frame.DType, Shape: frame.Image,
