@@ -126,10 +126,10 @@ type picture struct {
 // newPicture checks the file before anything is read.
 func newPicture(cc *cli.Context, c *console, src string) (*picture, error) {
 	p := &picture{c: c, path: cc.String("output"), format: imaging.PNG}
-	switch {
-	case p.path == "":
+	switch p.path {
+	case "":
 		return nil, usageErrorf("--output FILE is missing: write the name of a PNG or JPEG file, or - for standard output")
-	case p.path == "-":
+	case "-":
 		if f, ok := c.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return nil, usageErrorf("--output -: standard output is a terminal, which cannot show a PNG: write it to a file or a pipe")
 		}

@@ -139,11 +139,10 @@ func newLottery(n int, seed uint64) *lottery {
 
 func (l *lottery) add(sample int, class int64) {
 	r := random.NewRand(l.seed, 0, sample)
-	tickets := append(l.classes[class], ticket{sample, r.Uint64()})
-	if len(tickets) >= 2*l.n {
-		tickets = l.best(tickets)
+	l.classes[class] = append(l.classes[class], ticket{sample, r.Uint64()})
+	if tickets := l.classes[class]; len(tickets) >= 2*l.n {
+		l.classes[class] = l.best(tickets)
 	}
-	l.classes[class] = tickets
 }
 
 // best returns the n lowest tickets, in order.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -51,7 +50,7 @@ func newLoaders(ds formats.Dataset, o *Options) (s *loaders, err error) {
 	}
 	o.Size = cmp.Or(o.Size, DefaultSize)
 	// All bits of images with 16 bits per channel: 8 of them would be white.
-	c.AnySize, c.DType, c.Transforms, c.FastDecode = true, formats.Uint16, augment.Ops{fit{o.Size}}, jpeg.HasLibjpegTurbo
+	c.AnySize, c.DType, c.Transforms = true, formats.Uint16, augment.Ops{fit{o.Size}}
 	if s.plain, err = reader.New(ds, c); err != nil {
 		s.close()
 		return nil, err
@@ -173,7 +172,7 @@ func (s *loaders) pixels(b *reader.Batch) *image.NRGBA {
 }
 
 // fit is a transform that makes images that are larger than a tile as large as one. In the Loader it
-// needs no more memory than the Loader's own limits allow, and JPEGs are decoded at a reduced size.
+// needs no more memory than the Loader's own limits allow.
 type fit struct{ size int }
 
 func (o fit) String() string { return fmt.Sprintf("fit:%d", o.size) }
