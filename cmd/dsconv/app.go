@@ -44,8 +44,18 @@ func newApp(c *console) *cli.App {
 	for _, cmd := range app.Commands {
 		cmd.OnUsageError = onUsageError
 		cmd.HideHelpCommand = true
+		hideFalse(cmd.Flags)
 	}
 	return app
+}
+
+// hideFalse drops "(default: false)" from the help of flags.
+func hideFalse(flags []cli.Flag) {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
 }
 
 func onUsageError(cc *cli.Context, err error, _ bool) error {

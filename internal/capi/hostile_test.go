@@ -17,13 +17,15 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/dsconv/dsconv/reader"
 )
 
 // exported are the functions that C calls; dsconv_free is C's own free.
 var exported = map[string]any{
 	"dsconv_call": dsconv_call, "dsconv_start": dsconv_start, "dsconv_next": dsconv_next, "dsconv_stop": dsconv_stop,
 	"dsconv_pick": dsconv_pick, "dsconv_drop": dsconv_drop, "dsconv_labels": dsconv_labels, "dsconv_order": dsconv_order,
-	"dsconv_part": dsconv_part, "dsconv_shapes": dsconv_shapes, "dsconv_transform": dsconv_transform,
+	"dsconv_numbers": dsconv_numbers, "dsconv_part": dsconv_part, "dsconv_shapes": dsconv_shapes, "dsconv_transform": dsconv_transform,
 }
 
 // TestAllExportsAreTested: the sources export nothing that exported lacks.
@@ -70,7 +72,7 @@ func TestHostileArguments(t *testing.T) {
 		function := reflect.ValueOf(f)
 		for range 500 {
 			var run int64
-			if r, err := start(loader, 0, 0, nil, []unsafe.Pointer{unsafe.Pointer(new([1 << 12]byte))}); err == nil {
+			if r, err := start(loader, reader.RunOptions{}, []unsafe.Pointer{unsafe.Pointer(new([1 << 12]byte))}); err == nil {
 				run = r
 			}
 			arguments := make([]reflect.Value, function.Type().NumIn())

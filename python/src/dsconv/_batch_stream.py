@@ -62,7 +62,7 @@ class BatchStream:
             address, n = samples.ctypes.data, len(samples)
         lib = _library.library()
         try:
-            started = lib.dsconv_start(description["loader"], epoch, position, address, n, blocks, count, self._run)
+            started = lib.dsconv_start(description["loader"], epoch, position, address, n, None, 0, blocks, count, self._run)
             _library.result(started)
         except BaseException:
             self.close()

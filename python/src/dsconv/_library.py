@@ -39,9 +39,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_drop": (None, [Int]),
     "dsconv_labels": (Pointer, [Int, ctypes.POINTER(LabelsInfo)]),
     "dsconv_order": (Int, [Int, Int, Int, Pointer, Pointer, Int]),
+    "dsconv_numbers": (Pointer, [Pointer, Int, ctypes.c_int32, ctypes.POINTER(Int)]),
     "dsconv_start": (
         Pointer,
-        [Int, Int, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32, ctypes.POINTER(Int)],
+        [Int, Int, Int, Pointer, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32, ctypes.POINTER(Int)],
     ),
     "dsconv_next": (
         ctypes.c_int32,
