@@ -139,17 +139,17 @@ func TestRowsHaveTheLoadersDraws(t *testing.T) {
 	}
 	ds.meta.Splits = []formats.Split{{Name: "train", Count: 5}, {Name: "val", Count: 5}}
 	for _, ops := range []string{"rrc:24,flip,jitter:0.4,normalize", "rrc:24,flip,jitter:0.4", "flip,rotate:20,normalize:0.5:0.25"} {
-		for _, split := range []string{"", "train"} {
+		for _, splits := range [][]string{nil, {"train"}, {"train", "val"}} {
 			transforms, err := augment.Parse(ops)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := made(t, ds, Options{Size: 60, Columns: 5, Samples: 3, Seed: 7, Split: split, Transforms: transforms})
+			s := made(t, ds, Options{Size: 60, Columns: 5, Samples: 3, Seed: 7, Splits: splits, Transforms: transforms})
 			if len(s.Samples) != 3 || s.Rows != 3 || s.Columns != 5 {
 				t.Fatalf("%d samples, %d rows, %d columns", len(s.Samples), s.Rows, s.Columns)
 			}
 			without := slices.DeleteFunc(transforms, func(op augment.Op) bool { _, is := op.(augment.Normalize); return is })
-			l, err := reader.New(ds, reader.Config{BatchSize: 1, AnySize: true, Seed: 7, Split: split, Transforms: without})
+			l, err := reader.New(ds, reader.Config{BatchSize: 1, AnySize: true, Seed: 7, Splits: splits, Transforms: without})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestRowsHaveTheLoadersDraws(t *testing.T) {
 					want := enlarged(reader.Pixels[uint8](&b), b.Shape[1], b.Shape[2], 60/max(b.Shape[1], b.Shape[2]))
 					times := 60 / max(b.Shape[1], b.Shape[2])
 					if got := s.part(t, row*5+1+epoch, 60, times*b.Shape[1], times*b.Shape[2]); !bytes.Equal(got, want) {
-						t.Errorf("%s, split %q, sample %d, epoch %d: not the Loader's pixels", ops, split, shown.Index, epoch)
+						t.Errorf("%s, splits %q, sample %d, epoch %d: not the Loader's pixels", ops, splits, shown.Index, epoch)
 					}
 				}
 			}
@@ -226,8 +226,8 @@ func TestDamagedSamplesHaveANamedTile(t *testing.T) {
 		if !errors.Is(s.Samples[i].Damage, want) {
 			t.Errorf("sample %d: %v, want %v", i, s.Samples[i].Damage, want)
 		}
-		if s.Samples[i].Class != "class 0" {
-			t.Errorf("sample %d: class %q", i, s.Samples[i].Class)
+		if !slices.Equal(s.Samples[i].Labels, []string{"class 0"}) {
+			t.Errorf("sample %d: labels %q", i, s.Samples[i].Labels)
 		}
 	}
 	if s.Samples[2].Damage == nil {
@@ -275,17 +275,14 @@ func TestMultiHotAndNumbersAreNamed(t *testing.T) {
 		ds.samples[i].Values[1] = formats.Value{Data: row, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3}}
 		ds.infos[i].Label = formats.NoLabel
 	}
-	if s := made(t, ds, Options{}); s.Samples[0].Class != "sun, fog" || s.Samples[1].Class != "fog" {
+	if s := made(t, ds, Options{}); !slices.Equal(s.Samples[0].Labels, []string{"sun", "fog"}) || !slices.Equal(s.Samples[1].Labels, []string{"fog"}) {
 		t.Errorf("%+v", s.Samples)
-	}
-	if s := made(t, ds, Options{Classes: []string{"sun"}}); len(s.Samples) != 1 || s.Samples[0].Index != 0 {
-		t.Errorf("with the class sun: %+v", s.Samples)
 	}
 	ds.meta.Schema[1] = formats.Field{Name: "label", Kind: formats.Number}
 	for i := range 2 {
 		ds.samples[i].Values[1].SetFloat32(0.5)
 	}
-	if s := made(t, ds, Options{}); s.Samples[0].Class != "0.5" {
+	if s := made(t, ds, Options{}); !slices.Equal(s.Samples[0].Labels, []string{"0.5"}) {
 		t.Errorf("%+v", s.Samples)
 	}
 }
@@ -309,18 +306,12 @@ func TestHugeImagesAreReducedInTheLoader(t *testing.T) {
 func TestOptionErrors(t *testing.T) {
 	ds := newMemory(8, 8, 2)
 	for name, o := range map[string]Options{
-		"choose fewer":           {Size: 20000},
-		"unknown class":          {Classes: []string{"nope"}},
-		"must not be negative":   {Columns: -1},
-		"exclude each other":     {Keys: []string{"00/00000"}, Classes: []string{"class 0"}},
-		"normalize: 2 values":    {Transforms: augment.Ops{augment.Normalize{Mean: []float64{0, 0}, Std: []float64{1}}}},
-		"none of this split and": {Samples: 1, Classes: []string{"class 1"}},
+		"choose fewer":         {Size: 20000},
+		"must not be negative": {Columns: -1},
+		"normalize: 2 values":  {Transforms: augment.Ops{augment.Normalize{Mean: []float64{0, 0}, Std: []float64{1}}}},
+		"no sample to show":    {Wanted: func(int) bool { return false }},
 	} {
-		data := ds
-		if strings.HasPrefix(name, "none") {
-			data = newMemory(8, 8, 2, 0)
-		}
-		if _, err := Make(t.Context(), data, o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), name) {
+		if _, err := Make(t.Context(), ds, o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -331,17 +322,20 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
-func TestKeysAreShownInTheirOrder(t *testing.T) {
-	ds := newMemory(8, 8, 3, 3)
-	s := made(t, ds, Options{Keys: []string{"01/00001", "00/00002", "01/00001"}})
-	var keys []string
-	for _, one := range s.Samples {
-		keys = append(keys, one.Key)
+func TestOnlyWantedSamplesAreShown(t *testing.T) {
+	ds := newMemory(8, 8, 4, 4)
+	for i := range ds.infos {
+		ds.infos[i].Split = []string{"val", "train"}[i%2]
 	}
-	if !slices.Equal(keys, []string{"01/00001", "00/00002", "01/00001"}) {
-		t.Errorf("%v", keys)
-	}
-	if _, err := Make(t.Context(), ds, Options{Keys: []string{"x"}}); err == nil || errors.Is(err, ErrOptions) {
-		t.Errorf("an unknown key: %v", err)
+	ds.meta.Splits = []formats.Split{{Name: "train", Count: 4}, {Name: "val", Count: 4}}
+	for _, splits := range [][]string{nil, {"train"}} {
+		s := made(t, ds, Options{Splits: splits, Wanted: func(i int) bool { return i == 3 || i == 5 }})
+		var keys []string
+		for _, one := range s.Samples {
+			keys = append(keys, one.Key)
+		}
+		if !slices.Equal(keys, []string{"00/00003", "01/00001"}) {
+			t.Errorf("splits %q: %v", splits, keys)
+		}
 	}
 }
