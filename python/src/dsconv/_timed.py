@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
 from dsconv._report import WORKER_STAGES, DatasetReport, Machine, Report, Round, Stages
+from dsconv._short_messages import shown
 
 Batch = TypeVar("Batch")
 
@@ -62,7 +63,7 @@ class Timed(Generic[Batch]):
         warmup: int,
     ) -> None:
         if warmup < 0:
-            raise ValueError(f"warmup={warmup}: it must be at least 0")
+            raise ValueError(f"warmup={shown(warmup)}: it must be at least 0")
         self._iterable = iterable
         self._name = name or _name_of(iterable)
         self._images: Callable[[Any], int] = images or count
