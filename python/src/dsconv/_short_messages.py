@@ -7,6 +7,7 @@ import reprlib
 from typing import Any
 
 _LONGEST = 500
+_LONGEST_LINE = 1000
 _LONGEST_VALUE = 80
 _VALUES = re.compile(r"(\w+\s*\()?\[{2,}|\b(tensor|array|Image|Mask|Video)\(\[")
 
@@ -28,6 +29,12 @@ def _shortened(message: str) -> str:
     if values is not None and len(message) > values.start() + 80:
         message = message[: values.start()] + "..."
     return message if len(message) <= _LONGEST else message[: _LONGEST - 3] + "..."
+
+
+def cut(message: str) -> str:
+    """A message of the library or the command with long lines, in which it repeats a long argument, cut."""
+    lines = message.split("\n")
+    return "\n".join(x if len(x) <= _LONGEST_LINE else f"{x[: _LONGEST_LINE - 300]}...{x[-297:]}" for x in lines)
 
 
 class _Short(reprlib.Repr):

@@ -132,6 +132,14 @@ class Timed(Generic[Batch]):
         )
         return report.summarise()
 
+    def __repr__(self) -> str:
+        head = f"Timed({self._name!r}): {len(self._rounds)} epochs"
+        if not self._rounds:
+            return head
+        last = self._rounds[-1]
+        starved = 100 * last.wait_seconds / last.seconds if last.seconds else 0.0
+        return f"{head}, the last one {last.images_per_second:.0f} images/s, starved {starved:.0f} %"
+
     def _clock(self) -> dict[str, float] | None:
         """The times of the loader's workers so far; None if it has no clock."""
         clock = getattr(self._iterable, "clock", None)

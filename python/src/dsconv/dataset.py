@@ -262,7 +262,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
 
     def __repr__(self) -> str:
         split = "" if self.split is None else f", split={shown(self.split)}"
-        lines = [f"Dataset({shown(self.root)}{split}): {len(self)} samples, {len(self.classes)} classes"]
+        lines = [f"Dataset({self.root!r}{split}): {len(self)} samples, {len(self.classes)} classes"]
         if self.fields != _FIELDS:
             lines.append(f"    fields: {', '.join(self.fields)}")
         for name in ("transform", "target_transform", "transforms"):
