@@ -77,7 +77,7 @@ func (o *writeOptions) parseOnError(on string) error {
 
 func workersFlag(usage string) cli.Flag {
 	return &cli.IntFlag{
-		Name: "workers", Aliases: []string{"j"}, Usage: usage, DefaultText: "the number of cores",
+		Name: "workers", Aliases: []string{"j"}, Usage: "`N` " + usage, DefaultText: "the number of cores",
 		Action: func(_ *cli.Context, n int) error {
 			if n < 0 {
 				return usageErrorf("--workers %d: give the number of goroutines, or 0 for the number of cores", n)
@@ -91,7 +91,7 @@ func workersFlag(usage string) cli.Flag {
 func memoryFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "memory", DefaultText: "256MiB, and 512MiB to list a folder",
-		Usage: "memory `SIZE` for listing files and for each sort; what does not fit is sorted in temporary files",
+		Usage: "use about `SIZE` of memory for listing files and for each sort; what does not fit is sorted in temporary files",
 		Action: func(_ *cli.Context, size string) error {
 			if _, err := bytesize.Parse(size); err != nil {
 				return usageErrorf("--memory: %w", err)
