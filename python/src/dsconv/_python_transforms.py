@@ -60,8 +60,8 @@ class PythonTransforms:
         for field in fields.fields:
             if field is not None and field.number > 0 and field.kind in ("image", "mask"):
                 raise ArgumentError(
-                    f'the field "{field.name}" must be cropped and flipped as its image is, which transforms that run in'
-                    " Python cannot do: use native transforms (strict=True names those that are not)"
+                    f'the field "{field.name}" must be cropped and flipped as its image is, and transforms that run'
+                    " in Python cannot do that: use native transforms (strict=True names those that are not)"
                 )
 
     def epoch(self, order: EpochOrder, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
