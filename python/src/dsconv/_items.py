@@ -11,7 +11,7 @@ import numpy as np
 from . import _fields
 from ._fields import Field
 from ._source import Source
-from ._tensors import BatchFields, find_field
+from ._tensors import TEXTS, BatchFields, find_field
 
 if TYPE_CHECKING:
     import torch
@@ -45,7 +45,8 @@ class Items:
         named = {field.name for field in self._source.fields}
         if name == "label" and target(self._source) is None and name not in named:
             return None
-        return None if name in self._source.columns and name not in named else find_field(self._source.fields, name)
+        field = find_field(self._source.fields, self._source.columns, name)
+        return None if field.number == TEXTS else field
 
     def _role(self, name: str, field: Field | None) -> str:
         if field is None:

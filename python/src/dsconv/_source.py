@@ -39,7 +39,6 @@ class Description(TypedDict):
     splits: dict[str, int]
     columns: list[str] | None
     parts: list[FieldDescription]
-    columns: list[str] | None
     slots: int
     block_size: int
     repeats: bool
@@ -103,11 +102,6 @@ class Source:
         """The seed of the order and of all random draws."""
         seed: int = self.configuration["seed"]
         return seed
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of texts, which are no fields."""
-        return self.describe()["columns"] or []
 
     @property
     def splits(self) -> dict[str, int]:
