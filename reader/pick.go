@@ -63,14 +63,14 @@ func (l *Loader) pick(d draw, b *Batch) error {
 	w := l.acquire()
 	defer l.release(w)
 	defer w.free()
-	f := l.frame.ofOne()
+	f := l.frame.ofOne(nil)
 	err := w.use(func() error {
 		now, err := w.take(d)
 		if err != nil {
 			return err
 		}
 		if l.config.AnySize {
-			f.resize(w.steps)
+			f = f.sized(w.steps)
 			if err := w.checkBudget(&f); err != nil {
 				return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 			}

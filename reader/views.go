@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/random"
@@ -156,22 +157,17 @@ func (f *frame) placeViews(n int) {
 	}
 }
 
-// ofOne is f for batches of one entry.
-func (f *frame) ofOne() frame {
+// ofOne is f for batches of one entry; the views but the first have the sizes that the steps end in, if there
+// are any.
+func (f *frame) ofOne(steps []augment.Steps) frame {
 	one := *f
-	one.others = append([]otherFrame(nil), f.others...)
+	one.others = slices.Clone(f.others)
+	for k := range steps {
+		s := &one.others[k].shape
+		s[0], s[1] = steps[k].Size()
+	}
 	one.placeViews(1)
 	return one
-}
-
-// resize makes f a frame of one entry of the sizes that steps end in.
-func (f *frame) resize(steps []augment.Steps) {
-	f.shape[0], f.shape[1] = steps[0].Size()
-	for k := range f.others {
-		s := &f.others[k].shape
-		s[0], s[1] = steps[k+1].Size()
-	}
-	f.placeViews(1)
 }
 
 // viewShape is H, W, C of view k.
