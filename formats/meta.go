@@ -23,6 +23,9 @@ type Meta struct {
 	Stats  Stats             `json:"stats"`
 	// History counts the recorded edits; nil if there are none.
 	History *History `json:"history,omitempty"`
+	// Renamed maps classes of the source to those of the designated label, if they were renamed by hand: the
+	// name in the source to the name in Schema. A class that is not in it has one name.
+	Renamed map[string]string `json:"renamed_classes,omitempty"`
 	// Files lists the data files in order, relative to the dataset, where it has several.
 	Files []string `json:"files,omitempty"`
 }
@@ -45,11 +48,11 @@ type Stats struct {
 }
 
 // RequiredVersion is the version that the dataset must be written with: the first one that can
-// edit it without losing anything. Version 2 added the record of edits, labels that are
+// edit it without losing anything. Version 2 added the records of edits and of renamed classes, labels that are
 // numbers, and patterns that exclude folders, whose files an older add would take.
 func (m *Meta) RequiredVersion() int {
 	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
-	if numbers || m.History != nil || m.Recipe[PatternRuleKey] != "" {
+	if numbers || m.History != nil || len(m.Renamed) > 0 || m.Recipe[PatternRuleKey] != "" {
 		return 2
 	}
 	return 1
