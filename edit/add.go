@@ -75,7 +75,7 @@ func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 // bytes are compared. Labels, splits and columns become those of src; edits by hand are kept. src stays open.
 //
 // A dataset that was packed from a table of labels needs src to be opened with the same table, and with
-// folder.Config's Like set to the dataset's schema: then class indices are read as they were.
+// folder.Config's Like set to the dataset's Meta.SourceSchema: then class indices are read as they were.
 //
 // Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. With an error of the run comes
 // a report. Adding a dataset to itself does nothing.

@@ -40,30 +40,6 @@ func withRenamedClasses(m *formats.Meta, renamed map[string]string) (*formats.Me
 	return withClasses(m, classes), nil
 }
 
-// withSourceClasses returns m with the names that its classes have in the source. Of merged classes the name of one
-// is its own.
-func withSourceClasses(m *formats.Meta) *formats.Meta {
-	own := *m
-	if len(m.Renamed) == 0 || len(m.Classes()) == 0 {
-		return &own
-	}
-	sources := map[string][]string{} // by name in the dataset
-	for _, from := range slices.Sorted(maps.Keys(m.Renamed)) {
-		sources[m.Renamed[from]] = append(sources[m.Renamed[from]], from)
-	}
-	classes := slices.Clone(m.Classes())
-	for i, name := range classes {
-		from := sources[name]
-		if len(from) > 0 && !slices.Contains(from, name) {
-			classes[i] = from[0]
-		}
-	}
-	if len(classIndices(classes)) < len(classes) {
-		return &own // a class was made by hand with the old name of another one
-	}
-	return withClasses(m, classes)
-}
-
 // renamedClasses returns the record of renamed classes after those of to, by their present names, got new ones.
 // merged are present names of classes that others became part of.
 func renamedClasses(was, to map[string]string, merged []string) map[string]string {

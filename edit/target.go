@@ -30,8 +30,7 @@ func open(reg formats.Registry, path string) (*target, error) {
 }
 
 // Describe returns what describes the dataset at path, which is about to be edited: its source for Add is
-// opened by its Schema (folder.Config's Like) and its Recipe. Classes that RenameClasses renamed have their
-// names in the source. A new version that was complete
+// opened by its SourceSchema (folder.Config's Like) and its Recipe. A new version that was complete
 // but not published is published first, as each edit does.
 func Describe(ctx context.Context, reg formats.Registry, path string) (*formats.Meta, error) {
 	if err := new(Options).check(ctx, "edit.Describe", reg, "path", path); err != nil {
@@ -41,7 +40,8 @@ func Describe(ctx context.Context, reg formats.Registry, path string) (*formats.
 	if err != nil {
 		return nil, err
 	}
-	return withSourceClasses(t.Meta()), t.Close()
+	m := *t.Meta()
+	return &m, t.Close()
 }
 
 // openDamaged opens the damaged dataset at path as far as possible, to repair it.

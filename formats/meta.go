@@ -1,6 +1,9 @@
 package formats
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Version is the latest version of dsconv's files. A reader rejects a larger one.
 // A dataset is written with the lowest version that keeps an older dsconv from harming it:
@@ -64,4 +67,29 @@ func (m *Meta) Classes() []string {
 		return m.Schema[i].Classes
 	}
 	return nil
+}
+
+// SourceSchema returns Schema with the names that the classes of the designated label have in the source: see
+// Renamed. If several classes of the source are one, it has the name of the first, in the order of names.
+func (m *Meta) SourceSchema() Schema {
+	if len(m.Renamed) == 0 || len(m.Classes()) == 0 {
+		return m.Schema
+	}
+	sources := map[string][]string{} // by name in the dataset
+	for _, from := range slices.Sorted(maps.Keys(m.Renamed)) {
+		sources[m.Renamed[from]] = append(sources[m.Renamed[from]], from)
+	}
+	classes, taken := slices.Clone(m.Classes()), map[string]bool{}
+	for i, name := range classes {
+		if from := sources[name]; len(from) > 0 && !slices.Contains(from, name) {
+			classes[i] = from[0]
+		}
+		if taken[classes[i]] {
+			return m.Schema // a class was made by hand with the old name of another one
+		}
+		taken[classes[i]] = true
+	}
+	schema := slices.Clone(m.Schema)
+	schema[m.Schema.LabelIndex()].Classes = classes
+	return schema
 }
