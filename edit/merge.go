@@ -173,6 +173,9 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 	for _, s := range schemas {
 		relaxShapes(meta.Schema, s)
 	}
+	if meta.Renamed, err = mergedRenames(sources, names); err != nil {
+		return nil, err
+	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
 	origins := 0 // each source is a separate collection, or several

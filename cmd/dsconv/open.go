@@ -65,7 +65,7 @@ func packedConfig(cc *cli.Context, m *formats.Meta) folder.Config {
 		}
 		return packedOption(cc, m, name)
 	})
-	cfg.Like, cfg.Patterns, cfg.Memory = m.Schema, formats.PatternsFromRecipe(m.Recipe), memory(cc)
+	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
 	return cfg
 }
 
