@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -292,7 +293,7 @@ func (p *Plan) recipe() map[string]string {
 	if p.o.Create.Zstd > 0 && p.format.Traits().Zstd {
 		m["compress"] = fmt.Sprintf("zstd:%d", p.o.Create.Zstd)
 	}
-	return m
+	return recipepath.Relative(m, p.Path)
 }
 
 // Kept returns the number of files that are kept as they are.

@@ -37,6 +37,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"},
 			labelTypeFlag(),
+			&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes that are not in the dataset yet: natural, or a file with one class per line", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "prune", Usage: "drop samples that came from SRC and are not in it any more"},
@@ -72,8 +73,10 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
-	cfg := packedConfig(cc, m)
-	var err error
+	cfg, err := packedConfig(cc, path, m, from)
+	if err != nil {
+		return err
+	}
 	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
 		return err
 	}
