@@ -125,6 +125,13 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	sample := &randomSample{all: true}
+	if p.o.Sample > 0 {
+		included := func(in *formats.Info) bool { return patterns.IncludesFile(in.Name()) && ctx.Err() == nil }
+		if sample, err = newRandomSample(p.src, p.o.Sample, p.o.SampleSeed, included); err != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+	}
 	var keys keyOrder
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
@@ -137,7 +144,7 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		if err := errors.Join(ctx.Err(), keys.check(i, in.Key)); err != nil {
 			return err
 		}
-		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, in)) || !patterns.IncludesFile(in.Name()) {
+		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, in)) || !patterns.IncludesFile(in.Name()) || !sample.has(in.Key) {
 			continue
 		}
 		if err := p.addInfo(i, &in, h); err != nil {
@@ -273,6 +280,9 @@ func (p *Plan) recipe() map[string]string {
 	maps.Copy(m, p.o.Patterns.Recipe())
 	if p.o.Limit > 0 {
 		m["limit"] = fmt.Sprint(p.o.Limit)
+	}
+	if p.o.Sample > 0 {
+		m[SampleKey], m[SampleSeedKey] = fmt.Sprint(p.o.Sample), fmt.Sprint(p.o.SampleSeed)
 	}
 	m["source.format"] = p.src.Meta().Format
 	if !p.o.Split.FromSource() {

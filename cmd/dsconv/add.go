@@ -43,6 +43,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "prune", Usage: "drop samples that came from SRC and are not in it any more"},
 			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks"},
 			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
+			&cli.BoolFlag{Name: "all", Usage: "add all images of SRC to a dataset that pack --sample wrote"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
@@ -105,7 +106,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	}
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
 		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
-		Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
+		Hash: cc.Bool("hash"), All: cc.Bool("all"), ResetEdits: cc.Bool("reset-edits"),
 		Prune: pruning(cc),
 	})
 	o.progress.end()
