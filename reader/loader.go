@@ -26,6 +26,8 @@ type Loader struct {
 	prefetcher formats.Prefetcher // nil if the dataset has none
 	config     Config
 	samples    sampleorder.Subset
+	parts      string // of NewConcat: their samples, for State
+	ownList    bool   // the list of the samples is the Loader's, not the dataset's
 	plan       *sampleorder.Plan
 	cache      *cache.Cache // nil without one
 	record     record
@@ -82,7 +84,9 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 
 func newFor(ds formats.Dataset, c Config, name string) (*Loader, error) {
 	return newLoader(ds, c, name, func(l *Loader) (err error) {
-		l.samples, err = selectSamples(ds, c.Split, c.Select)
+		if l.samples, err = selectSamples(ds, c.splits(), c.Select); err == nil {
+			err = l.takeSamples()
+		}
 		return err
 	}, (*Loader).planOrder)
 }
@@ -109,6 +113,7 @@ func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loa
 			return nil, errors.Join(err, l.Close())
 		}
 	}
+	l.config.Samples, l.config.Weights = nil, nil // the caller's
 	return l, nil
 }
 
@@ -126,7 +131,7 @@ func (l *Loader) compile() error {
 	}
 	sized := augment.FixesSize(l.config.Transforms)
 	if l.samples.Len() == 0 && (!sized || channels == 0) {
-		return errors.New("the dataset is empty, and the transforms do not fix the image size")
+		return errors.New("there are no samples to load, and the transforms do not fix the image size")
 	}
 	if !sized && !l.config.ApplyOrientation {
 		if err := checkUniform(l.dataset, l.samples); err != nil {
@@ -294,7 +299,7 @@ func (l *Loader) rankBatches(position int) sampleorder.RankBatches {
 	return sampleorder.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
-// Config returns the description of the Loader with the defaults filled in.
+// Config returns the description of the Loader with the defaults filled in, without Samples and Weights.
 func (l *Loader) Config() Config { return l.config }
 
 // Len is the number of batches in an epoch, the same on every rank except with order.Uneven.
@@ -302,6 +307,14 @@ func (l *Loader) Len() int { return l.rankBatches(0).Batches() }
 
 // Samples is the number of samples of the split, over all ranks.
 func (l *Loader) Samples() int { return l.samples.Len() }
+
+// Meta describes the dataset; of several, what they have in common. The caller must not change it.
+func (l *Loader) Meta() *formats.Meta {
+	if l == nil || l.dataset == nil {
+		return nil
+	}
+	return l.dataset.Meta()
+}
 
 // Classes is the class names of the designated label, by index; nil without one. The caller must
 // not change it.

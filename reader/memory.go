@@ -50,7 +50,7 @@ func (l *Loader) Estimate(ctx context.Context) (Memory, error) {
 	if err != nil {
 		return m, fmt.Errorf("estimate memory: %w", err)
 	}
-	m.Workers = int64(c.Workers) * l.workerBytes(&images)
+	m.Workers = int64(max(c.Workers, 1)) * l.workerBytes(&images)
 	m.Order = l.orderBytes()
 	if l.cache != nil {
 		need := cache.IndexSize(l.dataset.Len()) + images.cached
@@ -176,7 +176,7 @@ func (l *Loader) workerBytes(m *imageSizes) int64 {
 // weighted sampling.
 func (l *Loader) orderBytes() int64 {
 	n := int64(0)
-	if _, ok := l.dataset.(indexed); !ok {
+	if _, ok := l.dataset.(indexed); !ok || l.ownList || len(l.config.Splits) > 1 {
 		n += 4 * int64(l.samples.Listed())
 	}
 	if l.plan.Repeats() {

@@ -30,7 +30,9 @@ type unpackPlan struct {
 	fingerprint string
 }
 
-func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
+// planUnpack plans to write the samples of only. split is the split that was asked for, "" without one; it is part
+// of the plan's identity.
+func planUnpack(ds formats.Dataset, split string, only *chosenSamples) (*unpackPlan, error) {
 	p := &unpackPlan{ds: ds, splitIsColumn: true}
 	h := xxh3.New()
 	schema, err := json.Marshal(ds.Meta().Schema)
@@ -38,7 +40,7 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 		return nil, err
 	}
 	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // a hash never fails
-	if err := p.selectSamples(split, h); err != nil {
+	if err := p.selectSamples(only, h); err != nil {
 		return nil, err
 	}
 	p.fingerprint = fmt.Sprintf("%016x", h.Sum64())
@@ -50,17 +52,17 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 }
 
 // selectSamples lists the samples and the names of their files.
-func (p *unpackPlan) selectSamples(split string, h *xxh3.Hasher) error {
+func (p *unpackPlan) selectSamples(only *chosenSamples, h *xxh3.Hasher) error {
 	taken := map[string]bool{}
 	column := slices.Index(p.ds.Meta().Columns, "split")
 	p.splitIsColumn = column >= 0
 	for i := range p.ds.Len() {
+		if !only.has(i) {
+			continue
+		}
 		in, err := p.ds.Info(i)
 		if err != nil {
 			return err
-		}
-		if split != "" && in.Split != split {
-			continue
 		}
 		name := freeName(&in, taken)
 		taken[name] = true
