@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -25,10 +27,15 @@ func diffCommand(c *console) *cli.Command {
 			"Exit codes: 0 no difference, 1 differences or the command failed, 2 wrong usage.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line; the last one is the summary"},
+			progressFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the summary"},
 			workersFlag("goroutines that read"),
 		},
 		Action: func(cc *cli.Context) error {
+			show, err := newProgress(cc, c, progressWords{unit: "samples"})
+			if err != nil {
+				return err
+			}
 			a, args, err := openFirst(cc, "A", "B")
 			if err != nil {
 				return err
@@ -40,14 +47,18 @@ func diffCommand(c *console) *cli.Command {
 			}
 			defer b.Close()
 			w := bufio.NewWriter(c.out)
-			err = compare(cc, &differences{console{out: w}, cc.Bool("json"), cc.Bool("quiet")}, a, b)
+			start := time.Now()
+			err = compare(cc, &differences{console{out: w}, cc.Bool("json"), cc.Bool("quiet")}, a, b, func(done, total int) {
+				show.show(convert.Progress{Path: args[1], Done: done, Total: total, Elapsed: time.Since(start)})
+			})
+			show.end()
 			return errors.Join(err, w.Flush())
 		},
 	}
 }
 
-func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
-	r, err := diff.Run(cc.Context, a, b, diff.Options{Workers: cc.Int("workers"), OnChange: d.change, OnStart: func(onlyA, onlyB diff.OneSided) {
+func compare(cc *cli.Context, d *differences, a, b formats.Dataset, progress func(done, total int)) error {
+	r, err := diff.Run(cc.Context, a, b, diff.Options{Workers: cc.Int("workers"), Progress: progress, OnChange: d.change, OnStart: func(onlyA, onlyB diff.OneSided) {
 		d.oneSided("-", onlyA)
 		d.oneSided("+", onlyB)
 	}})

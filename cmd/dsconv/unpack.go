@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -34,6 +36,8 @@ func unpackCommand(c *console) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "split", Usage: "write only this `SPLIT`"},
 			workersFlag("goroutines that read and write"),
+			progressFlag(),
+			quietFlag(),
 		},
 		Action: func(cc *cli.Context) error {
 			ds, args, err := openFirst(cc, "DATASET", "DIR")
@@ -47,11 +51,18 @@ func unpackCommand(c *console) *cli.Command {
 			if err := checkSplit(cc, ds); err != nil {
 				return err
 			}
-			u, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"))
+			show, err := newProgress(cc, c, progressWords{unit: "images", finish: "syncing to the disk"})
 			if err != nil {
 				return err
 			}
-			u.print(c)
+			u, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"), show.show)
+			show.end()
+			if err != nil {
+				return err
+			}
+			if !cc.Bool("quiet") {
+				u.print(c)
+			}
 			return nil
 		},
 	}
@@ -65,10 +76,12 @@ type unpacker struct {
 	marker  *os.File
 	plan    *unpackPlan
 	written atomic.Int64
+	show    func(convert.Progress)
+	started time.Time
 }
 
-// unpack writes the samples of a split, or all if it is "", to dir.
-func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int) (*unpacker, error) {
+// unpack writes the samples of a split, or all if it is "", to dir. It calls show with its progress.
+func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int, show func(convert.Progress)) (*unpacker, error) {
 	plan, err := planUnpack(ds, split)
 	if err != nil {
 		return nil, err
@@ -76,7 +89,7 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	u := &unpacker{ds: ds, dir: dir, plan: plan}
+	u := &unpacker{ds: ds, dir: dir, plan: plan, show: show, started: time.Now()}
 	if u.root, err = os.OpenRoot(dir); err != nil {
 		return nil, err
 	}
@@ -95,6 +108,7 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 	if err := u.samples(ctx, workers); err != nil {
 		return err
 	}
+	u.showStep(convert.StepFinish, len(u.plan.indices))
 	for _, class := range u.plan.folders {
 		if err := u.root.MkdirAll(filepath.FromSlash(class), 0o755); err != nil {
 			return err
@@ -123,12 +137,20 @@ func (u *unpacker) print(c *console) {
 	c.printf("to pack it again: dsconv pack %s DST --labels %s\n", shellWord(u.dir), shellWord(filepath.Join(u.dir, p.description())))
 }
 
+// showStep shows how many of the samples are done.
+func (u *unpacker) showStep(step convert.Step, done int) {
+	u.show(convert.Progress{Path: u.dir, Step: step, Done: done, Total: len(u.plan.indices), Elapsed: time.Since(u.started)})
+}
+
 func (u *unpacker) samples(ctx context.Context, workers int) error {
+	count := parallel.Counter{Show: func(done int) { u.showStep(convert.StepWrite, done) }}
 	return parallel.Each(ctx, len(u.plan.indices), workers, func() (func(int) error, func(), error) {
 		coder := newPNGCoder()
 		var s formats.Sample
 		return func(at int) error {
-			return guard.For(fmt.Sprintf("key %q", u.plan.keyAt(at)), func() error { return u.sample(at, &s, coder) })
+			err := guard.For(fmt.Sprintf("key %q", u.plan.keyAt(at)), func() error { return u.sample(at, &s, coder) })
+			count.Add(1)
+			return err
 		}, coder.close, nil
 	})
 }
