@@ -44,11 +44,11 @@ func TestBarInTerminal(t *testing.T) {
 	}
 	shows("")
 	show(100)
-	shows("out.lmdb [>         ] 100 of 1000 images, 1 MB, 1.0 images/s, 15m0s left")
+	shows("out.lmdb [=>               ] 100 of 1000 images, 1 MB, 1.0 images/s, 15m0s left")
 	c.logf("warning: one")
 	shows("warning: one")
 	show(200)
-	shows("warning: one\nout.lmdb [==>          ] 200 of 1000 images, 1 MB, 1.0 images/s, 13m20s left")
+	shows("warning: one\nout.lmdb [===>            ] 200 of 1000 images, 1 MB, 1.0 images/s, 13m20s left")
 	for _, width := range []int{40, 23, 80} {
 		setWidth(t, user, width)
 		s.resize(width)
@@ -147,7 +147,7 @@ func TestCommandScreens(t *testing.T) {
 
 // TestInterruptInTerminal: Ctrl-C leaves no bar and no ^C.
 func TestInterruptInTerminal(t *testing.T) {
-	src := samples(t, "300", "500x375")
+	src := samples(t, "300", "64x48")
 	for _, width := range []int{40, 80, 200} {
 		s := inTerminal(t, width, t.TempDir(), nil, os.Args[0], "pack", src, "out.tar", "--workers", "1", "--resize", "exact:1500x1500", "--encode", "png")
 		s.await(t, "[")
