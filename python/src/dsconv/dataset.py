@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _arguments, _fields
 from ._errors import ArgumentError
+from ._show import Picture, show
 from ._source import Source
 
 if TYPE_CHECKING:
@@ -134,6 +135,42 @@ class Dataset:
     def imgs(self) -> list[tuple[str, Any]]:
         """The same as `samples`, for code that uses ImageFolder's other name."""
         return self.samples
+
+    def show(
+        self,
+        n: int | None = None,
+        *,
+        augment: str | None = None,
+        seed: int | None = None,
+        classes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        columns: int | None = None,
+        size: int | None = None,
+    ) -> Picture:
+        """A picture of n random samples, as many of each class as possible, with the names of their classes.
+
+        It is a PIL image, which notebooks show; without Pillow an object that notebooks show and that has `save`. A
+        sample that cannot be read has an empty tile with its key. See `dsconv show --help`, whose flags None leaves at
+        their defaults.
+
+        Args:
+            n: 64 samples, or 8 with augment; with keys all of them.
+            augment: ops such as "rrc:224,flip,normalize": each row has a sample, then what a `Loader` with
+                `transforms=augment`, this split and this seed makes of it in the epochs 0, 1, 2 and so on.
+            seed: of the choice and of the ops.
+            classes: show only samples of these classes.
+            keys: show these samples.
+            columns: tiles in a row.
+            size: the side of a tile in pixels.
+
+        Raises:
+            ValueError: an argument does not fit the dataset.
+            dsconv.Error: any other error.
+        """
+        return show(
+            self.root, self.split, n=n, augment=augment, seed=seed, classes=classes, keys=keys, columns=columns,
+            size=size,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Closes the dataset. The next use opens it again."""
