@@ -103,11 +103,6 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 	if err := u.samples(ctx, workers); err != nil {
 		return err
 	}
-	for _, class := range u.plan.folders {
-		if err := u.root.MkdirAll(filepath.FromSlash(class), 0o755); err != nil {
-			return err
-		}
-	}
 	if u.plan.table != "" {
 		if err := u.writeTable(); err != nil {
 			return err

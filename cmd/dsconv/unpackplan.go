@@ -20,7 +20,6 @@ type unpackPlan struct {
 	indices       []int32  // of the samples, in the dataset
 	names         []string // of the images' files
 	bases         []string // start of the names of files beside the images; nil if there are none
-	folders       []string // folders of classes without samples
 	stem          string   // name of the table and its description without extension
 	table         string   // name of the table of labels; "" if none is needed
 	splitIsColumn bool     // the user's column "split" equals the split
@@ -176,18 +175,7 @@ func (p *unpackPlan) foldersSuffice() (bool, error) {
 			return false, nil
 		}
 	}
-	v := folder.NewPreview(p.names, nil)
-	if extra := missingNames(v.Classes(), m.Classes()); len(extra) > 0 {
-		if !slices.ContainsFunc(extra, func(name string) bool { return !isFileName(name) }) {
-			p.folders = p.emptyClassFolders(v, extra)
-			v = folder.NewPreview(p.names, p.folders)
-		}
-	}
-	plain, err := p.foldersMatch(v)
-	if !plain {
-		p.folders = nil
-	}
-	return plain, err
+	return p.foldersMatch(folder.NewPreview(p.names))
 }
 
 // foldersMatch reports whether packing the folders gives every sample its key, split and label.
@@ -206,33 +194,6 @@ func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// emptyClassFolders returns the folders of classes without samples.
-func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []string {
-	if !v.Splits() {
-		return classes
-	}
-	split, _, _ := strings.Cut(p.names[0], "/")
-	var dirs []string
-	for _, class := range classes {
-		dirs = append(dirs, split+"/"+class)
-	}
-	return dirs
-}
-
-// isFileName reports whether name is valid for a folder.
-func isFileName(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= maxNameBytes && !strings.ContainsAny(name, "/\x00")
-}
-
-// missingNames returns the names that are not in some.
-func missingNames(some, names []string) []string {
-	there := map[string]bool{}
-	for _, name := range some {
-		there[name] = true
-	}
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return there[name] })
 }
 
 const labelsStem = "labels"

@@ -12,7 +12,7 @@ import (
 
 // writeOptions are the options of the commands that write a dataset.
 type writeOptions struct {
-	format              string        // pack only
+	src, format         string        // pack only
 	folder              folder.Config // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool

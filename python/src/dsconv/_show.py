@@ -33,7 +33,7 @@ Picture = Union["Image", Sheet]
 
 def show(
     path: str,
-    split: str | Sequence[str] | None,
+    splits: Sequence[str],
     *,
     n: int | None,
     augment: str | None,
@@ -44,7 +44,7 @@ def show(
     size: int | None,
 ) -> Picture:
     """What Dataset.show returns."""
-    options = _command.flags(split=split, number=n, augment=augment, seed=seed, columns=columns, size=size)
+    options = _command.flags(split=splits, number=n, augment=augment, seed=seed, columns=columns, size=size)
     options += [f"--class={name}" for name in classes]
     with tempfile.TemporaryDirectory(prefix="dsconv-show-") as scratch:
         out = Path(scratch, "sheet.png")
