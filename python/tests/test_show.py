@@ -81,3 +81,15 @@ def test_doctor_examines_the_python_that_calls_it() -> None:
     told = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True).stdout
     assert sys.executable in told
     assert f"Pillow             {Image.__version__}" in told
+
+
+def test_only_the_splits_of_the_dataset(command: str, tmp_path: Path) -> None:
+    images, path = tmp_path / "images", tmp_path / "x.tar"
+    subprocess.run([command, "synth", str(images), "--n=24", "--classes=2", "--split=val=0.5", "--quiet"], check=True)
+    subprocess.run([command, "pack", str(images), str(path), "--quiet"], check=True)
+    val = dsconv.Dataset(path, split="val")
+    (key,) = [key for key in dsconv.Dataset(path).keys if key not in val.keys][:1]
+    with pytest.raises(dsconv.Error, match="no sample has all"):
+        val.show(keys=[key])
+    both = dsconv.Dataset(path, split=["train", "val"])
+    assert np.array_equal(np.asarray(both.show(4)), np.asarray(dsconv.Dataset(path).show(4)))
