@@ -18,7 +18,7 @@ func doctorCommand(c *console) *cli.Command {
 		Description: `Prints the libraries in this build, the limits of processors, memory and open files, the GPU, the
 Python packages that work with dsconv, and the disks that the datasets or folders lie on; the
 current folder's too. Lines with "!" are warnings, and an arrow says what to do.
-Nothing is written, and what does not answer within 10 seconds is left out.
+Nothing is written. A disk or program that does not answer within 10 seconds is said to hang.
 
 Examples:
    dsconv doctor

@@ -7,7 +7,6 @@ import (
 	"image"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/disintegration/imaging"
@@ -27,15 +26,17 @@ func showCommand(c *console) *cli.Command {
 		Name:      "show",
 		Usage:     "draw some images of a dataset on one picture",
 		ArgsUsage: "DATASET [KEY...]",
-		Description: `Draws images with the names of their classes below them: those with the keys, or random ones, as
-many of each class as possible. Class by class, in the order of their keys, they go from left to
-right and from top to bottom. Images are drawn as a loader gives them: one whose EXIF orientation
-was not applied when it was packed lies on its side. Boxes are drawn around what they mark.
-A sample that cannot be read has an empty tile with its key.
+		Description: `Draws random images with the names of their classes below them, as many of each class as possible:
+from left to right and from top to bottom, class by class. Images are drawn as a loader gives them:
+one whose EXIF orientation was not applied when it was packed lies on its side. Boxes are drawn
+around what they mark. A sample that cannot be read has an empty tile with its key.
 
 With --augment each row has one sample: the image, then what a loader with these transforms and
 this seed makes of it in its epochs 0, 1, 2 and so on, without MixUp and CutMix. Normalised pixels are
-shown as they were before.
+shown as they were before. With --split these are the draws of a loader of that split.
+
+Keys and flags say which samples may be drawn. If there are keys, all of them are.
+` + selectionHelp + `
 
 Examples:
    dsconv show out.lmdb -o sheet.png
@@ -47,19 +48,17 @@ Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + `
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done, but some samples cannot be read.`,
-		Flags: []cli.Flag{
+		Flags: selectionFlags(
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the picture to `FILE`.png or .jpg, or with - as PNG to standard output"},
-			&cli.BoolFlag{Name: "force", Usage: "replace FILE if it exists"},
-			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show `N` samples", DefaultText: fmt.Sprintf("%d; with --augment %d", contactsheet.DefaultSamples, contactsheet.DefaultAugmented)},
-			&cli.StringSliceFlag{Name: "class", Usage: "show only this `CLASS`; may be given several times"},
-			&cli.StringFlag{Name: "split", Usage: "show only this `SPLIT`"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the choice and of the augmentation"},
+			&cli.BoolFlag{Name: "force", Usage: "replace the file if it exists"},
+			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show `N` samples", DefaultText: fmt.Sprintf("%d; with --augment %d; with keys all", contactsheet.DefaultSamples, contactsheet.DefaultAugmented)},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the choice and of the augmentation"},
 			&cli.StringFlag{Name: "augment", Usage: "show what `OPS` make of each image, such as rrc:224,flip,normalize"},
-			&cli.IntFlag{Name: "columns", Usage: "tiles in a row", DefaultText: fmt.Sprint(contactsheet.DefaultColumns)},
-			&cli.IntFlag{Name: "size", Usage: "side of a tile in pixels", DefaultText: fmt.Sprintf("%d; with --augment at least that of the augmented images", contactsheet.DefaultSize)},
+			&cli.IntFlag{Name: "columns", Usage: "`N` tiles in a row", DefaultText: fmt.Sprint(contactsheet.DefaultColumns)},
+			&cli.IntFlag{Name: "size", Usage: "side of a tile in `PIXELS`", DefaultText: fmt.Sprintf("%d; with --augment at least that of the augmented images", contactsheet.DefaultSize)},
 			&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 			&cli.BoolFlag{Name: "json", Usage: "print what the picture shows as JSON"},
-		},
+		),
 		Action: func(cc *cli.Context) error { return show(cc, c) },
 	}
 }
@@ -73,17 +72,26 @@ func show(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o, err := showOptions(cc, args[1:])
+	o, err := showOptions(cc)
 	if err != nil {
 		return usageError{err}
+	}
+	wanted, err := parseSelection(cc, c, args[1:])
+	if err != nil {
+		return err
 	}
 	ds, err := openSource(cc.Context, args[0], folder.Config{})
 	if err != nil {
 		return err
 	}
 	defer ds.Close()
-	if err := checkSplit(cc, ds); err != nil {
-		return err
+	chosen, err := wanted.chooseOne(ds)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	o.Wanted, o.Splits = chosen.has, wanted.splits
+	if wanted.hasKeys() && o.Samples == 0 {
+		o.Samples = chosen.count
 	}
 	sheet, err := contactsheet.Make(cc.Context, ds, o)
 	if errors.Is(err, contactsheet.ErrOptions) {
@@ -94,20 +102,16 @@ func show(cc *cli.Context, c *console) error {
 	if err := out.write(sheet.Image); err != nil {
 		return err
 	}
-	return out.report(cc, sheet)
+	return out.report(cc, ds.Meta().Classes() == nil, sheet)
 }
 
-// showOptions reads the flags of show.
-func showOptions(cc *cli.Context, keys []string) (o contactsheet.Options, err error) {
+// showOptions reads the flags of show but those of selectionFlags.
+func showOptions(cc *cli.Context) (o contactsheet.Options, err error) {
 	if err := positive(cc, "number", "columns", "size", "max-pixels"); err != nil {
 		return o, err
 	}
-	if len(keys) > 0 && (cc.IsSet("number") || cc.IsSet("class")) {
-		return o, errors.New("the keys say which samples are shown: leave out --number and --class")
-	}
 	o = contactsheet.Options{
-		Samples: cc.Int("number"), Keys: keys, Split: cc.String("split"), Classes: cc.StringSlice("class"), Seed: cc.Uint64("seed"),
-		Columns: cc.Int("columns"), Size: cc.Int("size"), MaxPixels: cc.Int("max-pixels"),
+		Samples: cc.Int("number"), Seed: cc.Uint64("seed"), Columns: cc.Int("columns"), Size: cc.Int("size"), MaxPixels: cc.Int("max-pixels"),
 	}
 	o.Transforms, err = augment.Parse(cc.String("augment"))
 	if err == nil && cc.IsSet("augment") && len(o.Transforms) == 0 {
@@ -126,10 +130,10 @@ type picture struct {
 // newPicture checks the file before anything is read.
 func newPicture(cc *cli.Context, c *console, src string) (*picture, error) {
 	p := &picture{c: c, path: cc.String("output"), format: imaging.PNG}
-	switch {
-	case p.path == "":
+	switch p.path {
+	case "":
 		return nil, usageErrorf("--output FILE is missing: write the name of a PNG or JPEG file, or - for standard output")
-	case p.path == "-":
+	case "-":
 		if f, ok := c.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return nil, usageErrorf("--output -: standard output is a terminal, which cannot show a PNG: write it to a file or a pipe")
 		}
@@ -174,15 +178,16 @@ func (p *picture) write(m image.Image) error {
 
 // shownSample is a sample in show --json.
 type shownSample struct {
-	Index  int    `json:"index"`
-	Key    string `json:"key"`
-	Class  string `json:"class,omitempty"`
-	Damage string `json:"damage,omitempty"`
+	Index  int      `json:"index"`
+	Key    string   `json:"key"`
+	Labels []string `json:"labels,omitempty"`
+	Damage string   `json:"damage,omitempty"`
 }
 
-// report prints what was written. errSkipped is returned if samples are missing.
-func (p *picture) report(cc *cli.Context, s *contactsheet.Sheet) error {
-	var classes []string
+// report prints what was written; numbers says that the labels are no classes. errSkipped is returned if
+// samples are missing.
+func (p *picture) report(cc *cli.Context, numbers bool, s *contactsheet.Sheet) error {
+	classes := map[string]bool{}
 	result := struct {
 		File    string        `json:"file"`
 		Width   int           `json:"width"`
@@ -194,13 +199,13 @@ func (p *picture) report(cc *cli.Context, s *contactsheet.Sheet) error {
 	}{File: p.path, Width: s.Image.Rect.Dx(), Height: s.Image.Rect.Dy(), Columns: s.Columns, Rows: s.Rows}
 	var bad []string
 	for _, sample := range s.Samples {
-		row := shownSample{Index: sample.Index, Key: sample.Key, Class: sample.Class}
+		row := shownSample{Index: sample.Index, Key: sample.Key, Labels: sample.Labels}
 		if sample.Damage != nil {
 			row.Damage = sample.Damage.Error()
 			bad = append(bad, row.Damage)
 		}
-		if row.Class != "" && !slices.Contains(classes, row.Class) {
-			classes = append(classes, row.Class)
+		for _, name := range row.Labels {
+			classes[name] = true
 		}
 		result.Samples = append(result.Samples, row)
 	}
@@ -212,7 +217,7 @@ func (p *picture) report(cc *cli.Context, s *contactsheet.Sheet) error {
 		}
 	case p.path != "-" && !isStandardOutput(p.path):
 		p.c.printf("%s: %d samples", p.path, len(s.Samples))
-		if len(classes) > 0 {
+		if len(classes) > 0 && !numbers {
 			p.c.printf(" of %d classes", len(classes))
 		}
 		p.c.printf(", %dx%d pixels\n", result.Width, result.Height)

@@ -1,20 +1,18 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 // writeOptions are the options of the commands that write a dataset.
 type writeOptions struct {
-	format              string        // pack only
+	src, format         string        // pack only
 	folder              folder.Config // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
@@ -114,23 +112,4 @@ func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print er
 
 func keepOldFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; disk space is needed for both versions of changed files"}
-}
-
-// checkSplit returns an error if the dataset lacks the split of the flag --split.
-func checkSplit(cc *cli.Context, ds formats.Dataset) error {
-	name := cc.String("split")
-	if !cc.IsSet("split") || name == "" {
-		return nil
-	}
-	var names []string
-	for _, s := range ds.Meta().Splits {
-		names = append(names, s.Name)
-	}
-	switch {
-	case names == nil:
-		return usageErrorf("--split %s: the dataset has no splits", name)
-	case !slices.Contains(names, name):
-		return usageErrorf("--split %s: unknown split; the dataset has the splits %s", name, printable(strings.Join(names, ", ")))
-	}
-	return nil
 }

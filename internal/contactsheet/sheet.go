@@ -46,11 +46,10 @@ type Options struct {
 	// Samples is how many samples are drawn at random, as many of each class as possible; DefaultSamples,
 	// or with Transforms DefaultAugmented.
 	Samples int
-	// Keys are the samples to show, in this order, in place of random ones.
-	Keys []string
-	// Split and Classes keep only samples of this split and of one of these classes.
-	Split   string
-	Classes []string
+	// Wanted reports whether sample i of the dataset may be shown; nil is all.
+	Wanted func(i int) bool
+	// Splits are those whose samples are shown, as reader.Config.Splits.
+	Splits []string
 	// Seed of the random choice, and of the transforms as reader.Config.Seed.
 	Seed uint64
 	// Columns is the number of tiles in a row, and Size their side in pixels. The default of Size with
@@ -74,11 +73,10 @@ type Sheet struct {
 
 // Sample is what a sheet shows of a sample.
 type Sample struct {
-	Index int // in the split, as a Loader of it counts
+	Index int // in the splits, as a Loader of them counts
 	Key   string
-	// Class is the name of the sample's class, of its classes where it may have several, or its number;
-	// "" without a label.
-	Class string
+	// Labels are the names of the sample's classes, or its number; nil without a label.
+	Labels []string
 	// Damage is why the sample cannot be shown; its tile names it.
 	Damage error
 }
@@ -91,7 +89,7 @@ func Make(ctx context.Context, ds formats.Dataset, o Options) (*Sheet, error) {
 		return nil, err
 	}
 	defer shown.close()
-	indices, err := choose(ctx, shown.plain, ds, &o)
+	indices, err := choose(ctx, ds, &o)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -23,6 +22,7 @@ type loaders struct {
 	plain, transformed *reader.Loader
 	normalized         augment.Normalize
 	boxes              bool // field 0 of batches are boxes
+	labelled           bool
 }
 
 // newLoaders opens the Loaders for o, in which it fills in the defaults.
@@ -31,7 +31,8 @@ func newLoaders(ds formats.Dataset, o *Options) (s *loaders, err error) {
 		return nil, err
 	}
 	s = &loaders{normalized: augment.Normalize{Mean: []float64{0}, Std: []float64{1}}}
-	c := reader.Config{BatchSize: 1, Split: o.Split, Seed: o.Seed, MaxPixels: o.MaxPixels, OnError: reader.Skip}
+	s.labelled = ds.Meta().Schema.LabelIndex() >= 0
+	c := reader.Config{BatchSize: 1, Splits: o.Splits, Seed: o.Seed, MaxPixels: o.MaxPixels, OnError: reader.Skip}
 	for _, f := range ds.Meta().Schema {
 		if f.Kind == formats.Boxes && !s.boxes {
 			c.Fields, s.boxes = []string{f.Name}, true
@@ -51,7 +52,7 @@ func newLoaders(ds formats.Dataset, o *Options) (s *loaders, err error) {
 	}
 	o.Size = cmp.Or(o.Size, DefaultSize)
 	// All bits of images with 16 bits per channel: 8 of them would be white.
-	c.AnySize, c.DType, c.Transforms, c.FastDecode = true, formats.Uint16, augment.Ops{fit{o.Size}}, jpeg.HasLibjpegTurbo
+	c.AnySize, c.DType, c.Transforms = true, formats.Uint16, augment.Ops{fit{o.Size}}
 	if s.plain, err = reader.New(ds, c); err != nil {
 		s.close()
 		return nil, err
@@ -91,13 +92,13 @@ func (s *loaders) tiles(i, columns int) (Sample, []tile, error) {
 	}
 	shown.Damage = first.damage
 	if first.damage == nil {
-		shown.Class = s.className(&b)
+		shown.Labels = s.labels(&b)
 	} else if names := s.plain.Classes(); in.Label >= 0 && in.Label < int64(len(names)) {
-		shown.Class = names[in.Label]
+		shown.Labels = names[in.Label : in.Label+1]
 	}
 	first.failure = "damaged: " + in.Key
-	first.caption = shown.Class
-	if s.plain.Frame().Columns == 0 && len(s.plain.Classes()) == 0 && shown.Class == "" {
+	first.caption = strings.Join(shown.Labels, ", ")
+	if !s.labelled {
 		first.caption = in.Key
 	}
 	row := []tile{first.tile}
@@ -134,22 +135,27 @@ func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t picke
 	return pickedTile{damage: err}, nil
 }
 
-// className is the class of the sample in b, or its classes or number.
-func (s *loaders) className(b *reader.Batch) string {
-	names := s.plain.Classes()
+// labels returns the names of the classes of the sample in b, or its number.
+func (s *loaders) labels(b *reader.Batch) (all []string) {
 	if b.LabelDType == formats.Float32 {
-		return labels.FormatFloat(reader.Labels[float32](b)[0])
+		return []string{labels.FormatFloat(reader.Labels[float32](b)[0])}
 	}
-	var all []string
-	for k, x := range b.MultiHot {
-		if x != 0 && k < len(names) {
-			all = append(all, names[k])
+	add := func(class int64) {
+		if names := s.plain.Classes(); class < int64(len(names)) {
+			all = append(all, names[class])
+		} else {
+			all = append(all, fmt.Sprint(class))
 		}
 	}
-	if k := b.Label(0); k >= 0 && k < int64(len(names)) {
-		all = append(all, names[k])
+	for k, x := range b.MultiHot {
+		if x != 0 {
+			add(int64(k))
+		}
 	}
-	return strings.Join(all, ", ")
+	if k := b.Label(0); k >= 0 {
+		add(k)
+	}
+	return all
 }
 
 // pixels returns the RGB image in b, of 16 bits or of floats, which may be normalised.
@@ -173,7 +179,7 @@ func (s *loaders) pixels(b *reader.Batch) *image.NRGBA {
 }
 
 // fit is a transform that makes images that are larger than a tile as large as one. In the Loader it
-// needs no more memory than the Loader's own limits allow, and JPEGs are decoded at a reduced size.
+// needs no more memory than the Loader's own limits allow.
 type fit struct{ size int }
 
 func (o fit) String() string { return fmt.Sprintf("fit:%d", o.size) }
