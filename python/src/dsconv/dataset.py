@@ -155,14 +155,14 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         fields: Sequence[str] = _FIELDS,
         max_pixels: int | None = None,
     ) -> None:
-        self.root = _arguments.path(path)
-        self.split = split
+        self.root, self.split, self.max_pixels = _arguments.path(path), split, max_pixels
         self.fields = _arguments.names("fields", fields)
         self.transform, self.target_transform, self.transforms = transform, target_transform, transforms
         self._check_transforms()
+        splits = split_names(split)
         self._source = Source(
             path=self.root,
-            splits=_splits(split),
+            **({"splits": splits} if len(splits) > 1 else {"split": "".join(splits)}),
             fields=extra_fields(self.fields),
             batch=1,
             any_size=True,
@@ -234,7 +234,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
 
         Of a folder of images they are those of ImageFolder. Of a packed dataset, the paths are relative to the folder
         that was packed, which may be gone."""
-        folder = self.root if self._source.describe()["format"] == "folder" else ""
+        folder = self.root if self._source.describe()["format"] == "folder" and len(self._paths) == 1 else ""
         paths = (os.path.join(folder, path) for paths in self._source.texts("sources") for path in paths)
         return list(zip(paths, self.targets.tolist()))
 
@@ -252,6 +252,11 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
             for name, texts in some.items():
                 columns.setdefault(name, []).extend(texts)
         return columns
+
+    @property
+    def _paths(self) -> list[str]:
+        """Of the datasets that lie behind it: the dataset of a Loader may have several."""
+        return [part["path"] for part in self._source.configuration.get("paths", ())] or [self.root]
 
     def show(
         self,
@@ -299,7 +304,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
 
     def __repr__(self) -> str:
         split = "" if self.split is None else f", split={shown(self.split)}"
-        lines = [f"Dataset({self.root!r}{split}): {len(self)} samples, {len(self.classes)} classes"]
+        paths = ", ".join(map(repr, self._paths[:2])) + (", ..." if len(self._paths) > 2 else "")
+        lines = [f"Dataset({paths}{split}): {len(self)} samples, {len(self.classes)} classes"]
         if self.fields != _FIELDS:
             lines.append(f"    fields: {', '.join(self.fields)}")
         for name in ("transform", "target_transform", "transforms"):
@@ -309,11 +315,10 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         return "\n".join(lines)
 
 
-def _splits(split: Any) -> list[str]:
+def split_names(split: Any) -> tuple[str, ...]:
     """The names of the splits; none for all samples."""
     if split is None or isinstance(split, str):
-        return [split] if split else []
-    found = list(split) if isinstance(split, Sequence) else []
-    if not found or not all(isinstance(name, str) for name in found):
+        return (split,) if split else ()
+    if not isinstance(split, (list, tuple)) or not split or not all(isinstance(name, str) for name in split):
         raise ArgumentTypeError(f"split={shown(split)}: it must be a string or a list of strings")
-    return found
+    return tuple(split)
