@@ -16,8 +16,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 T = pytest.importorskip("torchvision.transforms", reason="torchvision is not installed")
 
-from torch.utils.data import BatchSampler, ConcatDataset, DataLoader, Subset, WeightedRandomSampler  # noqa: E402
-from torch.utils.data import random_split  # noqa: E402
+from torch.utils.data import (  # noqa: E402
+    BatchSampler,
+    ConcatDataset,
+    DataLoader,
+    Subset,
+    WeightedRandomSampler,
+    random_split,  # noqa: E402
+)
 
 TRANSFORM = T.Compose([T.CenterCrop(32), T.PILToTensor()])
 
