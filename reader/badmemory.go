@@ -28,7 +28,7 @@ func (w *worker) use(do func() error) error {
 		err = w.diagnose(err)
 		unreadable := new(guard.ReadError)
 		if w.loader.cache == nil || !errors.As(err, &unreadable) || !w.loader.cache.Abandon(unreadable.File) {
-			return err
+			return w.loader.inPart(w.index, err)
 		}
 	}
 }

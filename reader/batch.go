@@ -134,6 +134,9 @@ func (l *Loader) Frame() Frame {
 		described.Image = f.imageShape()
 	}
 	for _, field := range f.fields {
+		if l.config.AnySize && (field.kind == formats.Image || field.kind == formats.Mask) {
+			field.shape = nil
+		}
 		described.Fields = append(described.Fields, Field{Name: field.name, Kind: field.kind, DType: field.dtype, Shape: field.shape})
 	}
 	return described

@@ -14,6 +14,7 @@ import (
 // concatenation is several datasets as one, for the Loader alone: its keys are not in order.
 type concatenation struct {
 	datasets []formats.Dataset
+	names    []string
 	views    []func(i int, s *formats.Sample) error
 	first    []int   // index of each dataset's first sample
 	columns  [][]int // where each dataset has the columns of meta; nil if it has no others
@@ -58,7 +59,7 @@ func (d *concatenation) append(parts []Part, k int) error {
 	if v, ok := one.(formats.Viewer); ok {
 		view = v.View
 	}
-	d.datasets, d.views = append(d.datasets, one), append(d.views, view)
+	d.datasets, d.names, d.views = append(d.datasets, one), append(d.names, nameOf(parts, k)), append(d.views, view)
 	d.first = append(d.first, d.meta.Count)
 	if d.meta.Count += one.Len(); d.meta.Count > math.MaxInt32 {
 		return fmt.Errorf("the datasets up to %s have %d samples: at most %d are supported", nameOf(parts, k), d.meta.Count, math.MaxInt32)
@@ -133,6 +134,15 @@ func sameClasses(a, b []string) error {
 func (d *concatenation) locate(i int) (k, index int) {
 	k = sort.SearchInts(d.first, i+1) - 1
 	return k, i - d.first[k]
+}
+
+// inPart adds the name of the dataset that sample i is in to its error, if there are several.
+func (l *Loader) inPart(i int, err error) error {
+	if d, ok := l.dataset.(*concatenation); ok {
+		k, _ := d.locate(i)
+		err = fmt.Errorf("%s: %w", d.names[k], err)
+	}
+	return err
 }
 
 func (d *concatenation) Meta() *formats.Meta { return &d.meta }

@@ -93,12 +93,6 @@ func fieldNames(schema formats.Schema) (names []string) {
 // fieldFrame finds type and shape of a field's values.
 func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	switch f.Kind {
-	case formats.Image, formats.Mask:
-		if l.config.AnySize {
-			return frame, fmt.Errorf("%w: an extra %s needs images of one size", formats.ErrSchema, f.Kind)
-		}
-	}
-	switch f.Kind {
 	case formats.Image:
 		frame.dtype, frame.shape = l.frame.dtype, l.frame.imageShape()
 	case formats.Mask:
@@ -160,6 +154,25 @@ func fixed(shape []int) []int {
 		}
 	}
 	return shape
+}
+
+// sized is f for one sample whose images have the height h and width w.
+func (f frame) sized(h, w int) frame {
+	f.shape[0], f.shape[1] = h, w
+	f.fields = slices.Clone(f.fields)
+	for k := range f.fields {
+		field := &f.fields[k]
+		switch field.kind {
+		case formats.Image:
+			field.shape = f.imageShape()
+		case formats.Mask:
+			field.shape = []int{h, w, field.shape[2]}
+		default:
+			continue
+		}
+		field.size = field.dtype.Size() * field.shape[0] * field.shape[1] * field.shape[2]
+	}
+	return f
 }
 
 // imageShape is the shape of one image in the batch's layout.

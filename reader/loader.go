@@ -131,7 +131,7 @@ func (l *Loader) compile() error {
 	}
 	sized := augment.FixesSize(l.config.Transforms)
 	if l.samples.Len() == 0 && (!sized || channels == 0) {
-		return errors.New("the dataset is empty, and the transforms do not fix the image size")
+		return errors.New("there are no samples to load, and the transforms do not fix the image size")
 	}
 	if !sized && !l.config.ApplyOrientation {
 		if err := checkUniform(l.dataset, l.samples); err != nil {

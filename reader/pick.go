@@ -68,7 +68,7 @@ func (l *Loader) pick(d draw, b *Batch) error {
 			return err
 		}
 		if l.config.AnySize {
-			f.shape[0], f.shape[1] = w.steps.Size()
+			f = f.sized(w.steps.Size())
 			if err := w.checkBudget(&f); err != nil {
 				return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 			}

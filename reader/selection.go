@@ -2,7 +2,6 @@ package reader
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,7 +134,7 @@ func (l *Loader) planOrder() (err error) {
 	case c.Weight != nil:
 		d.Weight = func(sample int) float64 { return c.Weight(l.infoOf(sample, &failed)) }
 	}
-	mark, lent := guard.Now(), []byte(nil)
+	mark, lent := guard.Now(), lentLabels(nil)
 	if c.Order.Kind == order.Balanced {
 		if l.frame.numbers() {
 			return fmt.Errorf("balanced order: the label %q is a number, and the dataset has no classes to balance", l.dataset.Meta().Schema[l.label].Name)
@@ -146,25 +145,9 @@ func (l *Loader) planOrder() (err error) {
 	}
 	err = guard.Do(func() (err error) {
 		l.plan, err = sampleorder.New(c.Order, d)
-		return cmp.Or(failed, err, guard.Shortened(lent))
+		return cmp.Or(failed, err, lent.shortened())
 	})
-	return cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
-}
-
-// labels returns a function that gives a sample's class, and the mapped memory that it reads; nil if the
-// dataset has no classes. It sets failed to its first error.
-func (l *Loader) labels(failed *error) (label func(sample int) int64, lent []byte, err error) {
-	if !l.classified() {
-		return nil, nil, nil
-	}
-	x, ok := l.dataset.(indexed)
-	if !ok {
-		return func(sample int) int64 { return l.infoOf(sample, failed).Label }, nil, nil
-	}
-	data, stride, err := x.Labels()
-	return func(sample int) int64 {
-		return int64(binary.LittleEndian.Uint64(data[l.samples.At(sample)*stride:]))
-	}, data, err
+	return cmp.Or(l.samples.Check(mark), lent.since(mark, err))
 }
 
 // infoOf is the Info of a sample of the split. It sets failed to its first error.

@@ -72,13 +72,13 @@ Augmentations:
 
 func benchFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "how often each dataset is measured, after one round to warm up"},
-		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs per dataset and round"},
+		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
+		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
-		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
+		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
-		&cli.StringFlag{Name: "backend", Usage: "the trainer's backend: go, or xla:`PLUGIN`", DefaultText: "go"},
+		&cli.StringFlag{Name: "train", Usage: "train `MODEL` on the batches: mlp or cnn"},
+		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
 		progressFlag(),

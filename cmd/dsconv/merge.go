@@ -24,9 +24,9 @@ func mergeCommand(c *console) *cli.Command {
 			"Example:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n\n" + exitCodes,
 		Flags: writeFlags(
 			&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
-			&cli.StringFlag{Name: "compress", Usage: "compress tars: zstd or zstd:LEVEL"},
+			&cli.StringFlag{Name: "compress", Usage: "compress tars; `METHOD` is zstd or zstd:LEVEL"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a shard, such as 500MB", DefaultText: "1GB"},
-			&cli.StringFlag{Name: "order", Usage: "order of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
+			&cli.StringFlag{Name: "order", Usage: "`ORDER` of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
 		),
 		Action: func(cc *cli.Context) error { return merge(cc, c) },
 	}

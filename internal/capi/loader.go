@@ -83,6 +83,7 @@ func (p *datasetPath) UnmarshalJSON(text []byte) error {
 // opened describes a loader.
 type opened struct {
 	Loader    int64    `json:"loader"`
+	Format    string   `json:"format"` // the dataset's
 	Samples   int      `json:"samples"`
 	Batches   int      `json:"batches"`
 	Repeats   bool     `json:"repeats"` // a sample may come more than once in an epoch
@@ -115,7 +116,7 @@ func openLoader(a openArguments) (_ any, err error) {
 		return nil, errors.Join(err, l.end(0))
 	}
 	return opened{
-		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
+		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
 		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: l.Meta().Columns, Parts: l.parts, Config: l.Config(),
 	}, nil
 }

@@ -53,8 +53,13 @@ func (l *loader) describe() []part {
 	for k, f := range frame.Fields {
 		parts = append(parts, part{
 			Name: f.Name, Kind: f.Kind, DType: f.DType, Shape: f.Shape,
-			bytes:  func(b *reader.Batch) []byte { return b.Fields[k].Data },
-			shapes: func(b *reader.Batch) [][]int { return b.Fields[k].Shapes },
+			bytes: func(b *reader.Batch) []byte { return b.Fields[k].Data },
+			shapes: func(b *reader.Batch) [][]int {
+				if shape := b.Fields[k].Shape; shape != nil { // of a batch of one sample: see reader.Config.AnySize
+					return [][]int{shape}
+				}
+				return b.Fields[k].Shapes
+			},
 		})
 	}
 	return parts

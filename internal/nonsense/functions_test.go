@@ -40,7 +40,7 @@ var functions = []any{
 
 	convert.New, convert.NewVersion, convert.WriteTable,
 
-	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.Repair, edit.Undo,
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,
@@ -48,7 +48,7 @@ var functions = []any{
 	pixel.OrientedSize,
 	preprocess.NewProcessor, preprocess.ParseRecipe,
 	random.Mix, random.NewRand,
-	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
+	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewConcat, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
 	trainer.CheckDType, trainer.InputOf, trainer.Models, trainer.New, trainer.Run,
 	verify.Run,
 }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Value = Union[Tensor, list[Tensor], list[str], list[bytes], list[object]]
     Path = Union[str, os.PathLike[str]]
     # What names a Loader's samples.
-    Samples = Union[Path, Sequence[Path], Dataset, Subset[Any], ConcatDataset[Any]]
+    Samples = Union[Path, Sequence[Path], Dataset[Any], Subset[Any], ConcatDataset[Any]]
     Indices = Union[Sequence[int], np.ndarray, Tensor]
     Weights = Union[Sequence[float], np.ndarray, Tensor]
     DType = Union[str, torch.dtype, type[np.generic]]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ._errors import BY_KIND, Error
+from ._short_messages import cut
 
 Pointer = ctypes.c_void_p
 Int = ctypes.c_int64
@@ -168,7 +169,7 @@ def error(kind: str, message: str) -> BaseException:
     """The exception for an error that the library reports."""
     if _ending and threading.current_thread() is not threading.main_thread():
         return SystemExit()  # a daemon thread ends with the process, without a traceback
-    return BY_KIND.get(kind, Error)(message)
+    return BY_KIND.get(kind, Error)(cut(message))
 
 
 def closed(message: str) -> BaseException:

@@ -16,7 +16,7 @@ import numpy as np
 from . import _fields
 from ._bad_samples import BadSamples, ends_run
 from ._epoch_order import Entry, EpochOrder
-from ._errors import Error
+from ._errors import ArgumentError, Error
 from ._fields import Field
 from ._seeding import Generators
 from ._short_messages import short_message
@@ -56,6 +56,12 @@ class PythonTransforms:
         self.threads, self.prefetch, self.on_error = threads, prefetch, on_error
         self.pads = pads  # padding has no label
         self.image = next((k for k, f in enumerate(fields.fields) if f.number == 0), None)
+        for field in fields.fields:
+            if field.number > 0 and field.kind in ("image", "mask"):
+                raise ArgumentError(
+                    f'the field "{field.name}" must be cropped and flipped as its image is, and transforms that run'
+                    " in Python cannot do that: use native transforms (strict=True names those that are not)"
+                )
 
     def epoch(self, order: EpochOrder, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
         """The samples of each batch, a flag for each that is padding, and the position after the batch."""

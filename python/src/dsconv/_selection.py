@@ -37,7 +37,7 @@ class Selection:
     parts: tuple[Part, ...]
     indices: np.ndarray | None = None
     given: Any = None
-    datasets: tuple[Dataset, ...] = field(default=())
+    datasets: tuple[Dataset[Any], ...] = field(default=())
 
     @property
     def path(self) -> str | list[str]:
@@ -91,7 +91,7 @@ def select(path: Any, split: Any, indices: Any) -> Selection:
     return _taken(chosen, index_array("indices", indices))
 
 
-def dataset_of(selection: Selection) -> Dataset:
+def dataset_of(selection: Selection) -> Dataset[Any]:
     """The samples one at a time, without transforms."""
     first = selection.parts[0]
     dataset = Dataset(first.path, first.splits[0] if first.splits else None)

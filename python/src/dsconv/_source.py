@@ -31,13 +31,14 @@ class Description(TypedDict):
     """The library's description of a loader: see internal/capi/loader.go."""
 
     loader: int
+    format: str
     config: dict[str, Any]  # the JSON of reader.Config
     samples: int
     batches: int
     classes: list[str] | None
     splits: dict[str, int]
-    parts: list[FieldDescription]
     columns: list[str] | None
+    parts: list[FieldDescription]
     slots: int
     block_size: int
     repeats: bool
@@ -103,14 +104,14 @@ class Source:
         return seed
 
     @property
-    def columns(self) -> list[str]:
-        """The columns of texts, which are no fields."""
-        return self.describe()["columns"] or []
-
-    @property
     def splits(self) -> dict[str, int]:
         """The number of samples of each split of the whole dataset; "" counts those without a split."""
         return self.describe()["splits"]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of texts, which are no fields of the library's batches."""
+        return self.describe()["columns"] or []
 
     @property
     def fields(self) -> list[Field]:
@@ -134,11 +135,12 @@ class Source:
         self.configuration = {**self.configuration, **configuration}
 
     def labels(self) -> np.ndarray:
-        """The labels of all samples in key order: class indices, int64, -1 for no label; or the numbers to predict,
-        float32, nan for no label. Nobody can write to the array, which may lie in the dataset's file: see
-        `_lent_labels.LentLabels`."""
-        numbers = any(field.kind == "number" and field.number == 1 for field in self.fields)
-        return np.asarray(LentLabels(self.handle, "<f4" if numbers else "<i8"))
+        """The labels of all samples in key order: class indices, int64, -1 for no label; the numbers to predict,
+        float32, nan for no label; or a row of uint8 for each, with a column for each class. Nobody can write to the
+        array, which may lie in the dataset's file: see `_lent_labels.LentLabels`."""
+        kind = next((field.kind for field in self.fields if field.number == 1), "")
+        dtype = {"number": "<f4", "multihot": "|u1"}.get(kind, "<i8")
+        return np.asarray(LentLabels(self.handle, dtype, len(self.classes) if kind == "multihot" else None))
 
     def texts(self, method: str) -> Iterator[Any]:
         """The results of a method that takes samples, for all samples, some at a time: few are in JSON at once."""

@@ -335,12 +335,12 @@ class Loader(Generic[Batch]):
         return {name: i for i, name in enumerate(self.classes)}
 
     @property
-    def dataset(self) -> Dataset:
+    def dataset(self) -> Dataset[Any]:
         """The same samples one at a time: the Dataset, Subset or ConcatDataset that was given, else a Dataset without
         transforms."""
         if self._dataset is None:
             self._dataset = dataset_of(self._selection)
-        dataset: Dataset = self._dataset
+        dataset: Dataset[Any] = self._dataset
         return dataset
 
     @property

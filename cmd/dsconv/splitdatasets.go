@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
+)
+
+// datasetPaths returns the datasets that path stands for: itself, or if it is a folder with a dataset for each
+// split, as dsconv pack --format writes it, the datasets in it. Other files in that folder are ignored.
+func datasetPaths(ctx context.Context, path string) (paths []string, isFolder bool, err error) {
+	f, err := dsconv.Formats().ByPath(path)
+	if err != nil || f.Name() != "folder" || !isDir(path) {
+		return []string{path}, false, nil //nolint:nilerr // opening path reports it
+	}
+	if paths = sharded.DatasetsIn(path); len(paths) == 0 {
+		return []string{path}, false, nil
+	}
+	if err := checkOnlyDatasets(ctx, path, paths); err != nil {
+		return nil, false, err
+	}
+	return paths, true, nil
+}
+
+// checkOnlyDatasets returns an error if the folder, which has the datasets at paths, has something that makes it
+// unclear what is meant: images too, two datasets of one name, or one that is not finished.
+func checkOnlyDatasets(ctx context.Context, dir string, paths []string) error {
+	list := shortList(fileNames(paths), 5)
+	images, err := folder.Open(ctx, dir, folder.Config{})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		n := images.Len()
+		if err := images.Close(); err != nil {
+			return err
+		}
+		if n > 0 {
+			return usageErrorf("%s: it has datasets (%s) and %d images: give one of the datasets, or move them out of the folder of images", dir, list, n)
+		}
+	}
+	names := map[string]string{}
+	for _, path := range paths {
+		name := datasetName(path)
+		if other := names[name]; other != "" {
+			return usageErrorf("%s: it has two datasets of the name %s, %s and %s: give one of them", dir, name, other, filepath.Base(path))
+		}
+		names[name] = filepath.Base(path)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), sidecar.PartialSuffix); ok && e.IsDir() && !slices.Contains(fileNames(paths), name) {
+			return fmt.Errorf("%s: %s is not finished: repeat the command that writes it, or give the datasets that are there: %s", dir, name, list)
+		}
+	}
+	return nil
+}
+
+func fileNames(paths []string) []string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = filepath.Base(path)
+	}
+	return names
+}
+
+// datasetName returns the name of a dataset in a folder of several: that of its split. train.lmdb and
+// train-%06d.tar are both train.
+func datasetName(path string) string {
+	name := filepath.Base(path)
+	for _, ext := range []string{".zst", ".lmdb", ".h5", ".hdf5", ".tar", ".tfrecord", ".tfrecords"} {
+		if cut := len(name) - len(ext); cut > 0 && strings.EqualFold(name[cut:], ext) {
+			name = name[:cut]
+		}
+	}
+	if at := strings.LastIndexByte(name, '%'); at > 0 {
+		name = strings.TrimRight(name[:at], "-_.")
+	}
+	return name
+}
+
+// openedDatasets are the datasets that one argument stands for.
+type openedDatasets struct {
+	paths    []string
+	datasets []formats.Dataset
+	folder   bool // the argument is a folder of datasets
+}
+
+func openSeveral(ctx context.Context, path string) (*openedDatasets, error) {
+	paths, isFolder, err := datasetPaths(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	o := &openedDatasets{paths: paths, folder: isFolder}
+	for _, path := range paths {
+		ds, err := openSource(ctx, path, folder.Config{})
+		if err != nil {
+			return nil, errors.Join(err, o.close())
+		}
+		o.datasets = append(o.datasets, ds)
+	}
+	return o, nil
+}
+
+func (o *openedDatasets) close() error {
+	var err error
+	for _, ds := range o.datasets {
+		err = errors.Join(err, ds.Close())
+	}
+	return err
+}
