@@ -22,7 +22,7 @@ from torch.utils.data import (  # noqa: E402
     DataLoader,
     Subset,
     WeightedRandomSampler,
-    random_split,  # noqa: E402
+    random_split,
 )
 
 TRANSFORM = T.Compose([T.CenterCrop(32), T.PILToTensor()])
@@ -123,6 +123,7 @@ def test_wrong_datasets_are_an_error(packed: Path, split: Path) -> None:
         (Subset(dataset, [-49]), {}, "indices: -1 is not an index of 48 samples"),
         (Subset(dataset, [[1, 2]]), {}, "Subset.indices: wanted whole numbers, one for each sample, not int64"),
         (Subset(dataset, [1, 2]), {"indices": [2]}, "indices: 2 is not an index of 2 samples"),
+        (dsconv.Dataset(packed, transforms=lambda *item: item), {}, "the Dataset has transforms for whole items"),
         (
             ConcatDataset([dsconv.Dataset(packed, transform=TRANSFORM), dsconv.Dataset(packed)]),
             {},
