@@ -182,7 +182,7 @@ class Loader(Generic[Batch]):
         transforms: Any = None,
         shuffle: bool | str | None = False,
         *,
-        fields: Sequence[str] | None = None,
+        fields: Sequence[str],
         collate_fn: None = None,
         target_transform: Callable[[Any], object] | None = None,
         views: int | Sequence[Any] | None = None,
@@ -275,7 +275,7 @@ class Loader(Generic[Batch]):
         if sampler is not None or batch_sampler is not None:
             given = GivenOrder(sampler, batch_sampler)
         self._given = given
-        chosen = _one_of(transform, transforms, selection.of_datasets("transform"))
+        chosen = selection.transform_of(transform, transforms)
         self._views = views_of(views, chosen, transform is not None or transforms is not None)
         plan = translate(chosen) if self._views is None else checked_dtype(plan_of(self._views), dtype)
         python_runs(plan, _arguments.flag("strict", strict))
@@ -464,11 +464,3 @@ class Loader(Generic[Batch]):
         self._source.close()
         if self._dataset is not None:
             self._dataset.close()
-
-
-def _one_of(transform: Any, transforms: Any, of_dataset: Any) -> Any:
-    """The transforms of a Loader."""
-    if transform is not None and transforms is not None:
-        raise ArgumentError("transform and transforms are the same argument: give one of them")
-    given = transform if transforms is None else transforms
-    return of_dataset if given is None else given
