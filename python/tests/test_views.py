@@ -4,12 +4,11 @@ import copy
 import os
 import pickle
 
+import dsconv
 import numpy as np
 import pytest
-from PIL import Image
-
-import dsconv
 from dsconv import Loader
+from PIL import Image
 
 torch = pytest.importorskip("torch")
 v1 = pytest.importorskip("torchvision.transforms")
@@ -22,7 +21,8 @@ class Darker:
     """A transform of the user's own, which draws from numpy's generator of the process."""
 
     def __call__(self, image):
-        return image.point(lambda v, by=np.random.uniform(0.2, 0.9): int(v * by))
+        by = np.random.uniform(0.2, 0.9)
+        return image.point(lambda v: int(v * by))
 
 
 def simclr():
@@ -130,6 +130,7 @@ def test_collate_fn_gets_lists_from_python_transforms_too(path):
 @pytest.mark.parametrize("kind", MULTI_CROP)
 def test_resumes_anywhere(path, kind):
     options = {"dtype": "float32"} if kind == "native" else {}
+
     def make():
         return Loader(path, 5, views=MULTI_CROP[kind](), seed=7, shuffle=True, num_workers=2, **options)
 
@@ -185,7 +186,8 @@ def test_bad_samples_are_bad_in_all_views(folder, tmp_path, own, on_error):
 
 def test_ranks_share_an_epoch(path):
     whole = epoch(Loader(path, 6, TRAIN, views=2, seed=1, shuffle=True, drop_last=True))
-    ranks = [epoch(Loader(path, 3, TRAIN, views=2, seed=1, shuffle=True, drop_last=True, rank=r, world_size=2)) for r in (0, 1)]
+    options = {"views": 2, "seed": 1, "shuffle": True, "drop_last": True, "world_size": 2}
+    ranks = [epoch(Loader(path, 3, TRAIN, rank=rank, **options)) for rank in (0, 1)]
     for batch, *parts in zip(whole, *ranks):
         for k in range(2):
             assert torch.equal(batch[0][k], torch.cat([images[k] for images, _ in parts]))

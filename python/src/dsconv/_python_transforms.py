@@ -199,7 +199,9 @@ class _Epoch:
 
     def _image(self, plan: Plan, part: int, field: Field, picked: int) -> Any:
         """A view of the image, as the view's transforms take it."""
-        image = native_image(_fields.read(picked, part, field.dtype, _fields.shapes(picked, part)[0]), self._layout, plan)
+        image = native_image(
+            _fields.read(picked, part, field.dtype, _fields.shapes(picked, part)[0]), self._layout, plan
+        )
         if plan.rest is None or plan.kind in ("tensor", "tv_tensor"):
             dtype = "uint8" if image.dtype == np.uint8 else field.dtype
             image = self._settings.fields.tensor(image, dtype)

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arguments
 from ._errors import ArgumentError, ArgumentTypeError
+from ._short_messages import shown
 
 if TYPE_CHECKING:
     from .transforms.plan import Plan
@@ -48,7 +49,7 @@ def views_of(views: Any, transforms: Any, given: bool) -> Views | None:
     if views is None:
         return None
     if isinstance(views, (str, bytes)) or not isinstance(views, (int, np.integer, Sequence)):
-        raise ArgumentTypeError(f"views={_arguments.shown(views)}: it must be a number or a list of transforms")
+        raise ArgumentTypeError(f"views={shown(views)}: it must be a number or a list of transforms")
     if not isinstance(views, Sequence):
         return Views([translate(transforms)] * _arguments.whole("views", views, 1))
     if given:
@@ -98,7 +99,7 @@ def _common_kind(plans: Sequence[Plan], python: bool) -> str | None:
     if "array" not in kinds:
         return plans[0].kind
     if len(kinds) > 1:
-        raise ArgumentError("views: some transforms make CHW tensors, others HWC arrays: end all in ToTensorV2, or none")
+        raise ArgumentError("views: some transforms make CHW tensors, others HWC arrays: let all end in ToTensorV2")
     return "array"
 
 

@@ -354,7 +354,7 @@ class Loader(Generic[Batch]):
     @property
     def view_seeds(self) -> list[int]:
         """The seed of each of the views: a Loader with that seed and the view's transforms draws the same for a sample
-        in an epoch. The first is the Loader's own. Empty without views. It settles the seed, as the first epoch does."""
+        in an epoch. The first is the Loader's own. Empty without views. Asking settles the seed, as an epoch does."""
         self._prepare()
         return self._source.view_seeds
 
