@@ -100,6 +100,7 @@ def commands() -> argparse.ArgumentParser:
     output = parser.add_argument_group("output")
     output.add_argument("--profile", metavar="DIR", help="write traces of the first steps by torch.profiler to DIR")
     output.add_argument("--tensorboard", metavar="DIR", help="write curves for TensorBoard to DIR")
+    output.add_argument("--quiet", action="store_true", help="no progress on standard error")
     output.add_argument("--json", metavar="FILE", help="write the report with all epochs to FILE")
     return parser
 
