@@ -290,7 +290,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
             dsconv.Error: any other error.
         """
         return show(
-            self.root, _splits(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
+            self.root, split_names(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
             columns=columns, size=size,
         )  # fmt: skip
 
