@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ type AddOptions struct {
 	ShardSize int64
 	// Hash compares the bytes of files even if their size and time are unchanged.
 	Hash bool
+	// All adds all images of the source to a dataset that has a random sample of its source. Without it Add
+	// of images that such a dataset lacks is an error: it would be no sample any more.
+	All bool
 	// Prune says which samples are dropped because the source lacks them; "" drops none. Samples whose
 	// files the source has but could not read or excludes stay: see formats.Incomplete.
 	Prune Prune
@@ -137,6 +141,9 @@ func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
 	}
 	if a.found.nothing() {
 		return nil, nil
+	}
+	if err := a.endSample(); err != nil {
+		return nil, err
 	}
 	a.union.removed = a.removals.remaining()
 	if a.found.New+a.found.Changed > 0 {
@@ -308,6 +315,22 @@ func (a *adder) newVersion() *version {
 		}
 	}
 	return v
+}
+
+// endSample returns an error if the dataset has a random sample of its source that it would not be any more. With
+// AddOptions.All the recipe forgets the sample.
+func (a *adder) endSample() error {
+	recipe := a.target.Meta().Recipe
+	if size := recipe[convert.SampleKey]; a.found.New == 0 || size == "" {
+		return nil
+	} else if !a.o.All {
+		return fmt.Errorf("%s has a random sample of %s images (--sample %s --seed %s), and this would add %d others: pack it again with another --sample, or add all with --all",
+			a.target.path, size, size, recipe[convert.SampleSeedKey], a.found.New)
+	}
+	a.union.meta.Recipe = maps.Clone(a.union.meta.Recipe)
+	delete(a.union.meta.Recipe, convert.SampleKey)
+	delete(a.union.meta.Recipe, convert.SampleSeedKey)
+	return nil
 }
 
 // assignSplits assigns splits to new samples by the dataset's recipe. Shares count old and new

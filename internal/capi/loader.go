@@ -117,7 +117,7 @@ func openLoader(a openArguments) (_ any, err error) {
 	}
 	return opened{
 		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: l.Meta().Columns, Parts: l.parts, Config: l.Config(),
+		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.parts, Config: l.Config(),
 	}, nil
 }
 
