@@ -44,8 +44,10 @@ func TestKilledWhileRenamingClasses(t *testing.T) {
 			classes := described(t, filepath.Join(old, v.dst)).Schema[1].Classes
 			killedWhileEditing(t, func(t *testing.T, dst string) *process {
 				t.Helper()
-				return start(t, []string{os.Args[0], "relabel", dst, "--checkpoint=20KB", "--merge-classes",
-					"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2]})
+				return start(t, []string{
+					os.Args[0], "relabel", dst, "--checkpoint=20KB", "--merge-classes",
+					"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2],
+				})
 			}, old, v.dst, rand.New(rand.NewPCG(5, uint64(i))))
 		})
 	}
