@@ -9,6 +9,10 @@ import (
 // run executes the command line args and returns the exit code.
 func run(ctx context.Context, args []string, c *console) int {
 	app := newApp(c)
+	if len(args) > 2 && args[1] == completeCommand {
+		printCompletions(c, app, args[2:])
+		return exitDone
+	}
 	c.args = args
 	args, err := flagsFirst(app, args)
 	if err == nil {
@@ -25,7 +29,7 @@ func newApp(c *console) *cli.App {
 		Commands: []*cli.Command{
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
 			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
-			trainCommand(c), benchCommand(c),
+			trainCommand(c), benchCommand(c), completionCommand(c),
 		},
 		Version:   versionText(),
 		Writer:    c.out,
