@@ -23,6 +23,7 @@ func run(ctx context.Context, args []string, c *console) int {
 }
 
 func newApp(c *console) *cli.App {
+	cli.HelpPrinter = helpPrinter(c)
 	app := &cli.App{
 		Name:  "dsconv",
 		Usage: "pack image folders into datasets that are fast to train on",
