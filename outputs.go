@@ -43,7 +43,8 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 	if f.Match(dst) {
 		return &outputList{format: f, list: []output{{path: filepath.Clean(dst)}}}, nil
 	}
-	if o.Format == "" || filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/") {
+	file := filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/")
+	if o.Format == "" || file || isOfOtherFormat(dst) {
 		return nil, wrongOptions{fmt.Errorf("%s: the name does not match the format %s; use for example %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])}
 	}
 	outs := &outputList{format: f, folder: filepath.Clean(dst)}
@@ -55,6 +56,14 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 		outs.list = append(outs.list, output{filepath.Join(dst, cmp.Or(split, "data")+outputSuffixes[f.Name()]), split})
 	}
 	return outs, nil
+}
+
+// isOfOtherFormat reports whether dst, which does not match the format that was asked for, is the path of
+// a dataset of another one. An LMDB is a folder too, but not one for datasets.
+func isOfOtherFormat(dst string) bool {
+	f, err := Formats().ByPath(dst)
+	_, dataset := f.(formats.WritableFormat)
+	return err == nil && dataset
 }
 
 // selectedSplits returns the splits of src that o wants: at least one.

@@ -159,7 +159,40 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 		p.Datasets = append(p.Datasets, one)
 		p.Report.Found += one.Len()
 	}
+	p.countSplits(p.Report)
 	return p, nil
+}
+
+// countSplits sets r.Splits and r.SplitsFrom.
+func (p *PackPlan) countSplits(r *Report) {
+	counts := map[string]int{}
+	for _, one := range p.Datasets {
+		for _, s := range one.SplitCounts() {
+			if counts[s.Name] == 0 {
+				r.Splits = append(r.Splits, formats.Split{Name: s.Name})
+			}
+			counts[s.Name] += s.Count
+		}
+	}
+	for i := range r.Splits {
+		r.Splits[i].Count = counts[r.Splits[i].Name]
+	}
+	if len(r.Splits) == 0 {
+		return
+	}
+	_, isFolder := p.src.(*folder.Dataset)
+	switch split := p.options.Split; {
+	case split.ByShares():
+		r.SplitsFrom = SplitsFromShares
+	case split.Column() != "":
+		r.SplitsFrom = SplitsFromColumn
+	case !isFolder:
+		r.SplitsFrom = SplitsFromDataset
+	case folder.IsDescription(p.options.Source.Labels):
+		r.SplitsFrom = SplitsFromTable
+	default:
+		r.SplitsFrom = SplitsFromFolders
+	}
 }
 
 // Run packs the datasets one after another, and writes the table of what was skipped. Datasets that an
@@ -179,6 +212,7 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return r, err
 	}
+	p.countSplits(r)
 	table, err := TablePath(p.options.Table, p.Datasets[0].Path)
 	if err == nil && p.folder != "" {
 		err = createFolder(p.folder)

@@ -34,11 +34,31 @@ type Report struct {
 	Labels   []folder.LabelColumn `json:"labels,omitempty"`
 	Table    string               `json:"report,omitempty"` // the file that lists what was skipped, failed or irregular
 	Datasets []*convert.Report    `json:"datasets"`
+	// Splits counts the images of each split, before any is skipped, and SplitsFrom says where the splits
+	// come from.
+	Splits     []formats.Split `json:"splits,omitempty"`
+	SplitsFrom SplitsFrom      `json:"splits_from,omitempty"`
+	// SystemFolders are hidden and system folders whose images are left out. They are in Skipped too.
+	SystemFolders []folder.SystemFolder `json:"system_folders,omitempty"`
+	// EmptyFolders are folders without images in the place of a class.
+	EmptyFolders []string `json:"empty_folders,omitempty"`
 	// Unmatched are the patterns that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 	// UnusedTable is a table of dsconv unpack that is in the folder but was not given as Source.Labels.
 	UnusedTable string `json:"untaken,omitempty"`
 }
+
+// SplitsFrom says what decides the splits of a pack.
+type SplitsFrom string
+
+// What decides the splits.
+const (
+	SplitsFromFolders SplitsFrom = "folders" // the source's folders are named train, val, ...
+	SplitsFromTable   SplitsFrom = "table"   // the table that Source.Labels describes
+	SplitsFromDataset SplitsFrom = "dataset" // the source is a dataset with splits
+	SplitsFromShares  SplitsFrom = "shares"  // Options.Split has a share for each
+	SplitsFromColumn  SplitsFrom = "column"  // Options.Split is a column of the source
+)
 
 // NewReport returns what is known about src, of which the patterns are packed, before an image is read.
 func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err error) {
@@ -53,6 +73,7 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		r.Skipped = append(r.Skipped, r.Listed...)
 		r.Found, r.Ignored, r.KeepExtension = len(f.Skips()), f.Ignored(), f.KeepExtension()
 		r.Labels, r.UnusedTable = f.LabelColumns(), f.UnusedDescription()
+		r.SystemFolders, r.EmptyFolders = f.SystemFolders(), f.EmptyFolders()
 	}
 	r.Unmatched, err = unmatched(src, patterns)
 	return r, err

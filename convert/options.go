@@ -21,6 +21,10 @@ type Options struct {
 	// Patterns chooses samples by their source's path. Limit takes the first by key; 0 means all.
 	Patterns formats.Patterns
 	Limit    int
+	// Sample is the size of a random sample of the chosen samples, which SampleSeed decides; 0 means all.
+	// The samples are the same for every order of the source and any number of workers.
+	Sample     int
+	SampleSeed uint64
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
 	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
 	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.

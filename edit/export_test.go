@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -12,7 +13,10 @@ func PlanRemoval(ctx context.Context, reg formats.Registry, path string, keys []
 	if err != nil {
 		return nil, nil, err
 	}
-	p, _, err := t.planRemoval(ctx, keys, new(Options).converting())
+	p, _, err := t.planRemoval(ctx, func(i int) bool {
+		in, err := t.Info(i)
+		return err == nil && slices.Contains(keys, in.Key)
+	}, new(Options).converting())
 	return func(ctx context.Context) error {
 		_, err := finish(ctx, p, t.format, path, t.Len(), &Options{})
 		return err

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/convert"
@@ -28,47 +29,90 @@ func Remove(ctx context.Context, reg formats.Registry, path string, keys []strin
 		return nil, err
 	}
 	defer t.Close()
-	p, n, err := t.planRemoval(ctx, keys, o.converting())
-	if err != nil {
-		return nil, err
-	}
-	r, err := finish(ctx, p, t.format, path, t.Len(), &o)
-	return &RemoveReport{Report: *r, Removed: n}, err
-}
-
-// planRemoval plans a version of t without the samples of those keys, and returns how many they are. The
-// plan is nil if there are none.
-func (t *target) planRemoval(ctx context.Context, keys []string, o convert.Options) (*convert.Plan, int, error) {
-	if len(keys) == 0 {
-		return nil, 0, nil
-	}
-	removed, err := t.Removed()
-	if err != nil {
-		return nil, 0, err
-	}
 	gone := map[int]bool{}
 	for _, key := range keys {
 		i, err := formats.Find(t.Dataset, key)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", t.path, err)
-		}
-		if gone[i] {
-			continue
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		gone[i] = true
+	}
+	return t.remove(ctx, func(i int) bool { return gone[i] }, &o)
+}
+
+// RemoveSelected is Remove for the samples that choose selects. choose is called once with the dataset at
+// path, which is closed afterwards, and returns whether the sample of an index is removed. Its error
+// ends RemoveSelected, and nothing is removed.
+func RemoveSelected(ctx context.Context, reg formats.Registry, path string, choose func(formats.Dataset) (func(i int) bool, error), o Options) (*RemoveReport, error) {
+	if choose == nil {
+		return nil, errors.New("edit.RemoveSelected: choose is nil: give a function that selects samples")
+	}
+	if err := o.check(ctx, "edit.RemoveSelected", reg, "path", path); err != nil {
+		return nil, err
+	}
+	t, err := open(reg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	gone, err := t.choose(choose)
+	if err != nil {
+		return nil, err
+	}
+	return t.remove(ctx, gone, &o)
+}
+
+// choose calls a caller's function that chooses samples.
+func (t *target) choose(choose func(formats.Dataset) (func(i int) bool, error)) (func(i int) bool, error) {
+	chosen, err := choose(t.Dataset)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", t.path, err)
+	case chosen == nil:
+		return nil, fmt.Errorf("%s: the function that chooses samples returned nil", t.path)
+	}
+	return chosen, nil
+}
+
+// remove removes the samples for which gone returns true.
+func (t *target) remove(ctx context.Context, gone func(i int) bool, o *Options) (*RemoveReport, error) {
+	p, n, err := t.planRemoval(ctx, gone, o.converting())
+	if err != nil {
+		return nil, err
+	}
+	r, err := finish(ctx, p, t.format, t.path, t.Len(), o)
+	return &RemoveReport{Report: *r, Removed: n}, err
+}
+
+// planRemoval plans a version of t without the samples for which gone returns true, and returns how many they
+// are. The plan is nil if there are none.
+func (t *target) planRemoval(ctx context.Context, gone func(i int) bool, o convert.Options) (*convert.Plan, int, error) {
+	removed, err := t.Removed()
+	if err != nil {
+		return nil, 0, err
+	}
+	n := 0
+	for i := range t.Len() {
+		if !gone(i) {
+			continue
+		}
 		in, err := t.Info(i)
 		if err != nil {
 			return nil, 0, err
 		}
 		removed = append(removed, formats.RemovedSample{Key: in.Key, Source: in.Source})
+		n++
 	}
-	if len(gone) == t.Len() {
+	switch n {
+	case 0:
+		return nil, 0, nil
+	case t.Len():
 		return nil, 0, fmt.Errorf("%s: no sample would be left: delete the dataset instead", t.path)
 	}
-	v := t.subset(func(i int) bool { return !gone[i] })
+	v := t.subset(func(i int) bool { return !gone(i) })
 	v.union.removed = sortRemoved(removed)
 	p, err := v.plan(ctx, o)
-	return p, len(gone), err
+	return p, n, err
 }
 
 // subset returns the version of t with only the samples for which keep returns true.

@@ -60,11 +60,18 @@ func TestRegistry(t *testing.T) {
 	r := dsconv.Formats()
 	for path, want := range map[string]string{
 		"a.lmdb": "lmdb", "a.h5": "hdf5", "a.hdf5": "hdf5", "a.tar": "shard", "d/t-%06d.tar": "shard", "t-{000..007}.tar.zst": "shard",
-		"a.tfrecord": "tfrecord", t.TempDir(): "folder",
+		"a.tfrecord": "tfrecord", "A.LMDB": "lmdb", "A.H5": "hdf5", "A.TAR": "shard", "A.Tar.ZST": "shard", "A.TFRecords": "tfrecord", t.TempDir(): "folder",
 	} {
 		f, err := r.ByPath(path)
 		if err != nil || f.Name() != want {
 			t.Errorf("%s: %v %v", path, f, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"lmdb": "lmdb", "LMDB": "lmdb", "h5": "hdf5", "HDF5": "hdf5", "shard": "shard", "tar": "shard", "WebDataset": "shard", "tfrecords": "tfrecord",
+	} {
+		if f, err := r.ByName(name); err != nil || f.Name() != want {
+			t.Errorf("ByName(%q): %v, %v", name, f, err)
 		}
 	}
 	if _, err := r.ByName("zip"); !errors.Is(err, formats.ErrUnknownFormat) || !strings.Contains(err.Error(), "lmdb, hdf5, shard, tfrecord, folder") {

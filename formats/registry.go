@@ -12,17 +12,32 @@ import (
 // Registry is an ordered list of formats; dsconv.Formats returns the full one.
 type Registry []Format
 
-// ByName finds a format by its name. The error of an unknown name lists the known ones.
+// Aliased is a Format that users also know by other names than its own.
+type Aliased interface {
+	// Aliases are in lower case.
+	Aliases() []string
+}
+
+// ByName finds a format by its name or an alias, in any case. The error of an unknown name lists the
+// formats' own names.
 func (r Registry) ByName(name string) (Format, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	for _, f := range r {
-		if f.Name() == name {
+		if isNamed(f, name) {
 			return f, nil
 		}
 	}
 	return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, name, strings.Join(r.names(), ", "))
+}
+
+func isNamed(f Format, name string) bool {
+	if strings.EqualFold(f.Name(), name) {
+		return true
+	}
+	a, ok := f.(Aliased)
+	return ok && slices.ContainsFunc(a.Aliases(), func(alias string) bool { return strings.EqualFold(alias, name) })
 }
 
 // ByPath finds the first format that matches path.

@@ -28,7 +28,7 @@ func (w *worker) use(do func() error) error {
 		err = w.diagnose(err)
 		unreadable := new(guard.ReadError)
 		if w.loader.cache == nil || !errors.As(err, &unreadable) || !w.loader.cache.Abandon(unreadable.File) {
-			return err
+			return w.loader.inPart(w.index, err)
 		}
 	}
 }
@@ -96,6 +96,6 @@ func (w *worker) renew() {
 	_ = guard.Do(func() error { held.drop(w.decoder); return nil })
 	w.decoder = held.decoder()
 	w.stopBy(w.stop)
-	w.runner, w.steps, w.sample = augment.Runner{}, augment.Steps{}, formats.Sample{}
+	w.runner, w.steps, w.sample = augment.Runner{}, nil, formats.Sample{}
 	w.pixels, w.lent, w.masked, w.turned = pixel.Image{}, pixel.Image{}, pixel.Image{}, pixel.Image{}
 }

@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -54,7 +55,64 @@ func (l *Loader) copyLabels() (data []byte, stride int, err error) {
 		for i := range l.samples.Len() {
 			binary.LittleEndian.PutUint64(data[8*i:], uint64(label(i)))
 		}
-		return cmp.Or(failed, guard.Shortened(lent))
+		return cmp.Or(failed, lent.shortened())
 	})
-	return data, 8, cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
+	return data, 8, cmp.Or(l.samples.Check(mark), lent.since(mark, err))
+}
+
+// lentLabels is the mapped memory of several datasets that labels are read from.
+type lentLabels [][]byte
+
+func (p lentLabels) shortened() error {
+	for _, b := range p {
+		if err := guard.Shortened(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// since returns the error that some of it was unreadable at some time since mark, else err.
+func (p lentLabels) since(mark guard.Mark, err error) error {
+	for _, b := range p {
+		err = guard.Since(mark, b, err)
+	}
+	return err
+}
+
+// labels returns a function that gives a sample's class, and the mapped memory that it reads; nil if the
+// dataset has no classes. It sets failed to its first error.
+func (l *Loader) labels(failed *error) (label func(sample int) int64, lent lentLabels, err error) {
+	if !l.classified() {
+		return nil, nil, nil
+	}
+	of, lent, err := labelsOf(l.dataset, failed)
+	return func(sample int) int64 { return of(l.samples.At(sample)) }, lent, err
+}
+
+// labelsOf is labels of a dataset, by index.
+func labelsOf(ds formats.Dataset, failed *error) (label func(i int) int64, lent lentLabels, err error) {
+	switch d := ds.(type) {
+	case *concatenation:
+		parts := make([]func(int) int64, len(d.datasets))
+		for k, one := range d.datasets {
+			of, more, err := labelsOf(one, failed)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", d.names[k], err)
+			}
+			parts[k], lent = of, append(lent, more...)
+		}
+		return func(i int) int64 { k, index := d.locate(i); return parts[k](index) }, lent, nil
+	case indexed:
+		data, stride, err := d.Labels()
+		return func(i int) int64 { return int64(binary.LittleEndian.Uint64(data[i*stride:])) }, lentLabels{data}, err
+	}
+	return func(i int) int64 {
+		in, err := ds.Info(i)
+		if err != nil {
+			*failed = cmp.Or(*failed, fmt.Errorf("label of sample %d: %w", i, err))
+			return formats.NoLabel
+		}
+		return in.Label
+	}, nil, nil
 }

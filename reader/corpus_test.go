@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -288,6 +289,21 @@ func newLoader(t testing.TB, ds formats.Dataset, c reader.Config) *reader.Loader
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
 	return l
+}
+
+// synchronous is c without goroutines.
+func synchronous(c reader.Config) reader.Config {
+	c.Workers, c.Prefetch, c.Synchronous = 0, 0, true
+	return c
+}
+
+// randomList is a list of n samples among so many, of which some come twice.
+func randomList(r *rand.Rand, among, n int) []int32 {
+	list := make([]int32, n)
+	for k := range list {
+		list[k] = int32(r.IntN(among))
+	}
+	return list
 }
 
 func must(t testing.TB, err error) {

@@ -138,7 +138,7 @@ func TestMixtureRefusesWhatDoesNotFit(t *testing.T) {
 		other *memory
 		want  []string
 	}{
-		"fewer fields":  {change(func(d *memory) { d.meta.Schema = d.meta.Schema[:1] }), []string{"dataset 1", "1 fields and 2"}},
+		"fewer fields":  {change(func(d *memory) { d.meta.Schema = d.meta.Schema[:1] }), []string{"dataset 1", `["image"] and ["image" "label"]`}},
 		"another name":  {change(func(d *memory) { d.meta.Schema[1].Name = "class" }), []string{"dataset 1", "class", "label"}},
 		"another kind":  {change(func(d *memory) { d.meta.Schema[1].Kind = formats.Array }), []string{"dataset 1", "array"}},
 		"other classes": {change(func(d *memory) { d.meta.Schema[1].Classes = []string{"dog", "cat"} }), []string{"dataset 1", "label", "classes"}},
@@ -156,6 +156,9 @@ func TestMixtureRefusesWhatDoesNotFit(t *testing.T) {
 	}
 	for name, c := range map[string]Config{
 		"a split":     {BatchSize: 1, Split: "train"},
+		"a list":      {BatchSize: 1, Samples: []int32{0}},
+		"weights":     {BatchSize: 1, Order: order.Spec{Kind: order.Weighted}, Weights: []float64{1}},
+		"splits":      {BatchSize: 1, Splits: []string{"train"}},
 		"a selection": {BatchSize: 1, Select: func(formats.Info) bool { return true }},
 	} {
 		if l, err := NewMixture([]WeightedDataset{{Dataset: rawImages(3, 2, 2, 3), Weight: 1}}, c); err == nil {

@@ -35,7 +35,11 @@
 // same for the same pixels.)
 //
 // [Loader.Start] gives the same batches one by one; with [RunOptions] in the caller's memory, or those
-// of a list of samples. [Loader.Pick] gives single samples.
+// of a list of samples. [Loader.Pick] gives single samples. With [Config.Synchronous] there are no workers:
+// whoever asks for a batch loads it.
+//
+// [Config.Splits], [Config.Select] and [Config.Samples] choose samples. [NewConcat] loads several datasets one
+// after the other, [NewMixture] by weight.
 //
 // # Memory
 //

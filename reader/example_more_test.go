@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 
@@ -50,6 +52,62 @@ func ExampleLoader_Resume() {
 	// 3
 	// 3
 	// 1
+}
+
+// Two datasets with the same classes are loaded as one, here without shuffling.
+func ExampleNewConcat() {
+	parts := []reader.Part{
+		{Dataset: squares{}, Name: "squares"},
+		{Dataset: squares{}, Name: "squares again"},
+	}
+	loader, err := reader.NewConcat(parts, reader.Config{BatchSize: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for batch, err := range loader.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Print(err)
+			return
+		}
+		fmt.Println(batch.Indices)
+	}
+	// Output:
+	// [0 1 2 3 4 5 6 7]
+	// [8 9 10 11 12 13 14 15]
+	// [16 17 18 19]
+}
+
+// The caller decides which samples an epoch has, and how many each batch has.
+func ExampleLoader_StartWith_sizes() {
+	loader, err := reader.New(squares{}, reader.Config{BatchSize: 3, Synchronous: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	run, err := loader.StartWith(context.Background(), reader.RunOptions{
+		List:  []int32{4, 0, 7, 7, 2},
+		Sizes: []int32{2, 3},
+	})
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	defer run.Stop()
+	for {
+		batch, err := run.Next(context.Background())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			log.Print(err)
+			return
+		}
+		fmt.Println(batch.Indices)
+	}
+	// Output:
+	// [4 0]
+	// [7 7 2]
 }
 
 // A batch that another goroutine uses is kept until that is done with it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // Field is an extra field of a batch. Its values have one shape, or a shape each. Masks, boxes
@@ -93,9 +94,10 @@ func fieldNames(schema formats.Schema) (names []string) {
 // fieldFrame finds type and shape of a field's values.
 func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	switch f.Kind {
-	case formats.Image, formats.Mask:
-		if l.config.AnySize {
-			return frame, fmt.Errorf("%w: an extra %s needs images of one size", formats.ErrSchema, f.Kind)
+	case formats.Image, formats.Mask, formats.Boxes:
+		if len(l.config.Views) > 0 {
+			return frame, fmt.Errorf("%w: an extra %s follows the transforms of the image, of which views have several: "+
+				"leave out the field or the views", formats.ErrSchema, f.Kind)
 		}
 	}
 	switch f.Kind {
@@ -162,13 +164,31 @@ func fixed(shape []int) []int {
 	return shape
 }
 
+// sized is f for one sample whose images have the sizes that the steps of the views end in.
+func (f frame) sized(steps []augment.Steps) frame {
+	h, w := steps[0].Size()
+	f.shape[0], f.shape[1] = h, w
+	f = f.ofOne(steps[1:])
+	f.fields = slices.Clone(f.fields)
+	for k := range f.fields {
+		field := &f.fields[k]
+		switch field.kind {
+		case formats.Image:
+			field.shape = f.imageShape()
+		case formats.Mask:
+			field.shape = []int{h, w, field.shape[2]}
+		default:
+			continue
+		}
+		field.size = field.dtype.Size() * field.shape[0] * field.shape[1] * field.shape[2]
+	}
+	return f
+}
+
 // imageShape is the shape of one image in the batch's layout.
 func (f *frame) imageShape() []int {
-	h, w, c := f.shape[0], f.shape[1], f.shape[2]
-	if f.layout == pixel.NCHW {
-		return []int{c, h, w}
-	}
-	return []int{h, w, c}
+	shape := f.batchShape(1, f.shape)
+	return shape[1:]
 }
 
 // maskFrame decodes the first readable mask to find the type and channels.

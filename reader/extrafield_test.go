@@ -460,3 +460,32 @@ func TestBoxesStayInTheImage(t *testing.T) {
 		}
 	}
 }
+
+// TestMasksOfImagesOfAnySize have the size of their image, sample by sample.
+func TestMasksOfImagesOfAnySize(t *testing.T) {
+	for kind, channels := range map[formats.Kind]int{formats.Mask: 1, formats.Image: 3} {
+		ds := newMemory()
+		shape := func(i int) []int { return []int{3 + i, 7 - i, channels} }
+		for i := range 4 {
+			ds.add("", raw(formats.Uint8, noise((3+i)*(7-i)*3, i), 3+i, 7-i, 3))
+		}
+		ds.addField(formats.Field{Name: "second", Kind: kind}, func(i int) formats.Value {
+			s := shape(i)
+			return raw(formats.Uint8, noise(s[0]*s[1]*s[2], 100+i), s...)
+		})
+		l := makeLoader(t, ds, Config{BatchSize: 1, AnySize: true, Fields: []string{"second"}})
+		if f := l.Frame().Fields[0]; f.Shape != nil {
+			t.Errorf("%s: all have the shape %v", kind, f.Shape)
+		}
+		var b Batch
+		for _, i := range []int{3, 0, 2, 1} {
+			if err := l.Pick(i, 0, &b); err != nil {
+				t.Fatal(err)
+			}
+			want := ds.samples[i].Values[len(ds.samples[i].Values)-1].Data
+			if f := b.Fields[0]; !bytes.Equal(f.Value(0), want) || !slices.Equal(f.Shape, shape(i)) {
+				t.Errorf("%s %d: shape %v", kind, i, f.Shape)
+			}
+		}
+	}
+}

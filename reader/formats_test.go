@@ -50,9 +50,13 @@ func TestBatchesAreTheSameFromAnyFormat(t *testing.T) {
 			tt.change(&config)
 			var want []step
 			for d, ds := range datasets {
-				for _, workers := range []int{1, 2, 7} {
+				for _, workers := range []int{1, 2, 7, 0} {
 					config.Workers, config.Prefetch = workers, 1+d
-					got := collect(t, newLoader(t, ds, config).Epoch(t.Context(), k))
+					how := config
+					if workers == 0 {
+						how = synchronous(config)
+					}
+					got := collect(t, newLoader(t, ds, how).Epoch(t.Context(), k))
 					if want == nil {
 						want = got
 					}

@@ -25,7 +25,7 @@ const rowBytes = 16
 
 // catalogue makes the index of ds.
 func catalogue(ds *memory) *catalogued {
-	c := &catalogued{lending: lending{ds}, labels: make([]byte, rowBytes*len(ds.samples)-8), lists: map[string][]int32{}}
+	c := &catalogued{lending: lending{ds}, labels: make([]byte, max(rowBytes*len(ds.samples)-8, 0)), lists: map[string][]int32{}}
 	for i := range ds.samples {
 		label, _ := ds.samples[i].Values[1].Int64()
 		binary.LittleEndian.PutUint64(c.labels[rowBytes*i:], uint64(label))

@@ -101,11 +101,9 @@ func (w *worker) label(b *Batch, i int) error {
 	}
 	v := &w.sample.Values[l.label]
 	if k := l.frame.columns; k > 0 {
-		if len(v.Data) != k {
-			return fmt.Errorf("%w: the label has %d columns, the schema %d classes", formats.ErrSchema, len(v.Data), k)
-		}
-		copy(b.MultiHot[i*k:], v.Data)
-		return nil
+		row, err := w.labelRow()
+		copy(b.MultiHot[i*k:], row)
+		return err
 	}
 	if l.frame.numbers() {
 		x, err := w.labelNumber()

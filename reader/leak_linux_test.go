@@ -139,6 +139,26 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestSynchronousStartsNoGoroutine for any format, in the middle of an epoch neither.
+func TestSynchronousStartsNoGoroutine(t *testing.T) {
+	c := newCorpus(t, 30, packings())
+	for _, s := range c.stored {
+		config := synchronous(training(bothMixers...))
+		config.Shuffle, config.BatchSize = true, 8
+		config.Cache = reader.Cache{Kind: reader.Encoded, Limit: 32 << 20, Dir: t.TempDir()}
+		before := goleak.IgnoreCurrent()
+		l, err := reader.Open(dsconv.Formats(), s.path, config)
+		must(t, err)
+		for _, err := range l.Epoch(t.Context(), 0) {
+			must(t, err)
+			if err := goleak.Find(before); err != nil {
+				t.Errorf("%s: %v", s.name, err)
+			}
+		}
+		must(t, l.Close())
+	}
+}
+
 func nothingInUse(t *testing.T, dir string) {
 	t.Helper()
 	if names := inUse(t, dir); len(names) > 0 {

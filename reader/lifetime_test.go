@@ -123,6 +123,7 @@ func TestAfterClose(t *testing.T) {
 		"PickAt":         func() error { return l.PickAt(0, 0, 0, new(Batch)) },
 		"InfoOf":         func() error { _, err := l.InfoOf(0); return err },
 		"Numbers":        func() error { _, err := l.Numbers(ctx); return err },
+		"MultiHot":       func() error { _, err := l.MultiHot(ctx); return err },
 		"Estimate":       func() error { _, err := l.Estimate(ctx); return err },
 		"ShuffleQuality": func() error { _, err := l.ShuffleQuality(); return err },
 	} {
@@ -303,6 +304,7 @@ func TestNonsenseIsNamed(t *testing.T) {
 		"dataset 0 is nil":   func() error { _, err := NewMixture(make([]WeightedDataset, 1), Config{BatchSize: 1}); return err },
 		"the context is nil": func() error { _, err := l.Start(none, 0); return err },
 		"context is nil":     func() error { _, err := l.Numbers(none); return err },
+		"is nil":             func() error { _, err := l.MultiHot(none); return err },
 		"is nil: use con":    func() error { _, err := l.Estimate(none); return err },
 		"epoch -1":           func() error { _, err := l.Start(t.Context(), -1); return err },
 		"position 5 of 4":    start(RunOptions{Position: 5}),

@@ -26,15 +26,17 @@ type Loader struct {
 	prefetcher formats.Prefetcher // nil if the dataset has none
 	config     Config
 	samples    sampleorder.Subset
+	parts      string // of NewConcat: their samples, for State
+	ownList    bool   // the list of the samples is the Loader's, not the dataset's
 	plan       *sampleorder.Plan
 	cache      *cache.Cache // nil without one
 	record     record
 
-	name         string   // in errors
-	classes      []string // of the designated label
-	image, label int      // among the fields; label is -1 if there is none
-	channels     int      // of Config.Color, 0 for any
-	pipeline     *augment.Pipeline
+	name         string      // in errors
+	classes      []string    // of the designated label
+	image, label int         // among the fields; label is -1 if there is none
+	channels     int         // of Config.Color, 0 for any
+	views        []view      // one without Config.Views
 	mixer        *batchMixer // nil without MixUp and CutMix
 	frame        frame
 
@@ -82,7 +84,9 @@ func New(ds formats.Dataset, c Config) (*Loader, error) {
 
 func newFor(ds formats.Dataset, c Config, name string) (*Loader, error) {
 	return newLoader(ds, c, name, func(l *Loader) (err error) {
-		l.samples, err = selectSamples(ds, c.Split, c.Select)
+		if l.samples, err = selectSamples(ds, c.splits(), c.Select); err == nil {
+			err = l.takeSamples()
+		}
 		return err
 	}, (*Loader).planOrder)
 }
@@ -109,6 +113,7 @@ func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loa
 			return nil, errors.Join(err, l.Close())
 		}
 	}
+	l.config.Samples, l.config.Weights = nil, nil // the caller's
 	return l, nil
 }
 
@@ -124,9 +129,9 @@ func (l *Loader) compile() error {
 	if l.config.AnySize {
 		return l.compileEach()
 	}
-	sized := augment.FixesSize(l.config.Transforms)
+	sized := l.config.fixesSize()
 	if l.samples.Len() == 0 && (!sized || channels == 0) {
-		return errors.New("the dataset is empty, and the transforms do not fix the image size")
+		return errors.New("there are no samples to load, and the transforms do not fix the image size")
 	}
 	if !sized && !l.config.ApplyOrientation {
 		if err := checkUniform(l.dataset, l.samples); err != nil {
@@ -147,29 +152,33 @@ func (l *Loader) compile() error {
 			h, w = m.H, m.W
 		}
 	}
-	var err error
-	l.pipeline, err = augment.Compile(l.config.Transforms, h, w, channels, l.config.DType, l.config.Layout)
-	return err
+	c := &l.config
+	return l.compileViews(func(ops augment.Ops) (*augment.Pipeline, error) {
+		return augment.Compile(ops, h, w, channels, c.DType, c.Layout)
+	})
 }
 
 // compileEach compiles the pipeline for images of different sizes.
-func (l *Loader) compileEach() (err error) {
+func (l *Loader) compileEach() error {
 	if l.channels == 0 {
 		return fmt.Errorf("for images of different sizes choose the color %s or %s", pixel.ColorRGB, pixel.ColorGray)
 	}
 	c := &l.config
-	l.pipeline, err = augment.CompileEach(c.Transforms, l.channels, c.DType, c.Layout)
-	if err == nil && len(l.pipeline.Mixers()) > 0 {
-		err = fmt.Errorf("%s: images of different sizes cannot be mixed", l.pipeline.Mixers()[0])
-	}
-	return err
+	return l.compileViews(func(ops augment.Ops) (*augment.Pipeline, error) {
+		p, err := augment.CompileEach(ops, l.channels, c.DType, c.Layout)
+		if err == nil && len(p.Mixers()) > 0 {
+			err = fmt.Errorf("%s: images of different sizes cannot be mixed", p.Mixers()[0])
+		}
+		return p, err
+	})
 }
 
 // frames finds what all batches have in common: shapes and types.
 func (l *Loader) frames() error {
 	c, schema := &l.config, l.dataset.Meta().Schema
 	label, err := l.labelDType()
-	l.frame = frame{shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
+	l.frame = frame{shape: l.views[0].pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
+	l.frameViews()
 	if err == nil && l.frame.columns > 0 {
 		err = l.checkSize(schema[l.label].Name, l.frame.columns)
 	}
@@ -191,7 +200,7 @@ func (l *Loader) frames() error {
 
 // prepareMixUp prepares MixUp and CutMix, if the transforms have them.
 func (l *Loader) prepareMixUp() error {
-	mixers := l.pipeline.Mixers()
+	mixers := l.views[0].pipeline.Mixers()
 	switch {
 	case len(mixers) == 0:
 		return nil
@@ -294,7 +303,7 @@ func (l *Loader) rankBatches(position int) sampleorder.RankBatches {
 	return sampleorder.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
-// Config returns the description of the Loader with the defaults filled in.
+// Config returns the description of the Loader with the defaults filled in, without Samples and Weights.
 func (l *Loader) Config() Config { return l.config }
 
 // Len is the number of batches in an epoch, the same on every rank except with order.Uneven.
@@ -302,6 +311,14 @@ func (l *Loader) Len() int { return l.rankBatches(0).Batches() }
 
 // Samples is the number of samples of the split, over all ranks.
 func (l *Loader) Samples() int { return l.samples.Len() }
+
+// Meta describes the dataset; of several, what they have in common. The caller must not change it.
+func (l *Loader) Meta() *formats.Meta {
+	if l == nil || l.dataset == nil {
+		return nil
+	}
+	return l.dataset.Meta()
+}
 
 // Classes is the class names of the designated label, by index; nil without one. The caller must
 // not change it.

@@ -195,9 +195,19 @@ func TestMultiHot(t *testing.T) {
 	if !slices.Equal(b.MultiHot, []uint8{1, 0, 0, 0, 0, 0}) || !slices.Equal(Labels[int64](b), []int64{-1, -1}) {
 		t.Errorf("multi-hot %v, labels %v", b.MultiHot, Labels[int64](b))
 	}
+	rows, err := l.MultiHot(t.Context())
+	if err != nil || !slices.Equal(rows, []uint8{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0}) {
+		t.Errorf("rows %v, %v", rows, err)
+	}
 	ds.samples[4].Values[1].Data = []byte{1}
 	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) {
 		t.Errorf("a row of another length gives %v", err)
+	}
+	if _, err := l.MultiHot(t.Context()); err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) {
+		t.Errorf("a row of another length gives %v", err)
+	}
+	if _, err := makeLoader(t, labelled(1), Config{BatchSize: 1}).MultiHot(t.Context()); err == nil {
+		t.Error("one class is multi-hot")
 	}
 }
 

@@ -62,6 +62,10 @@ func TestIndicesNumberTheLoadersSamples(t *testing.T) {
 	for name, c := range map[string]Config{
 		"a split":              {Split: "val"},
 		"a selection":          {Split: "train", Select: odd, Shuffle: true},
+		"splits":               {Splits: []string{"val", "train"}, Shuffle: true},
+		"a list":               {Samples: []int32{30, 2, 2, 7, 0, 30, 11}, Shuffle: true},
+		"a list of a split":    {Split: "val", Samples: []int32{9, 9, 1, 0, 5}},
+		"a list and a cache":   {Split: "val", Samples: []int32{9, 9, 1, 0, 5}, Cache: Cache{Kind: Encoded, Dir: t.TempDir(), Limit: 1 << 24}},
 		"a rank with padding":  {Split: "val", Rank: 2, WorldSize: 3},
 		"blocks":               {Split: "val", Order: order.Spec{Kind: order.Block, Block: 2, Window: 2}},
 		"a draw with repeats":  {Split: "val", Order: order.Spec{Kind: order.Balanced}},

@@ -57,4 +57,4 @@ func (l *Loader) CheckState(s State) error {
 }
 
 // orderName identifies the order, apart from the seed.
-func (l *Loader) orderName() string { return l.plan.String() + "; " + l.samples.String() }
+func (l *Loader) orderName() string { return l.plan.String() + "; " + l.samples.String() + l.parts }

@@ -24,6 +24,9 @@ type leg struct {
 func randomLeg(r *rand.Rand, datasets []formats.Dataset, c reader.Config) leg {
 	c.WorldSize, c.BatchSize = 1+r.IntN(5), 1+r.IntN(7)
 	c.Workers, c.Prefetch = 1+r.IntN(7), 1+r.IntN(4)
+	if r.IntN(4) == 0 {
+		c = synchronous(c)
+	}
 	c.Tail = []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]
 	g := leg{config: c}
 	for range c.WorldSize {
@@ -101,6 +104,10 @@ func TestResumedEpochHasEachSampleLeft(t *testing.T) {
 		base := reader.Config{
 			Order: spec, Seed: r.Uint64(), Select: some(datasets[0], n), Transforms: augment.Train(12),
 			Weight: func(in formats.Info) float64 { return float64(in.Label + 1) },
+		}
+		if trial%2 == 1 {
+			base.Samples = randomList(r, n, 1+r.IntN(64))
+			n = len(base.Samples)
 		}
 		whole := base
 		whole.BatchSize = 64
@@ -202,6 +209,12 @@ func TestStateOfAnotherOrderIsRefused(t *testing.T) {
 		"fewer":  func(c *reader.Config, _ *reader.State) { c.Select = some(ds, 29) },
 		"split": func(c *reader.Config, _ *reader.State) {
 			c.Select = func(in formats.Info) bool { return in.Label == 0 }
+		},
+		"list": func(c *reader.Config, _ *reader.State) { c.Samples = []int32{3, 5, 7, 7} },
+		"another order of a list": func(c *reader.Config, _ *reader.State) {
+			for i := range ds.Len() {
+				c.Samples = append([]int32{int32(i)}, c.Samples...)
+			}
 		},
 		"draws":        func(c *reader.Config, _ *reader.State) { c.Shuffle, c.Order = false, order.Spec{Kind: order.Balanced} },
 		"no order":     func(_ *reader.Config, s *reader.State) { s.Order = "" },

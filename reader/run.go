@@ -35,6 +35,10 @@ type RunOptions struct {
 	// sampler; nil is the Loader's own order. The list is this rank's alone. Transforms are seeded
 	// as in Epoch. It must not change until the Run is stopped.
 	List []int32
+	// Sizes are the sizes of the batches of List, from 1 to Config.BatchSize, in order; nil means that all but
+	// the last one have BatchSize. They add up to the length of List, and Position must be where one of these
+	// batches begins, or the end.
+	Sizes []int32
 	// Allocate provides the memory for the images; nil is the Loader's own.
 	Allocate Allocator
 }
@@ -99,8 +103,8 @@ func (l *Loader) start(ctx context.Context, o RunOptions) (*running, error) {
 		return nil, errors.New("images of different sizes cannot be batched: read them with Pick")
 	}
 	if o.State != (State{}) {
-		if o.Epoch != 0 || o.Position != 0 || o.List != nil {
-			return nil, errors.New("start a run: RunOptions.State says where to begin: leave out Epoch, Position and List")
+		if o.Epoch != 0 || o.Position != 0 || o.List != nil || o.Sizes != nil {
+			return nil, errors.New("start a run: RunOptions.State says where to begin: leave out Epoch, Position, List and Sizes")
 		}
 		if err := l.CheckState(o.State); err != nil {
 			return nil, err
@@ -124,7 +128,10 @@ func (l *Loader) start(ctx context.Context, o RunOptions) (*running, error) {
 func (r *running) follow(o *RunOptions) error {
 	l := r.loader
 	if o.List != nil {
-		return r.followList(o.List, o.Position)
+		return r.followList(o)
+	}
+	if o.Sizes != nil {
+		return errors.New("start a run: RunOptions.Sizes without a List, whose batches they would be")
 	}
 	if o.Position < 0 || o.Position > l.plan.Len() {
 		return fmt.Errorf("start a run: position %d of %d", o.Position, l.plan.Len())
@@ -135,8 +142,8 @@ func (r *running) follow(o *RunOptions) error {
 }
 
 // followList makes the list the run's order.
-func (r *running) followList(list []int32, position int) error {
-	l := r.loader
+func (r *running) followList(o *RunOptions) (err error) {
+	l, list, position := r.loader, o.List, o.Position
 	seen := make([]uint64, (l.samples.Len()+63)/64)
 	for _, s := range list {
 		if s < 0 || int(s) >= l.samples.Len() {
@@ -151,5 +158,8 @@ func (r *running) followList(list []int32, position int) error {
 	c := &l.config
 	r.order, r.rankKey = listed{list}, listRank(c.Rank)
 	r.rank = sampleorder.RankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail}
-	return nil
+	if o.Sizes != nil {
+		r.rank, err = sampleorder.DivideBySizes(o.Sizes, len(list), c.BatchSize, position)
+	}
+	return err
 }

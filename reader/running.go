@@ -19,7 +19,7 @@ import (
 type running struct {
 	loader       *Loader
 	order        sampleorder.Order
-	rank         sampleorder.RankBatches
+	rank         division
 	allocate     Allocator // nil for the Loader's own memory
 	epoch        int
 	batches      int
@@ -49,6 +49,20 @@ type running struct {
 	interrupt pixel.Stop // interrupts decoding; stopped only prevents new entries
 	unwatch   func() bool
 	workers   sync.WaitGroup
+}
+
+// division divides the positions of an epoch or list into this rank's batches.
+type division interface {
+	// Batches is their number, Entries that of all their entries.
+	Batches() int
+	Entries() int
+	// Span is the first position of batch k and its size, Step that of the batches of all ranks.
+	Span(k int) (first, size int)
+	Step(k int) (first, size int)
+	// End is the position after the step of batch k.
+	End(k int) int
+	// Locate is the batch of an entry and its place there, if each batch has extra more entries.
+	Locate(entry int64, extra int) (k, i int)
 }
 
 // begin starts the workers on r's order, rank and epoch.
@@ -210,7 +224,8 @@ func (r *running) open(k int) error {
 		}
 	}
 	first, size := r.rank.Span(k)
-	s.reset(first, size, r.rank.Start+k*r.rank.Batch*r.rank.World)
+	step, all := r.rank.Step(k)
+	s.reset(first, size, step, all)
 	s.left.Store(int64(size + r.extraEntries))
 	r.loader.frame.reset(s.batch, size)
 	s.batch.End = r.rank.End(k)
@@ -249,6 +264,9 @@ func (r *running) wait(ctx context.Context, k int) (*Batch, error) {
 	}
 	defer func() { l.wait.Add(int64(l.now() - start)) }()
 	s := r.slot(k)
+	if l.config.Synchronous {
+		r.loadNow(ctx)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", r.epoch, context.Cause(ctx))
 	}
@@ -275,22 +293,39 @@ func (r *running) work() {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
 	w.stopBy(&r.interrupt)
-	size := int64(r.rank.Batch + r.extraEntries)
 	for {
 		entry := r.next.Add(1) - 1
 		if entry >= r.total || !r.admit(entry) {
 			return
 		}
-		s := r.slot(int(entry / size))
-		r.build(w, s, int(entry%size))
-		if s.left.Add(-1) == 0 {
-			if err := guard.Do(func() error { r.finish(s); return nil }); err != nil {
-				s.err = fmt.Errorf("batch at position %d: %w", s.first, err)
-			}
-			r.ready.Add(1)
-			s.done <- struct{}{}
-		}
+		r.buildEntry(w, entry)
 	}
+}
+
+// loadNow builds, in the caller's goroutine, the entries that have a slot, until ctx ends or the run is
+// stopped.
+func (r *running) loadNow(ctx context.Context) {
+	w := r.loader.acquire()
+	defer r.loader.release(w)
+	w.stopBy(&r.interrupt)
+	for r.next.Load() < r.limit.Load() && ctx.Err() == nil && !r.stopped.Load() {
+		r.buildEntry(w, r.next.Add(1)-1)
+	}
+}
+
+// buildEntry builds an entry, and finishes its batch if it is the last one to be built.
+func (r *running) buildEntry(w *worker, entry int64) {
+	k, i := r.rank.Locate(entry, r.extraEntries)
+	s := r.slot(k)
+	r.build(w, s, i)
+	if s.left.Add(-1) > 0 {
+		return
+	}
+	if err := guard.Do(func() error { r.finish(s); return nil }); err != nil {
+		s.err = fmt.Errorf("batch at position %d: %w", s.first, err)
+	}
+	r.ready.Add(1)
+	s.done <- struct{}{}
 }
 
 // admit waits until entry has a slot; it returns false once the run is stopped. It takes a lock only
@@ -322,5 +357,5 @@ func (r *running) positionBefore(s *slot) int {
 	if s.first > s.step {
 		return s.first - 1
 	}
-	return s.step + s.size*r.rank.World - 1
+	return s.step + s.all - 1
 }

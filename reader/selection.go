@@ -2,7 +2,6 @@ package reader
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,9 +23,25 @@ type indexed interface {
 	Members(split string) (indices []int32, all, ok bool, err error)
 }
 
-// selectSamples returns the samples of a split for which keep is true, or all if keep is nil. The
-// error for an unknown split lists the splits.
-func selectSamples(ds formats.Dataset, split string, keep func(formats.Info) bool) (s sampleorder.Subset, err error) {
+// selectSamples returns the samples of the splits for which keep is true, in key order. No splits means all
+// samples, and so does a nil keep.
+func selectSamples(ds formats.Dataset, splits []string, keep func(formats.Info) bool) (sampleorder.Subset, error) {
+	if len(splits) <= 1 {
+		return selectSplit(ds, strings.Join(splits, ""), keep)
+	}
+	var parts []sampleorder.Subset
+	for _, split := range splits {
+		s, err := selectSplit(ds, split, keep)
+		if err != nil {
+			return s, err
+		}
+		parts = append(parts, s)
+	}
+	return sampleorder.Union(parts...)
+}
+
+// selectSplit is selectSamples of one split; "" is all. The error for an unknown split lists the splits.
+func selectSplit(ds formats.Dataset, split string, keep func(formats.Info) bool) (s sampleorder.Subset, err error) {
 	if split == "" && keep == nil {
 		return sampleorder.All(ds.Len()), nil
 	}
@@ -71,6 +86,15 @@ func filter(ds formats.Dataset, split string, keep func(formats.Info) bool) (sam
 	return s, cmp.Or(failed, err)
 }
 
+// takeSamples reduces the loader's samples to those that Config.Samples lists.
+func (l *Loader) takeSamples() (err error) {
+	if list := l.config.Samples; list != nil {
+		l.ownList = true
+		l.samples, err = l.samples.Take(list)
+	}
+	return err
+}
+
 // TrainSplit returns the split to train on if the user names none: train if the dataset has it, else
 // "", all samples.
 func TrainSplit(m *formats.Meta) string { return FirstSplit(m, "train") }
@@ -102,10 +126,15 @@ func (l *Loader) planOrder() (err error) {
 	c := &l.config
 	d := sampleorder.Data{Samples: l.samples.Len()}
 	var failed error
-	if c.Weight != nil {
+	switch {
+	case c.Weights != nil && len(c.Weights) != d.Samples:
+		return fmt.Errorf("%d weights for %d samples: each sample needs one", len(c.Weights), d.Samples)
+	case c.Weights != nil:
+		d.Weight = func(sample int) float64 { return c.Weights[sample] }
+	case c.Weight != nil:
 		d.Weight = func(sample int) float64 { return c.Weight(l.infoOf(sample, &failed)) }
 	}
-	mark, lent := guard.Now(), []byte(nil)
+	mark, lent := guard.Now(), lentLabels(nil)
 	if c.Order.Kind == order.Balanced {
 		if l.frame.numbers() {
 			return fmt.Errorf("balanced order: the label %q is a number, and the dataset has no classes to balance", l.dataset.Meta().Schema[l.label].Name)
@@ -116,25 +145,9 @@ func (l *Loader) planOrder() (err error) {
 	}
 	err = guard.Do(func() (err error) {
 		l.plan, err = sampleorder.New(c.Order, d)
-		return cmp.Or(failed, err, guard.Shortened(lent))
+		return cmp.Or(failed, err, lent.shortened())
 	})
-	return cmp.Or(l.samples.Check(mark), guard.Since(mark, lent, err))
-}
-
-// labels returns a function that gives a sample's class, and the mapped memory that it reads; nil if the
-// dataset has no classes. It sets failed to its first error.
-func (l *Loader) labels(failed *error) (label func(sample int) int64, lent []byte, err error) {
-	if !l.classified() {
-		return nil, nil, nil
-	}
-	x, ok := l.dataset.(indexed)
-	if !ok {
-		return func(sample int) int64 { return l.infoOf(sample, failed).Label }, nil, nil
-	}
-	data, stride, err := x.Labels()
-	return func(sample int) int64 {
-		return int64(binary.LittleEndian.Uint64(data[l.samples.At(sample)*stride:]))
-	}, data, err
+	return cmp.Or(l.samples.Check(mark), lent.since(mark, err))
 }
 
 // infoOf is the Info of a sample of the split. It sets failed to its first error.

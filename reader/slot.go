@@ -14,6 +14,7 @@ type slot struct {
 	batch    *Batch // nil while the last one is kept by the loop
 	previous Batch  // of one entry: what the batch's first entry is mixed with
 	step     int    // position of the first entry of all ranks in the epoch
+	all      int    // entries of all ranks
 	first    int    // position of the first entry of this batch
 	size     int
 	left     atomic.Int64  // entries that are not done yet
@@ -32,8 +33,8 @@ type failure struct {
 	err   error
 }
 
-func (s *slot) reset(first, size, step int) {
-	s.step, s.first, s.size, s.err = step, first, size, nil
+func (s *slot) reset(first, size, step, all int) {
+	s.step, s.all, s.first, s.size, s.err = step, all, first, size, nil
 	s.failed, s.substituted = s.failed[:0], 0
 }
 
@@ -65,7 +66,7 @@ func (r *running) finish(s *slot) {
 		r.mix(s)
 	}
 	for to, from := range s.complete {
-		if s.first+from >= r.rank.Len {
+		if s.first+from >= r.order.Len() {
 			r.loader.frame.markPadding(b, to, r.loader.config.Tail == order.Repeat)
 		}
 	}

@@ -28,9 +28,9 @@ func newApp(c *console) *cli.App {
 		Name:  "dsconv",
 		Usage: "pack image folders into datasets that are fast to train on",
 		Commands: []*cli.Command{
-			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
+			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), showCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
 			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
-			trainCommand(c), benchCommand(c), completionCommand(c),
+			trainCommand(c), benchCommand(c), doctorCommand(c), completionCommand(c), manCommand(c),
 		},
 		Version:   versionText(),
 		Writer:    c.out,
@@ -50,8 +50,18 @@ func newApp(c *console) *cli.App {
 	for _, cmd := range app.Commands {
 		cmd.OnUsageError = onUsageError
 		cmd.HideHelpCommand = true
+		hideFalse(cmd.Flags)
 	}
 	return app
+}
+
+// hideFalse drops "(default: false)" from the help of flags.
+func hideFalse(flags []cli.Flag) {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
 }
 
 func onUsageError(cc *cli.Context, err error, _ bool) error {

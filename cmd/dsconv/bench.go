@@ -30,7 +30,8 @@ func benchCommand(c *console) *cli.Command {
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
 or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
 the epoch in which the trainer or the GPU waited for data. A sentence for each dataset names
-its bottleneck.
+its bottleneck. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
+OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
@@ -61,6 +62,9 @@ Augmentations:
 			if err != nil {
 				return err
 			}
+			if paths, err = allDatasets(cc.Context, paths); err != nil {
+				return err
+			}
 			o, err := benchOptions(cc)
 			if err != nil {
 				return usageError{err}
@@ -72,13 +76,13 @@ Augmentations:
 
 func benchFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "how often each dataset is measured, after one round to warm up"},
-		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "epochs per dataset and round"},
+		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
+		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
-		&cli.StringFlag{Name: "layout", Usage: "nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
+		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.StringFlag{Name: "train", Usage: "train mlp or cnn on the batches"},
-		&cli.StringFlag{Name: "backend", Usage: "the trainer's backend: go, or xla:`PLUGIN`", DefaultText: "go"},
+		&cli.StringFlag{Name: "train", Usage: "train `MODEL` on the batches: mlp or cnn"},
+		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
 		progressFlag(),

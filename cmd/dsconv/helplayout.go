@@ -59,8 +59,11 @@ func layOut(text string, width int) string {
 			writeFlag(&b, strings.TrimRight(name, " "), line[len(name):], at, width)
 			continue
 		}
+		if indent > width/2 { // a table that is too wide here
+			indent = width / 4
+		}
 		hanging := indent + 3
-		if name != "" {
+		if len(name) > hanging && len(name) <= width/2 {
 			hanging = len(name)
 		}
 		wrapLine(&b, strings.TrimLeft(line, " "), indent, hanging, width)

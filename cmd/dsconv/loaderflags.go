@@ -17,18 +17,18 @@ import (
 // defaults of --batch, --size, --augment and --dtype, which each command chooses itself.
 func loaderFlags(batch, size, ops, dtype string) []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "batch", Usage: "images per batch", DefaultText: batch},
-		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "goroutines that read and decode", DefaultText: "the number of cores"},
-		&cli.IntFlag{Name: "size", Usage: "side of the images in a batch", DefaultText: size},
+		&cli.IntFlag{Name: "batch", Usage: "`N` images per batch", DefaultText: batch},
+		&cli.IntFlag{Name: "workers", Aliases: []string{"j"}, Usage: "`N` goroutines that read and decode", DefaultText: "the number of cores"},
+		&cli.IntFlag{Name: "size", Usage: "images in a batch are `N` pixels wide and high", DefaultText: size},
 		&cli.StringFlag{Name: "augment", Usage: "augment with `OPS`, such as rrc:224,flip,normalize", DefaultText: ops},
-		&cli.StringFlag{Name: "dtype", Usage: "float32 or uint8; without a trainer also float16, bfloat16 or uint16", DefaultText: dtype},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs at a reduced size if that is enough, pixels close to Pillow's"},
+		&cli.StringFlag{Name: "dtype", Usage: "`TYPE` of the pixels: float32 or uint8; without a trainer also float16, bfloat16 or uint16", DefaultText: dtype},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "`MODE` of decoding JPEGs: exact (Pillow's pixels), or fast (at a reduced size if that is enough; pixels close to Pillow's)"},
 		&cli.StringFlag{Name: "split", Usage: "read this `SPLIT`", DefaultText: "train if there is one, else all"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the order, the augmentation and the trainer's weights"},
-		&cli.StringFlag{Name: "order", Value: string(order.Full), Usage: "order of the images: none, full (shuffled), block:`BLOCK:WINDOW` or balanced"},
-		&cli.IntFlag{Name: "prefetch", Usage: "batches to prefetch", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
-		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, shared by all processes of a machine: encoded or decoded, or with a limit: encoded`:SIZE`", DefaultText: "none"},
-		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "what to do with a bad image: fail, skip or substitute"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` decides the order, the augmentation and the trainer's weights"},
+		&cli.StringFlag{Name: "order", Value: string(order.Full), Usage: "`ORDER` of the images: none, full (shuffled), block:BLOCK:WINDOW or balanced"},
+		&cli.IntFlag{Name: "prefetch", Usage: "prefetch `N` batches", DefaultText: fmt.Sprint(reader.DefaultPrefetch)},
+		&cli.StringFlag{Name: "cache", Usage: "keep images in memory, shared by all processes of a machine: `KIND` is encoded or decoded, or with a limit encoded:SIZE", DefaultText: "none"},
+		&cli.StringFlag{Name: "on-error", Value: string(reader.Fail), Usage: "`POLICY` for bad images: fail, skip or substitute"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 	}
 }

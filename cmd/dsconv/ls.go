@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,102 +18,190 @@ import (
 
 // lsRow is a line of ls --json.
 type lsRow struct {
-	Index    int      `json:"index"`
-	Key      string   `json:"key"`
-	Split    string   `json:"split,omitempty"`
-	Label    int64    `json:"label"`
-	Class    string   `json:"class,omitempty"`
-	Number   *float32 `json:"number,omitempty"` // the label if it is a number to predict
-	Bytes    int64    `json:"bytes"`
-	Encoding string   `json:"encoding,omitempty"`
-	Shape    []int    `json:"shape,omitempty"`
-	Source   string   `json:"source,omitempty"`
-	Columns  []string `json:"columns,omitempty"`
+	Index  int      `json:"index"`
+	Key    string   `json:"key"`
+	Split  string   `json:"split,omitempty"`
+	Label  int64    `json:"label"`
+	Class  string   `json:"class,omitempty"`
+	Number *float32 `json:"number,omitempty"` // the label if it is a number to predict
+	// Labels has the value of each label field if there are several, or several labels of one image: the
+	// name of a class, a list of names, a number, or null without a label.
+	Labels   map[string]any `json:"labels,omitempty"`
+	Bytes    int64          `json:"bytes"`
+	Encoding string         `json:"encoding,omitempty"`
+	Shape    []int          `json:"shape,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Columns  []string       `json:"columns,omitempty"`
 
-	numbers bool // labels are numbers to predict; this one may be missing
+	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
+
+	numbers bool     // labels are numbers to predict; this one may be missing
+	names   []any    // the labels, if an image may have several
+	indices []int    // of these labels
+	more    []string // the other label fields, as text
 }
 
 func lsCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
-		ArgsUsage: "DATASET",
-		Description: "Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of\n" +
-			"--json is a sample's index among the listed ones, from 0; with --split that is the index in the split,\n" +
-			"as loaders use it.\n\n" +
-			"Example:\n   dsconv ls out.lmdb --long --split val\n\n" + exitCodes,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "also print label, class, split, encoding, shape and size"},
+		ArgsUsage: "DATASET [KEY...]",
+		Description: outHelp + "\n\n" +
+			"Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of --json is\n" +
+			"a sample's index in the dataset, from 0; with --split that is the index in the split, as loaders use it.\n" +
+			"Several labels of an image are separated by semicolons.\n\n" + selectionHelp + "\n\n" +
+			"Examples:\n   dsconv ls out.lmdb --long --split val\n   dsconv ls out.lmdb --class cat | dsconv rm out.lmdb --keys-from -\n\n" + exitCodes,
+		Flags: selectionFlags(
+			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "also print labels, classes, split, encoding, shape and size"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line"},
-			&cli.StringFlag{Name: "split", Usage: "list only this `SPLIT`"},
-		},
-		Action: func(cc *cli.Context) error {
-			ds, _, err := openFirst(cc, "DATASET")
-			if err != nil {
-				return err
-			}
-			defer ds.Close()
-			if err := checkSplit(cc, ds); err != nil {
-				return err
-			}
-			w := bufio.NewWriter(c.out)
-			if err := list(w, ds, cc); err != nil {
-				return err
-			}
-			return w.Flush()
-		},
+		),
+		Action: func(cc *cli.Context) error { return ls(cc, c) },
 	}
 }
 
-func list(w io.Writer, ds formats.Dataset, cc *cli.Context) error {
-	classes, asJSON, long := ds.Meta().Classes(), cc.Bool("json"), cc.Bool("long")
-	numbers := ds.Meta().Schema.LabelIndex()
-	if numbers >= 0 && ds.Meta().Schema[numbers].Kind != formats.Number {
-		numbers = -1
+func ls(cc *cli.Context, c *console) error {
+	args, err := argumentsOrMore(cc, "DATASET")
+	if err != nil {
+		return err
 	}
-	var s formats.Sample
-	var line []byte
-	lines := newJSONWriter(w, "")
-	index := 0 // in the split, with --split
-	for i := range ds.Len() {
-		in, err := ds.Info(i)
+	s, err := parseSelection(cc, c, args[1:])
+	if err != nil {
+		return err
+	}
+	several, err := openSeveral(cc.Context, args[0])
+	if err != nil {
+		return err
+	}
+	defer several.close()
+	list, err := s.choose(several.datasets...)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(c.out)
+	for k, ds := range several.datasets {
+		l := newLister(w, ds, s.splits, cc.Bool("json"), cc.Bool("long"))
+		if several.folder {
+			l.dataset = several.paths[k]
+		}
+		if err := l.list(cc.Context, &list[k]); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// lister lists the samples of a dataset.
+type lister struct {
+	w            io.Writer
+	ds           formats.Dataset
+	dataset      string // its path, in a folder of several
+	splits       []string
+	asJSON, long bool
+	labels       *labelReader
+	fields       []int // the label fields
+	json         *jsonWriter
+	line         []byte
+}
+
+func newLister(w io.Writer, ds formats.Dataset, splits []string, asJSON, long bool) *lister {
+	l := &lister{w: w, ds: ds, splits: splits, asJSON: asJSON, long: long, labels: newLabelReader(ds), json: newJSONWriter(w, "")}
+	l.fields = l.labels.fields()
+	return l
+}
+
+func (l *lister) list(ctx context.Context, only *chosenSamples) error {
+	index := 0 // in the splits, if they are named
+	for i := range l.ds.Len() {
+		if len(l.splits) == 0 {
+			index = i
+			if !only.has(i) {
+				continue
+			}
+		}
+		in, err := l.ds.Info(i)
 		if err != nil {
 			return err
 		}
-		if cc.IsSet("split") && in.Split != cc.String("split") {
+		if len(l.splits) > 0 && !slices.Contains(l.splits, in.Split) {
 			continue
 		}
-		row := newLsRow(index, &in, classes)
-		if numbers >= 0 && (asJSON || long) {
-			row.numbers = true
-			if row.Number, err = numberAt(ds, i, numbers, &s); err != nil {
+		if only.has(i) {
+			if err := errors.Join(ctx.Err(), l.row(index, i, &in)); err != nil {
 				return err
 			}
 		}
 		index++
-		if asJSON {
-			err = lines.write(&row)
-		} else {
-			line = append(row.appendText(line[:0], long), '\n')
-			_, err = w.Write(line)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// numberAt reads the number in field k of sample i; nil if it has none.
-func numberAt(ds formats.Dataset, i, k int, s *formats.Sample) (*float32, error) {
-	if err := ds.Read(i, s); err != nil {
-		return nil, err
+// row writes the row of sample i, described by in.
+func (l *lister) row(index, i int, in *formats.Info) error {
+	row := newLsRow(index, in, l.ds.Meta().Classes())
+	row.Dataset = l.dataset
+	if (l.asJSON || l.long) && (len(l.fields) > 1 || !l.labels.inInfo()) {
+		if err := l.labels.use(i, func(values []formats.Value) { row.setLabels(l.labels, l.fields, values) }); err != nil {
+			return err
+		}
 	}
-	x, ok := s.Values[k].Float32()
-	if !ok || math.IsNaN(float64(x)) {
-		return nil, nil
+	if l.asJSON {
+		return l.json.write(&row)
 	}
-	return &x, nil
+	l.line = append(row.appendText(l.line[:0], l.long), '\n')
+	_, err := l.w.Write(l.line)
+	return err
+}
+
+// setLabels sets the labels that are not in Info.
+func (r *lsRow) setLabels(labels *labelReader, fields []int, values []formats.Value) {
+	main := &labels.schema[labels.main]
+	r.numbers = main.Kind == formats.Number
+	if len(fields) > 1 || main.Kind == formats.MultiHot {
+		r.Labels = map[string]any{}
+	}
+	for _, k := range fields {
+		f := &labels.schema[k]
+		label := labelOf(f, &values[k])
+		if r.Labels != nil {
+			r.Labels[f.Name] = label
+		}
+		if k != labels.main {
+			r.more = append(r.more, f.Name+"="+labelText(label))
+			continue
+		}
+		switch label := label.(type) {
+		case float32:
+			r.Number = &label
+		case []any:
+			r.names = label
+			for x, set := range values[k].Data {
+				if set != 0 {
+					r.indices = append(r.indices, x)
+				}
+			}
+		}
+	}
+}
+
+// labelText returns a label of labelOf for a line of text.
+func labelText(label any) string {
+	switch label := label.(type) {
+	case nil:
+		return ""
+	case float32:
+		return labels.FormatFloat(label)
+	case []any:
+		return joinedText(label)
+	}
+	return fmt.Sprint(label)
+}
+
+func joinedText[T any](list []T) string {
+	texts := make([]string, len(list))
+	for i, x := range list {
+		texts[i] = fmt.Sprint(x)
+	}
+	return strings.Join(texts, ";")
 }
 
 func newLsRow(index int, in *formats.Info, classes []string) lsRow {
@@ -138,11 +229,21 @@ func (r *lsRow) appendText(to []byte, long bool) []byte {
 		to = append(to, labels.FormatFloat(*r.Number)...)
 	case r.numbers:
 		to = append(to, "nan"...)
+	case len(r.indices) > 0:
+		to = append(to, joinedText(r.indices)...)
 	default:
 		to = strconv.AppendInt(to, r.Label, 10)
 	}
-	for _, name := range []string{r.Class, r.Split, r.Encoding} {
+	class := r.Class
+	if r.names != nil {
+		class = joinedText(r.names)
+	}
+	for _, name := range []string{class, r.Split, r.Encoding} {
 		to = appendPrintable(append(to, '\t'), name)
 	}
-	return fmt.Appendf(to, "\t%v\t%d", r.Shape, r.Bytes)
+	to = fmt.Appendf(to, "\t%v\t%d", r.Shape, r.Bytes)
+	for _, text := range r.more {
+		to = appendPrintable(append(to, '\t'), text)
+	}
+	return to
 }

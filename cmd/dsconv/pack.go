@@ -18,6 +18,12 @@ format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
 train-%06d.tar writes shards. With --format and a folder OUT/ each split becomes a
 separate dataset: OUT/train.lmdb, OUT/val.lmdb.
 
+The folders of SRC are classes, as in torchvision's ImageFolder. If all of them are named train,
+val, valid, validation or test, they are splits and the folders in them are classes. Folders
+without images are no classes, and neither are hidden and system folders, such as .git,
+.ipynb_checkpoints, __MACOSX and @eaDir: their images are counted and left out, unless --include
+names the folder.
+
 Labels from a table (--labels): white space around a cell is ignored. An empty cell and -1
 mean no label. Whole numbers are class indices if every number from 0 to n-1 occurs.
 Other numbers are an error unless --label-type says what they are:
@@ -67,6 +73,7 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	o.src = args[0]
 	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
 		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report,
 	})

@@ -52,10 +52,12 @@ func packDryRun(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOpt
 	for i := range d.Datasets {
 		d.Datasets[i].print(c)
 	}
+	d.printSplits(c, o.src)
 	printLabels(c, d.Labels, "  ")
 	d.printSkips(c)
 	printUnmatched(c, d.Unmatched)
 	printUnusedTable(c, d.UnusedTable)
+	d.printFolders(c)
 	return nil
 }
 

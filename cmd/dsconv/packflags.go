@@ -16,37 +16,39 @@ import (
 
 func packFlags() []cli.Flag {
 	return writeFlags(
-		&cli.StringFlag{Name: "format", Usage: "format of DST: lmdb, hdf5, shard, tfrecord", DefaultText: "by DST's suffix"},
+		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of DST: lmdb, hdf5 (h5), shard (tar, webdataset) or tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
-		&cli.StringFlag{Name: "split", Value: "auto", Usage: "auto, none, train=0.9,val=0.1 or a `COLUMN` of the labels"},
-		&cli.StringFlag{Name: "labels", Usage: "table of labels: `FILE`.csv, .tsv or .jsonl with path or file_name, and label; or labels.json of unpack"},
+		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1 (with :seed=3 other images), or a column of the labels"},
+		&cli.StringFlag{Name: "labels", Usage: "table of labels in `FILE`: .csv, .tsv or .jsonl with the columns path (or file_name) and label; or labels.json of unpack"},
 		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the designated label"},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
-		&cli.StringFlag{Name: "class-order", Usage: "natural, or a `FILE` with one class per line", DefaultText: "as ImageFolder's"},
-		&cli.StringFlag{Name: "resize", Usage: "shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
+		&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes: natural (2 before 10), or a file with one class per line", DefaultText: "as ImageFolder's"},
+		&cli.StringFlag{Name: "resize", Usage: "resize to `SIZE`: shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
-		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "nearest, box, bilinear, hamming, bicubic or lanczos, antialiased like Pillow's"},
-		&cli.StringFlag{Name: "encode", Value: "keep", Usage: "keep (copy the bytes), jpeg-tiled, jpeg:90, png or raw; see above"},
+		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "`FILTER` of --resize: nearest, box, bilinear, hamming, bicubic or lanczos, antialiased like Pillow's"},
+		&cli.StringFlag{Name: "encode", Value: "keep", Usage: "`ENCODING` of the images: keep (copy the bytes), jpeg-tiled, jpeg:90, png or raw; see above"},
 		&cli.BoolFlag{Name: "no-tile", Usage: "with --encode jpeg: write no restart markers, like Pillow"},
 		&cli.BoolFlag{Name: "strip", Usage: "with --encode jpeg-tiled: drop metadata except the EXIF orientation"},
-		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "exact (Pillow's pixels), or fast: JPEGs at a reduced size if that is enough, pixels close to Pillow's"},
-		&cli.StringFlag{Name: "color", Value: "rgb", Usage: "rgb, gray or keep; applies to images that are encoded again"},
-		&cli.StringFlag{Name: "exif", Value: "keep", Usage: "keep (ignore the orientation, as ImageFolder does) or apply"},
+		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "`MODE` of decoding JPEGs: exact (Pillow's pixels), or fast (at a reduced size if that is enough; pixels close to Pillow's)"},
+		&cli.StringFlag{Name: "color", Value: "rgb", Usage: "`COLOR` of images that are encoded again: rgb, gray or keep"},
+		&cli.StringFlag{Name: "exif", Value: "keep", Usage: "`ACTION` for the EXIF orientation: keep (ignore it, as ImageFolder does) or apply"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "skip images of more than `N` pixels", DefaultText: "Pillow's limit"},
-		&cli.StringFlag{Name: "compress", Usage: "zstd or zstd:LEVEL, for raw pixels and for tars"},
-		&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a shard, such as 500MB", DefaultText: "1GB"},
-		&cli.IntFlag{Name: "shard-count", Usage: "exactly `N` shards", DefaultText: "by size"},
-		&cli.IntFlag{Name: "min-shards", Usage: "at least `N` shards", DefaultText: "1"},
-		&cli.StringFlag{Name: "order", Usage: "order of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
-		&cli.IntFlag{Name: "io-workers", Usage: "goroutines that read", DefaultText: "4 or more"},
+		&cli.StringFlag{Name: "compress", Usage: "compress raw pixels and tars; `METHOD` is zstd or zstd:LEVEL"},
+		&cli.StringFlag{Name: "shard-size", Usage: "write shards of `SIZE`, such as 500MB", DefaultText: "1GB"},
+		&cli.IntFlag{Name: "shard-count", Usage: "write exactly `N` shards", DefaultText: "by size"},
+		&cli.IntFlag{Name: "min-shards", Usage: "write at least `N` shards", DefaultText: "1"},
+		&cli.StringFlag{Name: "order", Usage: "`ORDER` of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
+		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
+		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
+		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images"},
 		&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`, such as '*.png' or train/; see above"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
-		&cli.StringFlag{Name: "check", Value: "structure", Usage: "how to check images that are copied: structure, or decode each"},
+		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
-		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
+		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
 	)
 }
 
@@ -67,7 +69,14 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	if err := positive(cc, "limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+	o.convert.Sample, o.convert.SampleSeed = cc.Int("sample"), cc.Uint64("seed")
+	switch {
+	case cc.IsSet("sample") && cc.IsSet("limit"):
+		return nil, usageErrorf("--sample and --limit exclude each other: --limit takes the first images, --sample random ones")
+	case cc.IsSet("seed") && !cc.IsSet("sample"):
+		return nil, usageErrorf("--seed is for --sample N; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
+	}
+	if err := positive(cc, "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
 		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {

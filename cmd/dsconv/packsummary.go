@@ -40,12 +40,51 @@ func (s *summary) print(c *console, o *writeOptions) error {
 		return nil
 	}
 	c.printf("%s\n", s.counts())
+	s.printSplits(c, o.src)
 	printLabels(c, s.Labels, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}
 	s.printNotices(c)
 	return nil
+}
+
+// printSplits prints the splits that were found without being asked for in the source at path.
+func (s *summary) printSplits(c *console, path string) {
+	list := make([]string, len(s.Splits))
+	for i, split := range s.Splits {
+		list[i] = fmt.Sprintf("%s (%d)", printable(split.Name), split.Count)
+	}
+	why := ""
+	switch s.SplitsFrom {
+	case dsconv.SplitsFromFolders:
+		why = "its folders have these names"
+	case dsconv.SplitsFromDataset:
+		why = "the dataset has them"
+	default:
+		return // the user asked for them
+	}
+	c.printf("found splits %s in %s: %s; --split none packs without splits\n", strings.Join(list, ", "), printable(path), why)
+}
+
+// printFolders prints the folders that are no classes, where that is not what ImageFolder does.
+func (s *summary) printFolders(c *console) {
+	depth := 0 // of classes
+	if s.SplitsFrom == dsconv.SplitsFromFolders {
+		depth = 1
+	}
+	var classes []string
+	for _, f := range s.SystemFolders {
+		if strings.Count(f.Path, "/") == depth {
+			classes = append(classes, f.Path)
+		}
+	}
+	if len(classes) > 0 {
+		c.printf("torchvision's ImageFolder takes %s as a class, so its class indices differ\n", shortList(classes, 5))
+	}
+	if len(s.EmptyFolders) > 0 {
+		c.printf("%d folder(s) without images are no classes: %s\n", len(s.EmptyFolders), shortList(s.EmptyFolders, 5))
+	}
 }
 
 // printLabels prints how the label columns were interpreted.
@@ -117,6 +156,7 @@ func printUnusedTable(c *console, file string) {
 func (s *summary) printNotices(c *console) {
 	printUnmatched(c, s.Unmatched)
 	printUnusedTable(c, s.UnusedTable)
+	s.printFolders(c)
 	if s.Ignored > 0 {
 		c.printf("%d other files are not images and were ignored\n", s.Ignored)
 	}

@@ -12,7 +12,7 @@ func parityFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "parity", Usage: "compare with what Pillow makes of `SRC`, the folder or dataset that was packed"},
 		&cli.IntFlag{Name: "sample", Usage: "with --parity: compare `N` images, the same ones each time; 0 for all", Value: 200},
-		&cli.StringFlag{Name: "python", Usage: "with --parity: the Python that has Pillow", Value: "python3"},
+		&cli.StringFlag{Name: "python", Usage: "with --parity: `PROGRAM` is a Python that has Pillow", Value: "python3"},
 	}
 }
 
@@ -36,7 +36,11 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 		return err
 	}
 	defer dst.Close()
-	src, err := openSource(cc.Context, cc.String("parity"), packedConfig(cc, dst.Meta()))
+	cfg, err := packedConfig(cc, path, dst.Meta(), cc.String("parity"))
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc.Context, cc.String("parity"), cfg)
 	if err != nil {
 		return err
 	}

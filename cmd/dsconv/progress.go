@@ -14,7 +14,7 @@ import (
 func progressFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "progress", Value: "auto",
-		Usage: "auto (a bar on a terminal, else lines), or json: one object per line on standard error, for programs",
+		Usage: "`KIND` of progress: auto (a bar on a terminal, else lines), or json (one object per line on standard error, for programs)",
 	}
 }
 

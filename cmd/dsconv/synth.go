@@ -19,12 +19,12 @@ func synthCommand(c *console) *cli.Command {
 			"can learn the classes, but no single pixel tells them apart.\n\n" +
 			"Example:\n   dsconv synth images/ --n 2000 --classes 10 --split val=0.2\n\n" + exitCodes,
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "number of images"},
-			&cli.IntFlag{Name: "classes", Value: synth.DefaultClasses, Usage: "number of classes"},
-			&cli.StringFlag{Name: "size", Value: "500x375", Usage: "`WxH` of an image"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed gives other images of the same classes"},
-			&cli.StringFlag{Name: "split", Usage: "such as val=0.2: write train/ and val/, stratified by class"},
-			workersFlag("goroutines"),
+			&cli.IntFlag{Name: "n", Value: synth.DefaultN, Usage: "write `N` images"},
+			&cli.IntFlag{Name: "classes", Value: synth.DefaultClasses, Usage: "write `N` classes"},
+			&cli.StringFlag{Name: "size", Value: "500x375", Usage: "images of `WxH` pixels"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `N` gives other images of the same classes"},
+			&cli.StringFlag{Name: "split", Usage: "write the folders of `SPLITS`: val=0.2 gives train/ and val/, stratified by class"},
+			workersFlag("goroutines that draw and write"),
 			quietFlag(),
 		},
 		Action: func(cc *cli.Context) error {

@@ -60,13 +60,13 @@ Augmentations:
 
 func trainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "mlp or cnn"},
-		&cli.StringFlag{Name: "backend", Value: "go", Usage: "go, or xla:`PLUGIN` with the path of a PJRT plugin"},
+		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "`MODEL` to train: mlp or cnn"},
+		&cli.StringFlag{Name: "backend", Value: "go", Usage: "`BACKEND` that computes: go, or xla:PLUGIN with the path of a PJRT plugin"},
 		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
-		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "passes over the training images"},
-		&cli.Float64Flag{Name: "lr", Usage: "learning rate", DefaultText: "the model's own"},
+		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "`N` passes over the training images"},
+		&cli.Float64Flag{Name: "lr", Usage: "learning `RATE`", DefaultText: "the model's own"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
-		&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps"},
+		&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps", DefaultText: "at the end of an epoch only"},
 		&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}

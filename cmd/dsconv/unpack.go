@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -22,7 +23,7 @@ func unpackCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "unpack",
 		Usage:     "write a dataset as a folder of images",
-		ArgsUsage: "DATASET DIR",
+		ArgsUsage: "DATASET DIR [KEY...]",
 		Description: "Images get the names of the files that they were packed from, unless their type has changed.\n" +
 			"Their bytes are written as they are stored; raw pixels are written as PNG. Fields that are neither\n" +
 			"the image nor a label become files beside the image. If class folders cannot represent the labels,\n" +
@@ -30,17 +31,21 @@ func unpackCommand(c *console) *cli.Command {
 			"   dsconv pack DIR DST --labels DIR/labels.json\n" +
 			"packs the same samples again, with the same keys, labels, classes, splits and columns. If\n" +
 			"there is no table, dsconv pack DIR DST is enough. Nothing is written outside DIR, and no file is replaced.\n\n" +
+			selectionHelp + "\n\n" +
 			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
 			"resume it.\n\n" +
-			"Example:\n   dsconv unpack out.lmdb images/\n\n" + exitCodes,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "split", Usage: "write only this `SPLIT`"},
-			workersFlag("goroutines that read and write"),
-			progressFlag(),
-			quietFlag(),
-		},
+			"Examples:\n   dsconv unpack out.lmdb images/\n   dsconv unpack out.lmdb cats/ --class cat --split val\n\n" + exitCodes,
+		Flags: selectionFlags(workersFlag("goroutines that read and write"), progressFlag(), quietFlag()),
 		Action: func(cc *cli.Context) error {
-			ds, args, err := openFirst(cc, "DATASET", "DIR")
+			args, err := argumentsOrMore(cc, "DATASET", "DIR")
+			if err != nil {
+				return err
+			}
+			s, err := parseSelection(cc, c, args[2:])
+			if err != nil {
+				return err
+			}
+			ds, err := openSource(cc.Context, args[0], folder.Config{})
 			if err != nil {
 				return err
 			}
@@ -48,14 +53,15 @@ func unpackCommand(c *console) *cli.Command {
 			if err := formats.CheckPath(args[1]); err != nil {
 				return err
 			}
-			if err := checkSplit(cc, ds); err != nil {
+			only, err := s.chooseOne(ds)
+			if err != nil {
 				return err
 			}
 			show, err := newProgress(cc, c, progressWords{unit: "images", finish: "syncing to the disk"})
 			if err != nil {
 				return err
 			}
-			u, err := unpack(cc.Context, ds, args[1], cc.String("split"), cc.Int("workers"), show.show)
+			u, err := unpack(cc.Context, ds, args[1], strings.Join(s.splits, ","), only, cc.Int("workers"), show.show)
 			show.end()
 			if err != nil {
 				return err
@@ -80,9 +86,9 @@ type unpacker struct {
 	started time.Time
 }
 
-// unpack writes the samples of a split, or all if it is "", to dir. It calls show with its progress.
-func unpack(ctx context.Context, ds formats.Dataset, dir, split string, workers int, show func(convert.Progress)) (*unpacker, error) {
-	plan, err := planUnpack(ds, split)
+// unpack writes the samples of only to dir; split is that of planUnpack. It calls show with its progress.
+func unpack(ctx context.Context, ds formats.Dataset, dir, split string, only *chosenSamples, workers int, show func(convert.Progress)) (*unpacker, error) {
+	plan, err := planUnpack(ds, split, only)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +115,6 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 		return err
 	}
 	u.showStep(convert.StepFinish, len(u.plan.indices))
-	for _, class := range u.plan.folders {
-		if err := u.root.MkdirAll(filepath.FromSlash(class), 0o755); err != nil {
-			return err
-		}
-	}
 	if u.plan.table != "" {
 		if err := u.writeTable(); err != nil {
 			return err

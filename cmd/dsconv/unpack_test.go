@@ -95,7 +95,7 @@ func unfinished(t *testing.T, dataset string, files map[string]string) (dir stri
 	ds, err := dsconv.Formats().Open(dataset)
 	must(t, err)
 	defer ds.Close()
-	p, err := planUnpack(ds, "")
+	p, err := planUnpack(ds, "", new(chosenSamples))
 	must(t, err)
 	mark, err := json.Marshal(markerContent{p.fingerprint})
 	must(t, err)

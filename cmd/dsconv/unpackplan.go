@@ -20,7 +20,6 @@ type unpackPlan struct {
 	indices       []int32  // of the samples, in the dataset
 	names         []string // of the images' files
 	bases         []string // start of the names of files beside the images; nil if there are none
-	folders       []string // folders of classes without samples
 	stem          string   // name of the table and its description without extension
 	table         string   // name of the table of labels; "" if none is needed
 	splitIsColumn bool     // the user's column "split" equals the split
@@ -31,7 +30,9 @@ type unpackPlan struct {
 	fingerprint string
 }
 
-func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
+// planUnpack plans to write the samples of only. split is the split that was asked for, "" without one; it is part
+// of the plan's identity.
+func planUnpack(ds formats.Dataset, split string, only *chosenSamples) (*unpackPlan, error) {
 	p := &unpackPlan{ds: ds, splitIsColumn: true}
 	h := xxh3.New()
 	schema, err := json.Marshal(ds.Meta().Schema)
@@ -39,7 +40,7 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 		return nil, err
 	}
 	_, _ = fmt.Fprintf(h, "%q %q %q", split, schema, ds.Meta().Columns) // a hash never fails
-	if err := p.selectSamples(split, h); err != nil {
+	if err := p.selectSamples(only, h); err != nil {
 		return nil, err
 	}
 	p.fingerprint = fmt.Sprintf("%016x", h.Sum64())
@@ -51,17 +52,17 @@ func planUnpack(ds formats.Dataset, split string) (*unpackPlan, error) {
 }
 
 // selectSamples lists the samples and the names of their files.
-func (p *unpackPlan) selectSamples(split string, h *xxh3.Hasher) error {
+func (p *unpackPlan) selectSamples(only *chosenSamples, h *xxh3.Hasher) error {
 	taken := map[string]bool{}
 	column := slices.Index(p.ds.Meta().Columns, "split")
 	p.splitIsColumn = column >= 0
 	for i := range p.ds.Len() {
+		if !only.has(i) {
+			continue
+		}
 		in, err := p.ds.Info(i)
 		if err != nil {
 			return err
-		}
-		if split != "" && in.Split != split {
-			continue
 		}
 		name := freeName(&in, taken)
 		taken[name] = true
@@ -174,18 +175,7 @@ func (p *unpackPlan) foldersSuffice() (bool, error) {
 			return false, nil
 		}
 	}
-	v := folder.NewPreview(p.names, nil)
-	if extra := missingNames(v.Classes(), m.Classes()); len(extra) > 0 {
-		if !slices.ContainsFunc(extra, func(name string) bool { return !isFileName(name) }) {
-			p.folders = p.emptyClassFolders(v, extra)
-			v = folder.NewPreview(p.names, p.folders)
-		}
-	}
-	plain, err := p.foldersMatch(v)
-	if !plain {
-		p.folders = nil
-	}
-	return plain, err
+	return p.foldersMatch(folder.NewPreview(p.names))
 }
 
 // foldersMatch reports whether packing the folders gives every sample its key, split and label.
@@ -204,33 +194,6 @@ func (p *unpackPlan) foldersMatch(v *folder.Preview) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// emptyClassFolders returns the folders of classes without samples.
-func (p *unpackPlan) emptyClassFolders(v *folder.Preview, classes []string) []string {
-	if !v.Splits() {
-		return classes
-	}
-	split, _, _ := strings.Cut(p.names[0], "/")
-	var dirs []string
-	for _, class := range classes {
-		dirs = append(dirs, split+"/"+class)
-	}
-	return dirs
-}
-
-// isFileName reports whether name is valid for a folder.
-func isFileName(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= maxNameBytes && !strings.ContainsAny(name, "/\x00")
-}
-
-// missingNames returns the names that are not in some.
-func missingNames(some, names []string) []string {
-	there := map[string]bool{}
-	for _, name := range some {
-		there[name] = true
-	}
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return there[name] })
 }
 
 const labelsStem = "labels"

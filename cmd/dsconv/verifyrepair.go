@@ -18,7 +18,11 @@ func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o
 	if m == nil {
 		m = &formats.Meta{} // edit.Repair says that it is lost
 	}
-	src, err := openSource(cc.Context, from, packedConfig(cc, m))
+	cfg, err := packedConfig(cc, path, m, from)
+	if err != nil {
+		return nil, err
+	}
+	src, err := openSource(cc.Context, from, cfg)
 	if err != nil {
 		return nil, err
 	}

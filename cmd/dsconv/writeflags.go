@@ -1,20 +1,18 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 // writeOptions are the options of the commands that write a dataset.
 type writeOptions struct {
-	format              string        // pack only
+	src, format         string        // pack only
 	folder              folder.Config // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
@@ -76,7 +74,7 @@ func (o *writeOptions) parseOnError(on string) error {
 
 func workersFlag(usage string) cli.Flag {
 	return &cli.IntFlag{
-		Name: "workers", Aliases: []string{"j"}, Usage: usage, DefaultText: "the number of cores",
+		Name: "workers", Aliases: []string{"j"}, Usage: "`N` " + usage, DefaultText: "the number of cores",
 		Action: func(_ *cli.Context, n int) error {
 			if n < 0 {
 				return usageErrorf("--workers %d: give the number of goroutines, or 0 for the number of cores", n)
@@ -90,7 +88,7 @@ func workersFlag(usage string) cli.Flag {
 func memoryFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "memory", DefaultText: "256MiB, and 512MiB to list a folder",
-		Usage: "memory `SIZE` for listing files and for each sort; what does not fit is sorted in temporary files",
+		Usage: "use about `SIZE` of memory for listing files and for each sort; what does not fit is sorted in temporary files",
 		Action: func(_ *cli.Context, size string) error {
 			if _, err := bytesize.Parse(size); err != nil {
 				return usageErrorf("--memory: %w", err)
@@ -113,23 +111,4 @@ func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print er
 
 func keepOldFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; disk space is needed for both versions of changed files"}
-}
-
-// checkSplit returns an error if the dataset lacks the split of the flag --split.
-func checkSplit(cc *cli.Context, ds formats.Dataset) error {
-	name := cc.String("split")
-	if !cc.IsSet("split") || name == "" {
-		return nil
-	}
-	var names []string
-	for _, s := range ds.Meta().Splits {
-		names = append(names, s.Name)
-	}
-	switch {
-	case names == nil:
-		return usageErrorf("--split %s: the dataset has no splits", name)
-	case !slices.Contains(names, name):
-		return usageErrorf("--split %s: unknown split; the dataset has the splits %s", name, printable(strings.Join(names, ", ")))
-	}
-	return nil
 }

@@ -1,12 +1,9 @@
 package folder
 
 import (
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/dsconv/dsconv/formats"
 )
 
 var splitNames = []string{"train", "val", "valid", "validation", "test"}
@@ -18,65 +15,74 @@ type layout struct {
 	names []string // of the classes, in the order of their indices
 }
 
-// subfolders returns the names of the folders (or links to folders) in rel that the filter
-// includes.
-func subfolders(in filesystem, rel string, filter *formats.FileFilter) ([]string, error) {
-	f, err := in.openFolder(rel)
-	if err != nil {
-		return nil, err
+// classFolders are the folders in the place of splits and classes: those of the first level, and those in
+// folders of the first level that are named like splits. The value says whether a folder has images.
+type classFolders map[string]bool
+
+// place reports whether the folder at a relative path is in the place of a split or a class.
+func (c classFolders) place(rel string) bool {
+	first, rest, deeper := strings.Cut(rel, "/")
+	return rel != "" && (!deeper || slices.Contains(splitNames, first) && !strings.Contains(rest, "/"))
+}
+
+// found adds a folder.
+func (c classFolders) found(rel string) {
+	if _, known := c[rel]; !known && c.place(rel) {
+		c[rel] = false
 	}
-	defer f.close()
-	var names []string
-	for {
-		entries, err := f.next()
-		if err != nil || len(entries) == 0 {
-			slices.Sort(names)
-			return names, err
-		}
-		for _, e := range entries {
-			name := path.Join(rel, e.Name())
-			if isFolder(in, name, e) && filter.IncludesFolder(name) {
-				names = append(names, e.Name())
+}
+
+// mark records that the folder at a relative path, or one below it, has images.
+func (c classFolders) mark(rel string) {
+	for at := range len(rel) + 1 {
+		if at == len(rel) || rel[at] == '/' {
+			if !c.place(rel[:at]) {
+				return
 			}
+			c[rel[:at]] = true
 		}
 	}
 }
 
-// isFolder reports whether an entry is a folder or a link to one.
-func isFolder(in filesystem, name string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.IsDir()
+// below returns the names of the folders in rel that have images; "" is the root.
+func (c classFolders) below(rel string) []string {
+	var names []string
+	for name, images := range c {
+		if dir, base := path.Split(name); images && strings.TrimSuffix(dir, "/") == rel {
+			names = append(names, base)
+		}
 	}
-	st, err := in.stat(name)
-	return err == nil && st.IsDir()
+	slices.Sort(names)
+	return names
 }
 
-// layoutOf finds splits and classes. As in ImageFolder, an empty folder is a class too.
-func layoutOf(in filesystem, order string, filter *formats.FileFilter) (layout, error) {
-	return newLayout(in, func(dir string) ([]string, error) { return subfolders(in, dir, filter) }, order)
+// empty returns the folders that would be splits or classes of l if they had images.
+func (c classFolders) empty(l *layout) []string {
+	var list []string
+	for name, images := range c {
+		dir, base := path.Split(name)
+		if !images && (dir == "" || l.split && !slices.Contains(l.names, base)) {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
-// newLayout finds the layout of the folders that below returns; "" is the root. in has the file of
-// the order, if that is one.
-func newLayout(in filesystem, below func(dir string) ([]string, error), order string) (layout, error) {
+// newLayout finds the splits and classes. in has the file of the order, if that is one.
+func newLayout(in filesystem, c classFolders, order string) (layout, error) {
 	var l layout
-	first, err := below("")
-	if err != nil {
-		return l, err
-	}
+	first := c.below("")
 	l.split = len(first) > 0 && !slices.ContainsFunc(first, func(n string) bool { return !slices.Contains(splitNames, n) })
 	found := first
 	if l.split {
 		found = nil
 		for _, split := range first {
-			names, err := below(split)
-			if err != nil {
-				return l, err
-			}
-			found = append(found, names...)
+			found = append(found, c.below(split)...)
 		}
 	}
 	l.class = len(found) > 0
+	var err error
 	l.names, err = orderClasses(in, found, order)
 	return l, err
 }

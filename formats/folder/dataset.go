@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/lifetime"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -32,6 +33,8 @@ type Dataset struct {
 	keepExtension []string // keys with their extension, because two files share a stem
 
 	filter            *formats.FileFilter
+	system            []SystemFolder
+	empty             []string // folders without images
 	unreadable        []string
 	unmatched         formats.Patterns
 	unusedDescription string // a description in the folder, if no table was given
@@ -126,14 +129,15 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	}
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
-	s := &scan{in: in, filter: filter, found: &l.found}
+	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(&cfg)}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
 	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched()}
-	if d.source, err = newSource(in, &cfg, filter); err != nil {
+	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
 		return nil, err
 	}
+	d.listLeftOut(s, &cfg.Patterns)
 	if description, ok := d.source.(*descriptionSource); ok {
 		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}
@@ -146,7 +150,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable(s.dangling)
 	if d.Len() == 0 {
-		return nil, d.empty()
+		return nil, d.noImages()
 	}
 	d.gate.Open(in.String(), d.records.close)
 	if file := in.join("labels.json"); cfg.Labels == "" {
@@ -157,16 +161,19 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	return d, nil
 }
 
-func newSource(in filesystem, cfg *Config, filter *formats.FileFilter) (source, error) {
+func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
 	if IsDescription(cfg.Labels) {
 		return newDescriptionSource(in, cfg)
 	}
-	return newLabeler(in, cfg, filter)
+	return newLabeler(in, cfg, folders)
 }
 
 // describe sets what is known before the files.
 func (d *Dataset) describe(cfg *Config) {
 	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
+	if _, onDisk := d.in.(disk); onDisk {
+		d.meta.Recipe = recipepath.Absolute(d.meta.Recipe)
+	}
 	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()
@@ -177,7 +184,7 @@ func (d *Dataset) describe(cfg *Config) {
 // unpack wrote into the folder, if no table was given; "" if there is none.
 func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
 
-func (d *Dataset) empty() error {
+func (d *Dataset) noImages() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.in)
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)

@@ -16,6 +16,8 @@
 //   - Otherwise first-level folders are classes; images in deeper folders belong to the first
 //     level.
 //   - Without folders the images have no label.
+//   - Folders without images are no classes, and neither are hidden and system folders, such as .git,
+//     .ipynb_checkpoints and __MACOSX. Images in those are left out: see Dataset.SystemFolders.
 //   - A table of labels replaces class folders, but not split folders.
 //
 // Class indices are those of ImageFolder.class_to_idx: names in bytewise order, which for

@@ -96,7 +96,14 @@ func TestLayouts(t *testing.T) {
 		"classes": {
 			[]string{"b/2.jpg", "b/deep/er/1.PNG", "a/1.jpeg", "empty/", "notes.txt"},
 			[]string{"a/1  a", "b/2  b", "b/deep/er/1  b"},
-			[]string{"a", "b", "empty"},
+			[]string{"a", "b"},
+		},
+		"an empty folder is no split": {[]string{"train/x/1.jpg", "val/x/1.jpg", "logs/", "test/"}, []string{"train/x/1 train x", "val/x/1 val x"}, []string{"x"}},
+		"empty in one split":          {[]string{"train/x/1.jpg", "train/y/1.jpg", "val/x/", "val/y/2.jpg", "val/z/"}, []string{"train/x/1 train x", "train/y/1 train y", "val/y/2 val y"}, []string{"x", "y"}},
+		"no images in a class":        {[]string{"a/1.jpg", "b/deep/notes.txt"}, []string{"a/1  a"}, []string{"a"}},
+		"system folders without images": {
+			[]string{"train/x/1.jpg", ".git/objects/ab/cd", "train/.ipynb_checkpoints/", "__MACOSX/train/x/notes.txt", "$RECYCLE.BIN/", "lost+found/"},
+			[]string{"train/x/1 train x"}, []string{"x"},
 		},
 		"splits": {
 			[]string{"train/x/1.jpg", "val/y/1.jpg", "val/x/1.jpg"},

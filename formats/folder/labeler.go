@@ -31,12 +31,12 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(in filesystem, cfg *Config, filter *formats.FileFilter) (*labeler, error) {
+func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, error) {
 	order := cfg.ClassOrder
 	if cfg.Labels != "" {
 		order = "" // it orders the table's classes, not the folders'
 	}
-	lay, err := layoutOf(in, order, filter)
+	lay, err := newLayout(in, folders, order)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,7 @@
 package folder
 
 import (
-	"slices"
-	"strings"
+	"path"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -15,33 +14,16 @@ type Preview struct {
 	index  map[string]int64
 }
 
-// NewPreview returns the preview of a folder with images at the paths and with these folders.
-func NewPreview(paths, folders []string) *Preview {
-	below := map[string][]string{}
-	for _, dir := range folders {
-		above, name, in := strings.Cut(dir, "/")
-		if !in {
-			above, name = "", dir
-		}
-		below[above] = append(below[above], name)
-	}
-	taken := keysTaken(paths)
+// NewPreview returns the preview of a folder with images at the paths.
+func NewPreview(paths []string) *Preview {
+	folders := classFolders{}
 	for _, p := range paths {
-		first, rest, in := strings.Cut(p, "/")
-		if !in {
-			continue
-		}
-		below[""] = append(below[""], first)
-		if second, _, in := strings.Cut(rest, "/"); in {
-			below[first] = append(below[first], second)
+		if dir := path.Dir(p); dir != "." && !inSystemFolder(p) {
+			folders.mark(dir)
 		}
 	}
-	for dir, names := range below {
-		slices.Sort(names)
-		below[dir] = slices.Compact(names)
-	}
-	p := &Preview{taken: taken}
-	p.layout, _ = newLayout(nil, func(dir string) ([]string, error) { return below[dir], nil }, "") // the function never fails
+	p := &Preview{taken: keysTaken(paths)}
+	p.layout, _ = newLayout(nil, folders, "") // reading an order's file fails, and there is none
 	p.index = labels.IndexOf(p.layout.names)
 	return p
 }
@@ -55,6 +37,7 @@ func (p *Preview) Splits() bool { return p.layout.split }
 // Sample returns key, split and label of the image at the path; ok is false if it is skipped.
 func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) {
 	split, class, ok := p.layout.splitAndClass(path)
+	ok = ok && !inSystemFolder(path)
 	label = formats.NoLabel
 	if p.layout.class && ok {
 		label = p.index[class]

@@ -51,10 +51,13 @@ type inode struct{ device, number uint64 }
 
 // folderRef is a folder that must be listed, in the chain of those above it.
 type folderRef struct {
-	rel    string
-	up     *folderRef
-	id     inode
-	linked bool // a link leads to it, or to a folder above it
+	rel         string
+	up          *folderRef
+	id          inode
+	linked      bool   // a link leads to it, or to a folder above it
+	system      string // the system folder that it is, or is in; "" if none
+	images      int    // image files in it, without those in folders below
+	hidesFolder bool   // a pattern leaves out a folder in it, which may have images
 }
 
 // scan lists a folder and those below it, following links. The files are in found in any order.
@@ -71,6 +74,8 @@ type scan struct {
 	skips    []Skip
 	dangling []string // links to nothing, which may have been links to folders
 	ignored  int      // files whose names are not those of images
+	system   *systemFolders
+	classes  classFolders
 	err      error
 }
 
@@ -88,12 +93,14 @@ func (s *scan) walk(ctx context.Context) error {
 	}
 	s.changed.L = &s.mu
 	s.visits = map[inode]int{}
+	s.classes = classFolders{}
 	s.pending = []*folderRef{{id: identity(st)}}
 	var listers sync.WaitGroup
 	for range maxListings {
 		listers.Go(func() {
 			for ref := s.take(ctx); ref != nil; ref = s.take(ctx) {
-				s.done(s.list(ctx, ref))
+				below, err := s.list(ctx, ref)
+				s.done(ref, below, err)
 			}
 		})
 	}
@@ -120,9 +127,20 @@ func (s *scan) take(ctx context.Context) *folderRef {
 }
 
 // done ends the listing of a folder: below are those to list next.
-func (s *scan) done(below []*folderRef, err error) {
+func (s *scan) done(ref *folderRef, below []*folderRef, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case ref.system != "" && ref.images > 0:
+		s.system.counts[ref.system] += ref.images
+	case ref.system == "" && (ref.images > 0 || ref.hidesFolder):
+		s.classes.mark(ref.rel)
+	}
+	for _, folder := range below {
+		if folder.system == "" {
+			s.classes.found(folder.rel)
+		}
+	}
 	s.pending = append(s.pending, below...)
 	s.active--
 	s.err = errors.Join(s.err, err)
@@ -153,7 +171,7 @@ func (s *scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 			}
 			if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
 				files, below = s.folderOrLink(rel, e, ref, files, below)
-			} else if s.isWanted(rel) {
+			} else if s.isWanted(rel, ref) {
 				size, modTime, regular, err := f.stat(e.Name())
 				files = s.file(file{rel, size, modTime}, regular, err, files)
 			}
@@ -170,8 +188,19 @@ func (s *scan) unlisted(ref *folderRef, err error) error {
 	if ref.rel == "" {
 		return err
 	}
-	s.skip(ref.rel, cause(err))
+	s.skipFolder(ref, cause(err))
 	return nil
+}
+
+// skipFolder records a folder that is not listed. It may have images, so it stays a class.
+func (s *scan) skipFolder(ref *folderRef, why string) {
+	if ref.system != "" {
+		return
+	}
+	s.skip(ref.rel, why)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.classes.mark(ref.rel)
 }
 
 // folderOrLink appends the folder or file at rel to below or files.
@@ -179,13 +208,18 @@ func (s *scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []fi
 	st, err := s.in.stat(rel) // follows links
 	switch {
 	case err != nil:
-		s.unread(rel, e, err)
+		s.unread(rel, e, up, err)
 	case st.IsDir():
-		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir()}
-		if s.filter.IncludesFolder(rel) && s.mayList(ref, e, st) {
+		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir(), system: up.system}
+		if ref.system == "" && s.system.leavesOut(e.Name()) {
+			ref.system = rel
+		}
+		if !s.filter.IncludesFolder(rel) {
+			up.hidesFolder = up.hidesFolder || ref.system == ""
+		} else if s.mayList(ref, e, st) {
 			below = append(below, ref)
 		}
-	case s.isWanted(rel):
+	case s.isWanted(rel, up):
 		files = s.file(file{rel, st.Size(), modTimeOf(st)}, st.Mode().IsRegular(), nil, files)
 	}
 	return files, below
@@ -195,15 +229,17 @@ func (s *scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []fi
 func (s *scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 	for up := ref.up; up != nil; up = up.up {
 		if up.id == ref.id && ref.id != (inode{}) {
-			s.skip(ref.rel, "a link to a folder above it (a loop)")
+			if ref.system == "" {
+				s.skip(ref.rel, "a link to a folder above it (a loop)")
+			}
 			return false
 		}
 	}
 	switch {
 	case !e.IsDir() && !s.in.follows(st):
-		s.skip(ref.rel, "a link to a folder, in a file system that cannot tell whether that is a loop")
+		s.skipFolder(ref, "a link to a folder, in a file system that cannot tell whether that is a loop")
 	case ref.linked && !s.visit(ref.id):
-		s.skip(ref.rel, "too many links lead to this folder")
+		s.skipFolder(ref, "too many links lead to this folder")
 	default:
 		return true
 	}
@@ -226,13 +262,13 @@ func (s *scan) file(f file, regular bool, err error, files []file) []file {
 }
 
 // unread records an entry that cannot be looked at because of err: a file, a folder, or a link to nothing.
-func (s *scan) unread(rel string, e fs.DirEntry, err error) {
+func (s *scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 	switch {
 	case e.IsDir():
 		if s.filter.IncludesFolder(rel) {
-			s.skip(rel, cause(err))
+			s.skipFolder(&folderRef{rel: rel, system: up.system}, cause(err))
 		}
-	case s.isWanted(rel):
+	case s.isWanted(rel, up):
 		s.skip(rel, whyUnread(rel, err))
 	default:
 		s.mu.Lock()
@@ -260,18 +296,28 @@ func (s *scan) visit(id inode) bool {
 // isImageExtension reports whether files with the extension are read as images.
 func isImageExtension(ext string) bool { return slices.Contains(readExtensions, strings.ToLower(ext)) }
 
-// isWanted reports whether rel has the name of an image and matches the patterns; it counts
-// or records as skipped what does not.
-func (s *scan) isWanted(rel string) bool {
+// isWanted reports whether rel, in the folder of ref, has the name of an image and is selected; it counts
+// or records as skipped what is not.
+func (s *scan) isWanted(rel string, ref *folderRef) bool {
 	ext := strings.ToLower(path.Ext(rel))
 	isImage := isImageExtension(ext)
 	isOther := slices.Contains(unreadExtensions, ext)
 	switch {
 	case !isImage && !isOther:
-		s.mu.Lock()
-		s.ignored++
-		s.mu.Unlock()
+		if ref.system == "" {
+			s.mu.Lock()
+			s.ignored++
+			s.mu.Unlock()
+		}
 		return false
+	case ref.system != "":
+		if s.filter.IncludesFile(rel) {
+			ref.images++
+		}
+		return false
+	}
+	ref.images++
+	switch {
 	case !s.filter.IncludesFile(rel):
 		return false
 	case isOther:

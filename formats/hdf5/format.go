@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -16,9 +17,12 @@ var _ formats.WritableFormat = Format{}
 // Name implements formats.Format.
 func (Format) Name() string { return "hdf5" }
 
-// Match implements formats.Format: it matches a path that ends in .h5 or .hdf5 and an HDF5 file.
+// Aliases implements formats.Aliased.
+func (Format) Aliases() []string { return []string{"h5"} }
+
+// Match implements formats.Format: it matches a path that ends in .h5 or .hdf5, in any case, and an HDF5 file.
 func (Format) Match(path string) bool {
-	switch filepath.Ext(path) {
+	switch strings.ToLower(filepath.Ext(path)) {
 	case ".h5", ".hdf5":
 		return true
 	}

@@ -22,3 +22,6 @@ func (f Format) Create(path string, _ formats.Meta, _ formats.CreateOptions) (fo
 func (f Format) Resume(path string, _ formats.CreateOptions) (formats.Writer, formats.Meta, []byte, error) {
 	return nil, formats.Meta{}, nil, fmt.Errorf("resume %s: %w", path, f.Built())
 }
+
+// LibraryVersion returns "": this build lacks HDF5's library.
+func LibraryVersion() string { return "" }

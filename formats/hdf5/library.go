@@ -29,6 +29,18 @@ import (
 // library serialises all calls: HDF5 may have been built without thread safety.
 var library sync.Mutex
 
+// LibraryVersion returns the version of the HDF5 library in this build, "" without one.
+func LibraryVersion() (version string) {
+	_ = locked(func() error {
+		v, err := hdf5.LibVersion()
+		if err == nil {
+			version = v.String()
+		}
+		return err
+	})
+	return version
+}
+
 // locked runs fn, which calls the library, on one thread: the library stores its errors, and
 // whether it prints them, per thread. No child process is started meanwhile: it would inherit the
 // library's open files and their locks, so that the library could not open them again.

@@ -16,9 +16,9 @@ var _ formats.WritableFormat = Format{}
 // Name implements formats.Format.
 func (Format) Name() string { return "lmdb" }
 
-// Match implements formats.Format: it matches a path that ends in .lmdb and a folder with a data.mdb.
+// Match implements formats.Format: it matches a path that ends in .lmdb, in any case, and a folder with a data.mdb.
 func (Format) Match(path string) bool {
-	if strings.HasSuffix(filepath.Clean(path), ".lmdb") {
+	if strings.EqualFold(filepath.Ext(filepath.Clean(path)), ".lmdb") {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(path, dataName))

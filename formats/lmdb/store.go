@@ -18,6 +18,12 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
+// LibraryVersion returns the version of the LMDB library in this build, "" without one.
+func LibraryVersion() string {
+	major, minor, patch, _ := lmdb.Version()
+	return fmt.Sprintf("%d.%d.%d", major, minor, patch)
+}
+
 const (
 	// flushBytes is how much is gathered before a transaction: so much that the pages which
 	// each transaction rewrites do not matter, so little that it stays in the processor's cache.

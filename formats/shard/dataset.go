@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -70,7 +69,7 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 		_ = r.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if !strings.HasSuffix(path, compressedSuffix) {
+	if !isCompressed(path) {
 		return &plain{d}, nil
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
@@ -88,7 +87,7 @@ func checkSuffix(path string, r *sharded.Records) error {
 		return err
 	}
 	for _, name := range r.OriginalNames() {
-		if strings.HasSuffix(name, compressedSuffix) != strings.HasSuffix(path, compressedSuffix) {
+		if isCompressed(name) != isCompressed(path) {
 			return fmt.Errorf("%s: %w: it was written as %s; rename it to a name with that extension", path, formats.ErrNotDataset, name)
 		}
 	}

@@ -24,10 +24,20 @@ const (
 // Name is "shard".
 func (Format) Name() string { return "shard" }
 
-// Match matches "x.tar", "x.tar.zst" and patterns such as "x-%06d.tar", "x-{000000..000127}.tar".
+// Aliases implements formats.Aliased.
+func (Format) Aliases() []string { return []string{"tar", "webdataset"} }
+
+// Match matches "x.tar", "x.tar.zst" and patterns such as "x-%06d.tar", "x-{000000..000127}.tar". The
+// case of the extension does not matter.
 func (Format) Match(path string) bool {
-	base := filepath.Base(path)
-	return strings.HasSuffix(base, plainSuffix) || strings.HasSuffix(base, compressedSuffix)
+	return isPlain(path) || isCompressed(path)
+}
+
+// isPlain and isCompressed judge a shard by its name, in any case.
+func isPlain(path string) bool { return strings.EqualFold(filepath.Ext(path), plainSuffix) }
+
+func isCompressed(path string) bool {
+	return strings.HasSuffix(strings.ToLower(path), compressedSuffix)
 }
 
 // Traits implements formats.WritableFormat.
@@ -35,9 +45,9 @@ func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true, Zst
 
 // levelOf returns the compression level of a dataset at path, 0 if it is not compressed.
 func levelOf(path string, o formats.CreateOptions) (int, error) {
-	compressed := strings.HasSuffix(path, compressedSuffix)
+	compressed := isCompressed(path)
 	switch {
-	case !compressed && !strings.HasSuffix(path, plainSuffix):
+	case !compressed && !isPlain(path):
 		return 0, fmt.Errorf("%s: the names of shards must end in .tar or .tar.zst", path)
 	case o.Zstd < 0 || o.Zstd > 22:
 		return 0, fmt.Errorf("%s: the zstd level is %d; choose one from 1 to 22", path, o.Zstd)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -113,7 +112,7 @@ func indexLines(tar []byte) (b []byte, samples int, err error) {
 }
 
 // indexName returns the name that DALI's wds2idx gives the index of a shard.
-func indexName(shard string) string { return strings.TrimSuffix(shard, plainSuffix) + ".idx" }
+func indexName(shard string) string { return shard[:len(shard)-len(plainSuffix)] + ".idx" }
 
 // publish puts all indexes into dir and returns their names.
 func (x *indexer) publish(dir string) (names []string, err error) {

@@ -15,12 +15,19 @@ var _ formats.WritableFormat = Format{}
 // Name is "tfrecord".
 func (Format) Name() string { return "tfrecord" }
 
+// Aliases implements formats.Aliased.
+func (Format) Aliases() []string { return []string{"tfrecords"} }
+
 // Match matches "x.tfrecord", "x.tfrecords" and patterns such as "x-%05d.tfrecord",
-// "x-{00000..00127}.tfrecord".
+// "x-{00000..00127}.tfrecord". The case of the
+// extension does not matter.
 func (Format) Match(path string) bool {
-	base := filepath.Base(path)
-	return strings.HasSuffix(base, ".tfrecord") || strings.HasSuffix(base, ".tfrecords")
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".tfrecord", ".tfrecords":
+		return true
+	}
+	return false
 }
 
 // Traits implements formats.WritableFormat.
-func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true} }
+func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true, ClassNames: true} }

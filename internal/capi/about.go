@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
@@ -84,11 +85,24 @@ func sourcesOf(l *loader, a selection) (any, error) {
 	return textsOf(l, a.Samples, func(in formats.Info) string { return in.Source.Path })
 }
 
-// columnsOf returns the columns that are not labels, by name: one text for each of the samples.
-func columnsOf(l *loader, a selection) (any, error) {
-	names := l.dataset.Meta().Columns
-	columns := make(map[string]any, len(names))
-	for k, name := range names {
+// wantedColumns are names of columns, of which null are all, and samples as selection lists them.
+type wantedColumns struct {
+	selection
+	Names []string `json:"names"`
+}
+
+// columnsOf returns columns that are no fields, by name: one text for each of the samples.
+func columnsOf(l *loader, a wantedColumns) (any, error) {
+	have := l.Meta().Columns
+	if a.Names == nil {
+		a.Names = have
+	}
+	columns := make(map[string]any, len(a.Names))
+	for _, name := range a.Names {
+		k := slices.Index(have, name)
+		if k < 0 {
+			return nil, fmt.Errorf("%w: there is no column %q, there are %q", errValue, name, have)
+		}
 		texts, err := textsOf(l, a.Samples, func(in formats.Info) string {
 			if k < len(in.Columns) {
 				return in.Columns[k]

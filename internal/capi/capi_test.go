@@ -22,12 +22,19 @@ const side = 4
 // dataset is an LMDB of n raw images of one pixel value each.
 func dataset(t *testing.T, n int) string {
 	t.Helper()
+	return datasetWith(t, n, nil, nil)
+}
+
+// datasetWith is dataset with columns, of which texts are sample 0's, sample 1's and so on.
+func datasetWith(t *testing.T, n int, columns []string, texts [][]string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.lmdb")
 	schema := formats.Schema{
 		{Name: "image", Kind: formats.Image, DType: formats.Uint8, Shape: []int{side, side, 3}},
 		{Name: "label", Kind: formats.Label, Classes: []string{"a", "b"}},
 	}
-	w, err := lmdb.Format{}.Create(path, formats.Meta{Version: formats.Version, Format: lmdb.Format{}.Name(), Schema: schema}, formats.CreateOptions{})
+	meta := formats.Meta{Version: formats.Version, Format: lmdb.Format{}.Name(), Schema: schema, Columns: columns}
+	w, err := lmdb.Format{}.Create(path, meta, formats.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +47,11 @@ func dataset(t *testing.T, n int) string {
 		var label formats.Value
 		label.SetInt64(int64(i % 2))
 		image := formats.Value{Data: pixels, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{side, side, 3}}
-		if err := w.Write(&formats.Sample{Key: fmt.Sprintf("%04d", i), Values: []formats.Value{image, label}}); err != nil {
+		sample := formats.Sample{Key: fmt.Sprintf("%04d", i), Values: []formats.Value{image, label}}
+		if columns != nil {
+			sample.Columns = texts[i]
+		}
+		if err := w.Write(&sample); err != nil {
 			t.Fatal(err)
 		}
 	}

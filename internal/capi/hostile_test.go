@@ -17,13 +17,15 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/dsconv/dsconv/reader"
 )
 
 // exported are the functions that C calls; dsconv_free is C's own free.
 var exported = map[string]any{
 	"dsconv_call": dsconv_call, "dsconv_start": dsconv_start, "dsconv_next": dsconv_next, "dsconv_stop": dsconv_stop,
 	"dsconv_pick": dsconv_pick, "dsconv_drop": dsconv_drop, "dsconv_labels": dsconv_labels, "dsconv_order": dsconv_order,
-	"dsconv_part": dsconv_part, "dsconv_shapes": dsconv_shapes, "dsconv_transform": dsconv_transform,
+	"dsconv_numbers": dsconv_numbers, "dsconv_part": dsconv_part, "dsconv_shapes": dsconv_shapes, "dsconv_transform": dsconv_transform,
 }
 
 // TestAllExportsAreTested: the sources export nothing that exported lacks.
@@ -70,7 +72,7 @@ func TestHostileArguments(t *testing.T) {
 		function := reflect.ValueOf(f)
 		for range 500 {
 			var run int64
-			if r, err := start(loader, 0, 0, nil, []unsafe.Pointer{unsafe.Pointer(new([1 << 12]byte))}); err == nil {
+			if r, err := start(loader, reader.RunOptions{}, []unsafe.Pointer{unsafe.Pointer(new([1 << 12]byte))}); err == nil {
 				run = r
 			}
 			arguments := make([]reflect.Value, function.Type().NumIn())
@@ -91,7 +93,7 @@ func TestHostileArguments(t *testing.T) {
 }
 
 // hostile is a value of a parameter's type: a number that cannot be or that is a handle, NULL or
-// memory of 1 MiB.
+// memory of 256 KiB.
 func hostile(random *rand.Rand, t reflect.Type, handles []int64) reflect.Value {
 	numbers := append([]int64{0, 1, -1, 7, math.MaxInt64, math.MinInt64}, handles...)
 	switch v := reflect.New(t).Elem(); t.Kind() {
@@ -108,7 +110,7 @@ func hostile(random *rand.Rand, t reflect.Type, handles []int64) reflect.Value {
 	if random.IntN(4) == 0 {
 		return reflect.Zero(t)
 	}
-	memory := unsafe.Pointer(new([1 << 20]byte))
+	memory := unsafe.Pointer(new([1 << 18]byte))
 	if t.Kind() == reflect.UnsafePointer {
 		return reflect.ValueOf(memory)
 	}
@@ -128,7 +130,8 @@ func called(f reflect.Value, arguments []reflect.Value) string {
 
 // TestHostileCalls: no method panics, whatever it is told.
 func TestHostileCalls(t *testing.T) {
-	loader := open(t, dataset(t, 8))
+	path := dataset(t, 8)
+	loader := open(t, path)
 	defer func() { _, _ = call("close", fmt.Appendf(nil, `{"loader": %d}`, loader)) }()
 	made, err := call("transform", []byte(`{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": 3}`))
 	if err != nil {
@@ -147,6 +150,10 @@ func TestHostileCalls(t *testing.T) {
 				map[string]any{"loader": loader, "arguments": map[string]any{}},
 				map[string]any{"loader": loader, "arguments": map[string]any{"samples": []int64{n}}},
 				map[string]any{"loader": loader, "arguments": map[string]any{"indices": []int64{n}}},
+				map[string]any{"loader": loader, "arguments": map[string]any{"samples": []int64{n}, "names": []string{"x"}}},
+				map[string]any{"paths": []any{path, path}, "batch": n, "samples": n, "weights": n, "synchronous": n == 0, "splits": []string{""}},
+				map[string]any{"paths": []any{n, nil, map[string]any{"path": path, "splits": nil}}, "batch": 1},
+				map[string]any{"paths": []any{}, "batch": 1},
 				map[string]any{"loader": loader, "arguments": map[string]any{"epoch": n, "position": n}},
 				map[string]any{"transform": made, "height": n, "width": n, "epoch": n, "sample": n},
 				map[string]any{"words": "resize:8", "dtype": "uint8", "layout": "nhwc", "channels": n},

@@ -29,7 +29,8 @@ func (p *lent) drop() {
 }
 
 // dsconv_labels lends the labels of the loader's samples in key order: class indices, int64, -1 for a
-// missing label; or float32 and NaN where labels are numbers. The memory is only read. It stays until
+// missing label; float32 and NaN where labels are numbers; or where they are multi-hot a row of uint8,
+// stride of them, one for each class. The memory is only read. It stays until
 // dsconv_drop closes its handle, also if the loader is closed before. It returns NULL, or an error as
 // dsconv_call does.
 //
@@ -64,6 +65,10 @@ func (l *loader) lendLabels() (p *lent, stride int, err error) {
 		numbers, err := l.Numbers(context.Background())
 		p.data = bytesOf(numbers)
 		return p, 4, err
+	}
+	if k := l.Frame().Columns; k > 0 {
+		p.data, err = l.MultiHot(context.Background())
+		return p, k, err
 	}
 	p.data, stride, p.release, err = l.Labels()
 	return p, stride, err

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,8 +20,11 @@ import (
 // loader is a reader.Loader behind a handle.
 type loader struct {
 	*reader.Loader
-	dataset formats.Dataset
-	parts   []part
+	datasets []formats.Dataset
+	parts    []part // those that are described, then the views but the first
+
+	described []part
+	views     []viewPart
 
 	use  sync.RWMutex // held for writing by end alone
 	gone bool
@@ -50,67 +55,138 @@ func withLoader(handle int64, f func(*loader) error) error {
 	return f(l)
 }
 
-// openArguments are those of open: a loader's, of which some are texts here.
+// openArguments are those of open: a loader's, of which some are texts or handles here.
 type openArguments struct {
-	Path   string `json:"path"`
-	Cache  string `json:"cache"`  // as --cache of dsconv bench
-	Decode string `json:"decode"` // as --decode
+	Path    string        `json:"path"`
+	Paths   []datasetPath `json:"paths"`   // instead of path: loaded one after the other, as torch's ConcatDataset
+	Cache   string        `json:"cache"`   // as --cache of dsconv bench
+	Decode  string        `json:"decode"`  // as --decode
+	Weights int64         `json:"weights"` // a handle of dsconv_numbers: Config.Weights
+	Samples int64         `json:"samples"` // a handle of dsconv_numbers: Config.Samples
 	reader.Config
+}
+
+// datasetPath is one of several paths: a text, or an object that has the dataset's own splits too.
+type datasetPath struct {
+	Path   string   `json:"path"`
+	Splits []string `json:"splits"`
+}
+
+// UnmarshalJSON reads "out.lmdb" or {"path": "out.lmdb", "splits": ["train"]}.
+func (p *datasetPath) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &p.Path)
+	}
+	type plain datasetPath // without this method
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(p))
 }
 
 // opened describes a loader.
 type opened struct {
 	Loader    int64    `json:"loader"`
+	Format    string   `json:"format"` // the dataset's
 	Samples   int      `json:"samples"`
 	Batches   int      `json:"batches"`
 	Repeats   bool     `json:"repeats"` // a sample may come more than once in an epoch
 	Slots     int      `json:"slots"`
 	BlockSize int      `json:"block_size"`
 	Classes   []string `json:"classes"`
-	// Splits are those of the whole dataset, and how many samples each has.
-	Splits map[string]int `json:"splits"`
-	Parts  []part         `json:"parts"`
-	Config reader.Config  `json:"config"` // with the defaults filled in
+	// Splits are those of the whole datasets, and how many samples each has.
+	Splits  map[string]int `json:"splits"`
+	Columns []string       `json:"columns"` // of texts, which are no fields: see columnsOf
+	Parts   []part         `json:"parts"`
+	Views   []viewPart     `json:"views"`  // null without Config.Views
+	Config  reader.Config  `json:"config"` // with the defaults filled in
 }
 
-// openLoader opens a dataset and gives the handle of its loader.
+// openLoader opens datasets and gives the handle of their loader.
 func openLoader(a openArguments) (_ any, err error) {
-	if a.Config.Cache, err = reader.ParseCache(a.Cache); err != nil {
-		return nil, fmt.Errorf("%w: %w", errValue, err)
-	}
-	var mode codec.Mode
-	if err := mode.UnmarshalText([]byte(a.Decode)); err != nil {
-		return nil, fmt.Errorf("%w: %w", errValue, err)
-	}
-	a.FastDecode = mode == codec.Fast
-	l := &loader{runs: map[int64]*running{}}
-	if l.dataset, err = dsconv.Formats().Open(a.Path); err != nil {
+	if err := a.resolve(); err != nil {
 		return nil, err
 	}
-	if err := l.open(a.Config); err != nil {
-		_ = l.dataset.Close() // the first error is the one that counts
-		return nil, fmt.Errorf("load %s: %w: %w", a.Path, errValue, err)
+	l := &loader{runs: map[int64]*running{}}
+	parts, err := l.openDatasets(a.Paths)
+	if err == nil {
+		err = l.open(parts, a.Config)
+	}
+	if err != nil {
+		_ = l.close() // the first error is the one that counts
+		return nil, err
 	}
 	handle, err := handles.add(l)
 	if err != nil {
 		return nil, errors.Join(err, l.end(0))
 	}
 	return opened{
-		Loader: handle, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Splits: splitsOf(l.dataset.Meta()), Parts: l.parts, Config: l.Config(),
+		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
+		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Config: l.Config(),
 	}, nil
 }
 
-// open makes the Loader of the dataset.
-func (l *loader) open(c reader.Config) (err error) {
-	if err := checkFields(l.dataset.Meta(), c.Fields); err != nil {
+// resolve sets those fields of the Config that have another form here, and Paths.
+func (a *openArguments) resolve() (err error) {
+	var mode codec.Mode
+	if a.Config.Cache, err = reader.ParseCache(a.Cache); err == nil {
+		err = mode.UnmarshalText([]byte(a.Decode))
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errValue, err)
+	case a.Path != "" && len(a.Paths) > 0:
+		return fmt.Errorf("%w: path and paths: leave out one of them", errValue)
+	case len(a.Paths) == 0:
+		a.Paths = []datasetPath{{Path: a.Path}}
+	}
+	a.FastDecode = mode == codec.Fast
+	if a.Config.Samples, err = numbersOf[int32](a.Samples, "samples"); err != nil {
 		return err
 	}
-	c.Fields = extraFields(l.dataset.Meta().Schema, c.Fields)
-	if l.Loader, err = reader.New(l.dataset, c); err == nil {
-		l.parts = l.describe()
+	a.Config.Weights, err = numbersOf[float64](a.Weights, "weights")
+	return err
+}
+
+// openDatasets opens the datasets.
+func (l *loader) openDatasets(paths []datasetPath) (parts []reader.Part, err error) {
+	for _, p := range paths {
+		ds, err := dsconv.Formats().Open(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		l.datasets = append(l.datasets, ds)
+		parts = append(parts, reader.Part{Dataset: ds, Name: p.Path, Splits: p.Splits})
+	}
+	return parts, nil
+}
+
+// open makes the Loader of the datasets.
+func (l *loader) open(parts []reader.Part, c reader.Config) (err error) {
+	fields := c.Fields
+	c.Fields = extraFields(l.datasets[0].Meta().Schema, fields)
+	if l.Loader, err = reader.NewConcat(parts, c); err == nil {
+		l.described = l.describe()
+		l.parts, l.views = l.describeViews(l.described)
+		err = checkFields(l.Meta(), fields)
+	}
+	if err != nil {
+		err = fmt.Errorf("load %s: %w: %w", namesOf(parts), errValue, err)
 	}
 	return err
+}
+
+// namesOf is the paths of the first few parts.
+func namesOf(parts []reader.Part) string {
+	const most = 3
+	var names []string
+	for k, p := range parts {
+		if k == most {
+			names = append(names, fmt.Sprintf("%d more", len(parts)-most))
+			break
+		}
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // splitsOf counts the samples of each split; "" counts those in no split.
@@ -126,10 +202,10 @@ func splitsOf(m *formats.Meta) map[string]int {
 	return counts
 }
 
-// checkFields reports the first unknown field. The name of a column is a likely mistake.
+// checkFields reports the first name that is neither a field nor a column of texts.
 func checkFields(m *formats.Meta, names []string) error {
 	for _, name := range names {
-		if m.Schema.Index(name) >= 0 {
+		if m.Schema.Index(name) >= 0 || slices.Contains(m.Columns, name) {
 			continue
 		}
 		fields := []string{"image", "label", "index", "key"}
@@ -138,20 +214,16 @@ func checkFields(m *formats.Meta, names []string) error {
 				fields = append(fields, f.Name)
 			}
 		}
-		hint := ""
-		if slices.Contains(m.Columns, name) {
-			hint = fmt.Sprintf("; %q is a column: loader.dataset.columns[%q] is a list of its texts, by the field index", name, name)
-		}
-		return fmt.Errorf("there is no field %q, there are %s%s", name, strings.Join(fields, ", "), hint)
+		return fmt.Errorf("there is no field %q, there are %s", name, strings.Join(append(fields, m.Columns...), ", "))
 	}
 	return nil
 }
 
-// extraFields is fields without those that every batch has.
-func extraFields(schema formats.Schema, fields []string) []string {
-	return slices.DeleteFunc(slices.Clone(fields), func(name string) bool {
+// extraFields is those of the names that are fields which not every batch has. Python adds the columns.
+func extraFields(schema formats.Schema, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		k := schema.Index(name)
-		return k >= 0 && (k == schema.ImageIndex() || k == schema.LabelIndex())
+		return k < 0 || k == schema.ImageIndex() || k == schema.LabelIndex()
 	})
 }
 
@@ -177,9 +249,14 @@ func (l *loader) end(handle int64) error {
 		return nil
 	}
 	l.gone = true
-	if err := l.Close(); err != nil {
-		_ = l.dataset.Close() // the first error is the one that counts
-		return err
+	return l.close()
+}
+
+// close closes the Loader and its datasets.
+func (l *loader) close() error {
+	errs := []error{l.Close()}
+	for _, ds := range l.datasets {
+		errs = append(errs, ds.Close())
 	}
-	return l.dataset.Close()
+	return errors.Join(errs...)
 }

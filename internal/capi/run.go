@@ -38,12 +38,17 @@ func (r *running) current() (*reader.Batch, []part) {
 }
 
 // dsconv_start starts an epoch at a position: in the loader's order, or, if list is not NULL, of the n
-// samples whose indices it has. lent are count blocks, as many as the loader has slots, each of its
-// block_size. *out becomes a handle of the run, which dsconv_stop closes. It returns NULL, or an error
-// as dsconv_call does.
+// samples whose indices it has. Then sizes, if it is not NULL, are the sizes of the list's batches, as a
+// batch_sampler of torch gives them: from 1 to the loader's batch size, with the sum n; position must be where
+// one of them begins, or n. lent are count blocks, as many as the loader has slots, each of its block_size.
+// *out becomes a handle of the run, which dsconv_stop closes. It returns NULL, or an error as dsconv_call
+// does.
 //
 //export dsconv_start
-func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, lent *unsafe.Pointer, count C.int32_t, out *C.int64_t) *C.char {
+func dsconv_start(
+	handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, n C.int64_t, sizes *C.int32_t, batches C.int64_t,
+	lent *unsafe.Pointer, count C.int32_t, out *C.int64_t,
+) *C.char {
 	return succeeded(func() error {
 		if out == nil {
 			return fmt.Errorf("%w: the pointer for the handle is NULL", errValue)
@@ -52,23 +57,32 @@ func dsconv_start(handle C.int64_t, epoch, position C.int64_t, list *C.int32_t, 
 		if err != nil {
 			return err
 		}
-		var samples []C.int32_t
-		if list != nil {
-			if n > math.MaxInt32 {
-				return fmt.Errorf("%w: a list of %d samples", errValue, int64(n))
-			}
-			if samples, err = slice(list, n); err != nil {
-				return err
-			}
+		o := reader.RunOptions{Epoch: int(epoch), Position: int(position)}
+		if o.List, err = copied(list, n); err != nil {
+			return err
 		}
-		run, err := start(int64(handle), int(epoch), int(position), samples, blocks)
+		if o.Sizes, err = copied(sizes, batches); err != nil {
+			return err
+		}
+		run, err := start(int64(handle), o, blocks)
 		*out = C.int64_t(run)
 		return err
 	})
 }
 
-// start starts an epoch, in the loader's order if list is nil, and returns its handle.
-func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Pointer) (run int64, err error) {
+// copied is a copy of the n numbers at list; nil if list is NULL.
+func copied(list *C.int32_t, n C.int64_t) ([]int32, error) {
+	if list == nil {
+		return nil, nil
+	}
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: a list of %d numbers", errValue, int64(n))
+	}
+	return clone[int32](unsafe.Pointer(list), n)
+}
+
+// start starts an epoch, in the loader's order if o has no list, and returns its handle.
+func start(handle int64, o reader.RunOptions, lent []unsafe.Pointer) (run int64, err error) {
 	l, leave, err := enter(handle)
 	if err != nil {
 		return 0, err
@@ -89,13 +103,9 @@ func start(handle int64, epoch, position int, list []C.int32_t, lent []unsafe.Po
 		}
 		r.blocks.lend(b)
 	}
-	o := reader.RunOptions{State: l.StateAt(epoch, position), Allocate: r.blocks.get}
-	if list != nil {
-		o.State, o.Epoch, o.Position = reader.State{}, epoch, position
-		o.List = make([]int32, len(list))
-		for k, i := range list {
-			o.List[k] = int32(i)
-		}
+	o.Allocate = r.blocks.get
+	if o.List == nil {
+		o.State, o.Epoch, o.Position = l.StateAt(o.Epoch, o.Position), 0, 0
 	}
 	r.run, err = l.StartWith(context.Background(), o)
 	if err != nil {

@@ -45,6 +45,12 @@ func (s RankBatches) Span(k int) (first, size int) {
 	}
 }
 
+// Step returns the first position of the step that batch k belongs to, and the number of entries of all ranks.
+func (s RankBatches) Step(k int) (first, size int) {
+	_, size = s.Span(k)
+	return s.Start + k*s.step(), size * s.World
+}
+
 // End is the position after batch k of all ranks: the Start of what is left.
 func (s RankBatches) End(k int) int {
 	return min(s.Start+(k+1)*s.step(), s.Len)
@@ -58,6 +64,13 @@ func (s RankBatches) Entries() int {
 	}
 	_, last := s.Span(k - 1)
 	return (k-1)*s.Batch + last
+}
+
+// Locate returns the batch of an entry, and its place there, if each batch has extra more entries than
+// positions.
+func (s RankBatches) Locate(entry int64, extra int) (k, i int) {
+	size := int64(s.Batch + extra)
+	return int(entry / size), int(entry % size)
 }
 
 func (s RankBatches) step() int { return s.Batch * s.World }

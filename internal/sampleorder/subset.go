@@ -12,7 +12,7 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Subset is some of a dataset's samples, numbered from 0. It takes no memory of its own for samples
+// Subset is samples of a dataset in some order, numbered from 0. It takes no memory of its own for samples
 // whose indices follow one another.
 type Subset struct {
 	n, of  int
@@ -37,13 +37,18 @@ func span(first, n, of int) Subset { return newSubset(n, of, piece{index: first}
 func newSubset(n, of int, pieces ...piece) Subset {
 	s := Subset{n: n, of: of, pieces: pieces, name: fmt.Sprintf("all of %d", of)}
 	if n != of {
-		h := uint64(n)
-		for i := range n {
-			h = random.Mix(h ^ uint64(s.At(i)) + 1)
-		}
-		s.name = fmt.Sprintf("%d of %d, subset %016x", n, of, h)
+		s.name = s.digest()
 	}
 	return s
+}
+
+// digest identifies the samples and their order.
+func (s Subset) digest() string {
+	h := uint64(s.n)
+	for i := range s.n {
+		h = random.Mix(h ^ uint64(s.At(i)) + 1)
+	}
+	return fmt.Sprintf("%d of %d, subset %016x", s.n, s.of, h)
 }
 
 // Select is the samples for which keep is true, of n, at most 2^31-1, in order of their index. It takes
@@ -85,6 +90,65 @@ func Pick(n int, indices []int32) (s Subset, err error) {
 
 func bytesOf(list []int32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), 4*len(list))
+}
+
+// Union is the samples of several subsets of one dataset, in order of their index. It takes 4 bytes a
+// sample unless their indices follow one another.
+func Union(parts ...Subset) (Subset, error) {
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	member := make([]bool, parts[0].of)
+	for _, p := range parts {
+		err := p.use(func() error {
+			for i := range p.n {
+				member[p.At(i)] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return Subset{}, err
+		}
+	}
+	return Select(len(member), func(i int) bool { return member[i] })
+}
+
+// Take is the samples of s with the given numbers, in that order; a number may come more than once. It takes
+// 4 bytes a sample, and does not keep the slice.
+func (s Subset) Take(numbers []int32) (Subset, error) {
+	if len(numbers) > math.MaxInt32 || s.of > math.MaxInt32 {
+		return Subset{}, fmt.Errorf("list of %d samples of %d: at most %d are supported", len(numbers), s.of, math.MaxInt32)
+	}
+	indices := make([]int32, len(numbers))
+	side := true // the indices follow one another
+	err := s.use(func() error {
+		for k, i := range numbers {
+			if i < 0 || int(i) >= s.n {
+				return fmt.Errorf("sample %d, at position %d of the list: the indices are 0 to %d", i, k, s.n-1)
+			}
+			indices[k] = int32(s.At(int(i)))
+			side = side && int(indices[k])-k == int(indices[0])
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return Subset{}, err
+	case len(indices) == 0:
+		return span(0, 0, s.of), nil
+	case side:
+		return span(int(indices[0]), len(indices), s.of), nil
+	}
+	taken := Subset{n: len(indices), of: s.of, pieces: []piece{{list: indices}}}
+	taken.name = taken.digest() // also of all samples, in another order
+	return taken, nil
+}
+
+// use calls f, which calls At, and returns an unreadable list as an error.
+func (s Subset) use(f func() error) error {
+	mark := guard.Now()
+	err := guard.Do(f)
+	return cmp.Or(s.Check(mark), err)
 }
 
 // Join numbers the samples of subsets of several datasets one after the other, as the indices of the

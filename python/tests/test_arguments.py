@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import warnings
 from pathlib import Path
@@ -22,13 +23,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"batch_size": 0}, "batch_size=0: it must be at least 1"),
     ({"batch_size": 8.5}, "batch_size=8.5: it must be a whole number"),
     ({"batch_size": "8"}, "batch_size='8': it must be a whole number"),
-    ({"batch_size": None}, "batch_size=None: it must be a whole number"),
+    ({"batch_size": None}, "batch_size=None: it must be a whole number, or left out with a batch_sampler"),
     ({"batch_size": True}, "batch_size=True: it must be a whole number"),
     ({"batch_size": 1 << 40}, f"batch_size={1 << 40}: it must be at most 2147483647"),
     ({"seed": -1}, "seed=-1: it must be at least 0"),
     ({"seed": 1 << 64}, "seed=18446744073709551616: it must be at most 18446744073709551615"),
     ({"seed": 1.0}, "seed=1.0: it must be a whole number"),
-    ({"seed": None}, "seed=None: it must be a whole number"),
+    ({"seed": "0"}, "seed='0': it must be a whole number"),
+    ({"seed": 0, "generator": torch.Generator()}, "seed and generator exclude each other"),
     ({"num_workers": -1}, "num_workers=-1: it must be at least 0"),
     ({"num_workers": 1 << 20}, "num_workers=1048576: it must be at most 4096"),
     ({"transforms": 5}, "transforms: int is not a transform: it cannot be called with an image"),
@@ -46,7 +48,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"pin_memory": "cuda"}, "pin_memory='cuda': it must be True or False"),
     ({"orientation": "exif"}, "orientation='exif': it must be True or False"),
     ({"strict": 2}, "strict=2: it must be True or False"),
-    ({"split": 1}, "split=1: it must be a string"),
+    ({"split": 1}, "split=1: it must be a string or a list of strings"),
     ({"cache": 1}, "cache=1: it must be a string"),
     ({"color": 3}, "color=3: it must be a string"),
     ({"decode": True}, "decode=True: it must be a string"),
@@ -64,10 +66,42 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"label_dtype": object()}, "label_dtype="),
     ({"device": "gpu"}, "device='gpu': "),
     ({"device": "cuda:99"}, "device='cuda:99': PyTorch finds"),
-    ({"generator": torch.Generator()}, "seed sets the random draws"),
-    ({"persistent_workers": True}, "persistent_workers=True: leave it out: the Loader uses threads"),
-    ({"batch_sampler": [[1]]}, "batch_sampler=[[1]]: leave it out"),
-    ({"batchsize": 4}, "unexpected argument 'batchsize'"),
+    ({"generator": 5}, "generator=5: it must be a torch.Generator"),
+    ({"persistent_workers": "yes"}, "persistent_workers='yes': it must be True or False"),
+    ({"in_order": 3}, "in_order=3: it must be True or False"),
+    ({"multiprocessing_context": "thread"}, "choose fork, spawn, forkserver or None"),
+    ({"multiprocessing_context": 5}, "multiprocessing_context=5: choose fork"),
+    ({"pin_memory_device": "xpu"}, "pin_memory_device='xpu': only CUDA has pinned memory"),
+    ({"timeout": 30}, "timeout=30: leave it out: threads that wait for a disk cannot be stopped"),
+    ({"timeout": "30"}, "timeout='30': it must be 0, or left out"),
+    ({"worker_init_fn": print}, "there are no worker processes. Set up what transforms need before the loop"),
+    ({"num_workers": 0, "prefetch_factor": 2}, "num_workers=0 loads nothing before it is asked for"),
+    ({"transform": CROP}, "transform and transforms are the same argument"),
+    ({"target_transform": 5}, "target_transform=5: it must be a function that takes a label"),
+    ({"target_transform": abs, "tail": "pad"}, 'use tail="uneven" instead of "pad"'),
+    ({"target_transform": abs, "fields": ("image",)}, "target_transform: the batch has no labels"),
+    ({"target_transform": abs, "transforms": f"{CROP},normalize,mixup:0.2"}, "target_transform and MixUp"),
+    ({"batch_sampler": [[1]]}, "batch_sampler excludes batch_size, sampler, drop_last and tail"),
+    ({"batch_sampler": [[1]], "batch_size": None, "drop_last": True}, "batch_sampler excludes batch_size"),
+    ({"batch_sampler": [[1]], "batch_size": None, "shuffle": True}, "batch_sampler and shuffle exclude each other"),
+    ({"batch_sampler": 5, "batch_size": None}, "batch_sampler=5: it must be an iterable of lists"),
+    ({"weights": [1.0] * 48}, 'weights: give shuffle="weighted" too'),
+    ({"shuffle": "weighted"}, 'shuffle="weighted" needs weights, one for each sample'),
+    ({"shuffle": "weighted", "weights": [1.0] * 47}, "47"),
+    ({"shuffle": "weighted", "weights": [-1.0] + [1.0] * 47}, "0"),
+    ({"shuffle": "weighted", "weights": [float("nan")] + [1.0] * 47}, "0"),
+    ({"shuffle": "weighted", "weights": [0.0] * 48}, "0"),
+    ({"shuffle": "weighted", "weights": {"a": 1}}, "weights={'a': 1}: it must be a list, an array or a tensor"),
+    ({"shuffle": "weighted", "weights": np.ones((48, 1))}, "weights=ndarray of shape (48, 1): it must be a list"),
+    ({"shuffle": "weighted", "weights": ["a"] * 48}, "it must be a list, an array or a tensor of numbers"),
+    ({"indices": 5}, "indices=5: it must be a list, an array or a tensor of sample indices"),
+    ({"indices": [1.5]}, "indices: wanted whole numbers, one for each sample, not float64 of shape (1,)"),
+    ({"indices": [48]}, "48"),
+    ({"indices": [-1]}, "indices: they must be from 0"),
+    ({"split": ["train", 5]}, "split=['train', 5]: it must be a string or a list of strings"),
+    ({"split": []}, "split=[]: it must be a string or a list of strings"),
+    ({"split": ["train", "val"]}, "train"),
+    ({"batchsize": 4}, "unexpected keyword argument 'batchsize'"),
 ]
 
 
@@ -82,10 +116,10 @@ def test_wrong_arguments_have_plain_errors(packed: Path, arguments: dict[str, An
 
 def test_defaults_are_the_librarys(packed: Path) -> None:
     library = Source(path=str(packed), batch=4, augment=CROP).configured
-    python = dsconv.Loader(packed, 4, CROP)._source.configured
+    python = dsconv.Loader(packed, 4, CROP, seed=0)._source.configured
     # PyTorch's layout, and a tail as DistributedSampler's.
     assert python == library | {"layout": "nchw", "tail": "repeat"}
-    assert dsconv.Loader(packed, 4, CROP).prefetch_factor == library["prefetch"] == 2
+    assert python["workers"] == len(os.sched_getaffinity(0)) and python["prefetch"] == 2
 
 
 def test_what_is_asked_for_is_what_the_library_does(packed: Path) -> None:
@@ -95,7 +129,7 @@ def test_what_is_asked_for_is_what_the_library_does(packed: Path) -> None:
         label_dtype="uint8", max_pixels=10000, memory_format=torch.channels_last,
     )  # fmt: skip
     assert asked._source.configured == {
-        "batch": 4, "workers": 3, "prefetch": 5, "order": "block:8:2", "seed": 9, "tail": "uneven", "rank": 1,
+        "batch": 4, "workers": 3, "prefetch": 15, "order": "block:8:2", "seed": 9, "tail": "uneven", "rank": 1,
         "world_size": 2, "label_dtype": "uint8", "on_error": "skip", "cache": {"kind": "encoded", "limit": 8000000},
         "augment": CROP, "dtype": "float32", "layout": "nhwc", "color": "gray", "orientation": True,
         "max_pixels": 10000,
@@ -165,7 +199,7 @@ def test_wrong_samplers_are_an_error(packed: Path) -> None:
 
 
 def test_wrong_states_are_an_error(packed: Path) -> None:
-    loader = dsconv.Loader(packed, 4, CROP, shuffle=True)
+    loader = dsconv.Loader(packed, 4, CROP, shuffle=True, seed=0)
     state = loader.state_dict()
     for wrong, message in (
         (None, "None is not the state of a Loader, which has epoch, position, seed, order"),
@@ -216,18 +250,25 @@ def table(command: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_column_is_not_a_field(table: Path) -> None:
-    with pytest.raises(ValueError) as raised:
-        dsconv.Loader(table, 4, CROP, fields=("image", "age"))
-    assert 'there is no field "age", there are image, label, index, key' in str(raised.value)
-    assert '"age" is a column: loader.dataset.columns["age"]' in str(raised.value)
-    loader = dsconv.Loader(table, 4, CROP, split="val", fields=("index", "key"))
-    assert "age" in loader.dataset.columns
+@pytest.mark.filterwarnings("ignore:Python runs these transforms")
+@pytest.mark.parametrize("transforms", [CROP, [dsconv.transforms.CenterCrop(32), np.asarray]], ids=["native", "Python"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_columns_are_fields(table: Path, transforms: Any, workers: int) -> None:
     every = dsconv.Dataset(table)
     ages = dict(zip(every.keys, every.columns["age"]))
     assert ages == {key: str(20 + k) for k, key in enumerate(sorted(ages))}
-    for numbers, keys in loader:
-        assert [loader.dataset.columns["age"][i] for i in numbers] == [ages[key] for key in keys]
+    for more in ({"split": "val"}, {"shuffle": True, "split": "train"}, {"sampler": [3, 3, 1]}):
+        loader = dsconv.Loader(
+            table, 4, transforms, num_workers=workers, seed=0, fields=("age", "index", "key", "image"), **more
+        )
+        columns = loader.dataset.columns["age"]
+        for texts, numbers, keys, images in loader:
+            assert texts == [ages[key] for key in keys] == [columns[i] for i in numbers.tolist()]
+            assert len(texts) == len(images)
+    pads = dsconv.Loader(table, 5, transforms, seed=0, fields=("age", "key", "index"), tail="pad", rank=4, world_size=5)
+    assert [(t[-1], k[-1], int(i[-1])) for t, k, i in pads] == [("", "", -1)]
+    with pytest.raises(ValueError, match='there is no field "height", there are image, label, index, key'):
+        dsconv.Loader(table, 4, transforms, fields=("image", "height"))
 
 
 # Splits.

@@ -117,6 +117,20 @@ def test_medians_and_ratios() -> None:
     assert "starved 80 % of the epoch" in before.diagnosis
 
 
+def test_repr_is_short() -> None:
+    report = loop()
+    assert repr(report).splitlines() == [
+        "Report('resnet18'): 2 datasets",
+        "    DatasetReport('images'): 500 images/s, ratio 1.00, starved 80 %, 2 rounds",
+        "    DatasetReport('out.lmdb'): 2000 images/s, ratio 4.00, starved 20 %, 2 rounds",
+    ]
+    report.datasets *= 10
+    report.merged = [loop()]
+    lines = repr(report).splitlines()
+    assert len(lines) == 5 and lines[0] == "Report('resnet18'): 20 datasets, 1 merged reports"
+    assert lines[4] == "    and 17 more: print(report) shows all"
+
+
 def test_merged_reports_keep_their_ratios(photos: Path, tmp_path: Path) -> None:
     loop().save(tmp_path / "loop.json")
     report = dsconv.bench(photos, merge=[tmp_path / "loop.json", loop()], rounds=1, size=16, progress=False)

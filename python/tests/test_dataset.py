@@ -6,8 +6,10 @@ import gc
 import multiprocessing
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +44,75 @@ def folder(photos: Path) -> Any:
 def test_it_has_the_attributes_of_image_folder(packed: Path, photos: Path, folder: Any) -> None:
     ours = dsconv.Dataset(packed)
     assert len(ours) == len(folder) == 48
-    for name in ("classes", "class_to_idx"):
+    for name in ("classes", "class_to_idx", "transform", "target_transform", "transforms"):
         assert getattr(ours, name) == getattr(folder, name)
-    assert ours.targets.tolist() == folder.targets
+    assert ours.root == str(packed) and ours.targets.tolist() == folder.targets
     assert [(str(photos / path), target) for path, target in ours.samples] == folder.samples == folder.imgs
     assert ours.samples == ours.imgs
     assert ours.keys == [str(Path(path).relative_to(photos).with_suffix("")) for path, _ in folder.samples]
     for (image, target), (want, label) in zip(ours, folder):
         assert image.mode == want.mode and np.array_equal(image, want) and target == label
+    lacks = {name for name in dir(folder) if not name.startswith("_")} - set(dir(ours))
+    assert lacks == {"extensions", "extra_repr", "find_classes", "loader", "make_dataset"}  # how files are found
 
 
-def test_it_also_reads_the_folder_itself(photos: Path, folder: Any) -> None:
-    ours = dsconv.Dataset(photos)
-    assert ours.samples == [(str(Path(path).relative_to(photos)), target) for path, target in folder.samples]
-    assert np.array_equal(ours[7][0], folder[7][0])
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_of_the_folder_itself_samples_are_those_of_image_folder(photos: Path, slash: str) -> None:
+    ours, theirs = dsconv.Dataset(f"{photos}{slash}"), torchvision.datasets.ImageFolder(f"{photos}{slash}")
+    for name in ("root", "samples", "imgs", "classes", "class_to_idx"):
+        assert getattr(ours, name) == getattr(theirs, name)
+    assert ours.targets.tolist() == theirs.targets
+    assert all(np.array_equal(ours[i][0], theirs.loader(path)) for i, (path, _) in enumerate(ours.samples))
+
+
+def test_paths_in_a_folder_with_splits_open(photos: Path, tmp_path: Path) -> None:
+    for split in ("train", "val"):
+        shutil.copytree(photos, tmp_path / split)
+    ours, theirs = dsconv.Dataset(tmp_path, "val"), torchvision.datasets.ImageFolder(str(tmp_path / "val"))
+    assert ours.samples == theirs.samples and ours.classes == theirs.classes
+
+
+# What torch does with datasets.
+
+
+def test_it_is_a_dataset_of_torch(packed: Path, photos: Path) -> None:
+    a, b = dsconv.Dataset(packed, transform=pixels), dsconv.Dataset(photos, transform=pixels)
+    assert isinstance(a, torch.utils.data.Dataset)
+    both = a + b
+    assert type(both) is torch.utils.data.ConcatDataset and len(both) == 96
+    assert torch.equal(both[50][0], a[2][0]) and both[50][1] == a[2][1]
+    some = torch.utils.data.Subset(both, [50, 3, 3, 95])
+    parts = torch.utils.data.random_split(a, [0.75, 0.25], torch.Generator().manual_seed(1))
+    assert [len(part) for part in parts] == [36, 12]
+    for dataset, n in ((some, 4), (parts[1], 12)):
+        for options in ({}, {"num_workers": 2}, {"num_workers": 2, "multiprocessing_context": "spawn"}):
+            images, targets = zip(*DataLoader(dataset, 5, **options))
+            for k, (image, target) in enumerate(zip(torch.cat(images), torch.cat(targets))):
+                want = dataset[k]
+                assert torch.equal(image, want[0]) and target == want[1]
+            assert k + 1 == n
+
+
+def test_samplers_of_torch(packed: Path, folder: Any) -> None:
+    ours = dsconv.Dataset(packed, transform=pixels)
+    weights = torch.zeros(48)
+    weights[[4, 40]] = 1
+    sampler = torch.utils.data.WeightedRandomSampler(weights, 20)
+    drawn = torch.cat([targets for _, targets in DataLoader(ours, 8, sampler=sampler)])
+    assert len(drawn) == 20 and set(drawn.tolist()) <= {folder.targets[4], folder.targets[40]}
+    shared = torch.utils.data.DistributedSampler(ours, num_replicas=2, rank=1, shuffle=False)
+    assert torch.cat([targets for _, targets in DataLoader(ours, 8, sampler=shared)]).tolist() == folder.targets[1::2]
+
+
+def test_targets_are_used_as_the_list_of_image_folder(packed: Path, folder: Any) -> None:
+    targets, listed = dsconv.Dataset(packed).targets, folder.targets
+    assert Counter(targets) == Counter(listed) and sorted(Counter(targets)) == [0, 1, 2]
+    assert torch.tensor(targets).tolist() == np.array(targets).tolist() == list(targets) == listed
+    assert [i for i, target in enumerate(targets) if target == 1] == [i for i, t in enumerate(listed) if t == 1]
+    assert targets[-1] == listed[-1] and targets[3:7].tolist() == listed[3:7] and len(targets) == len(listed)
+    assert max(targets) == 2 and 1 in targets and 7 not in targets
+    assert np.bincount(targets).tolist() == np.bincount(listed).tolist()
+    assert [dsconv.Dataset(packed).classes[target] for target in targets[:3]] == [folder.classes[0]] * 3
 
 
 def test_transforms_are_called(packed: Path) -> None:

@@ -32,6 +32,8 @@ def test_report(photos: Path, tmp_path: Path) -> None:
     assert report.bytes == sum(p.stat().st_size for p in files)  # every byte as it was
     assert report.paths == (str(out),) and out.is_file() and Path(report.report).is_file()
     assert f"written {len(files)} + skipped 0" in str(report)
+    assert repr(report).startswith(f"PackReport(found={len(files)}, written={len(files)}, skipped=0, failed=0, bytes=")
+    assert repr(report).endswith(f"report={report.report!r}, paths=({str(out)!r},))")
 
 
 def test_options_are_passed_on(photos: Path, tmp_path: Path) -> None:

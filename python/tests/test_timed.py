@@ -140,6 +140,15 @@ def test_warmup_is_not_counted() -> None:
         dsconv.timed([], warmup=-1)
 
 
+def test_repr(clock: Clock) -> None:
+    loop = dsconv.timed(Batches(5, wait=0.3))
+    assert repr(loop) == "Timed('out.lmdb'): 0 epochs"
+    for _ in range(2):
+        for _ in loop:
+            clock.sleep(0.1)
+    assert repr(loop) == "Timed('out.lmdb'): 2 epochs, the last one 10 images/s, starved 75 %"
+
+
 def test_stages_of_a_loader_with_a_clock() -> None:
     loader = dsconv.timed(Clocked())
     list(loader)

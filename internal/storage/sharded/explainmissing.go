@@ -105,7 +105,7 @@ func datasetsIn(dir string) []string {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		data, described := strings.CutSuffix(e.Name(), sidecarSuffix)
-		switch ext := filepath.Ext(e.Name()); {
+		switch ext := strings.ToLower(filepath.Ext(e.Name())); {
 		case described && e.IsDir() && durable.Exists(filepath.Join(path, manifest.MetaName)):
 			p, err := ParseShardPath(filepath.Join(dir, data))
 			if err == nil {

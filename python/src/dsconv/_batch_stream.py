@@ -13,6 +13,7 @@ import numpy as np
 from . import _library
 from ._batch_memory import Block, Memory
 from ._errors import ForkError
+from ._samplers import Sampled
 from ._source import Source
 
 _LATER, _END, _ERROR = 1, 2, 3
@@ -46,7 +47,7 @@ class BatchStream:
     """
 
     def __init__(
-        self, source: Source, memory: Memory, epoch: int, position: int, samples: np.ndarray | None = None
+        self, source: Source, memory: Memory, epoch: int, position: int, sampled: Sampled | None = None
     ) -> None:
         self._source, self._memory = source, memory
         self._pid = os.getpid()
@@ -56,13 +57,10 @@ class BatchStream:
         description = source.describe()
         count = description["slots"]
         blocks = (ctypes.c_void_p * count)(*[self._lend() for _ in range(count)])
-        address, n = None, 0
-        if samples is not None:
-            samples = np.ascontiguousarray(samples, np.int32)
-            address, n = samples.ctypes.data, len(samples)
+        listed = (None, 0, None, 0) if sampled is None else (*_array(sampled.indices), *_array(sampled.sizes))
         lib = _library.library()
         try:
-            started = lib.dsconv_start(description["loader"], epoch, position, address, n, blocks, count, self._run)
+            started = lib.dsconv_start(description["loader"], epoch, position, *listed, blocks, count, self._run)
             _library.result(started)
         except BaseException:
             self.close()
@@ -117,3 +115,8 @@ class BatchStream:
     def __del__(self) -> None:
         with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
             self.close()
+
+
+def _array(values: np.ndarray | None) -> tuple[int | None, int]:
+    """The address and length of a list that the library copies."""
+    return (None, 0) if values is None else (values.ctypes.data, len(values))

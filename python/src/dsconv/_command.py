@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from numbers import Number
 from pathlib import Path
-from typing import IO, Callable, NoReturn
+from typing import IO, Any, Callable, NoReturn
 
-from dsconv._errors import ArgumentError, Error
+from dsconv._errors import ArgumentError, ArgumentTypeError, Error
+from dsconv._short_messages import cut, shown
 
 # The exit codes of all commands.
 DONE, USAGE, SKIPPED = 0, 2, 3  # 1 is any other failure
@@ -36,11 +38,12 @@ def path() -> str:
 
 
 def main() -> NoReturn:
-    """The `dsconv` of the console: replaces this process by the program."""
+    """The `dsconv` of the console: replaces this process by the program, and names this Python to it."""
     try:
         program = path()
     except FileNotFoundError as err:
         sys.exit(f"dsconv: {err}")
+    os.environ.setdefault("DSCONV_PYTHON", sys.executable)
     os.execv(program, ["dsconv", *sys.argv[1:]])
 
 
@@ -79,7 +82,7 @@ def run(
 
 def flags(**options: object) -> list[str]:
     """The options as flags: label_sep="," becomes --label-sep=,. None and False are left out; a list or tuple repeats
-    its flag."""
+    its flag. Raises TypeError for a value that is neither a text, a number nor a path."""
     found = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
@@ -87,11 +90,19 @@ def flags(**options: object) -> list[str]:
             continue
         if value is True:
             found.append(flag)
-        elif isinstance(value, (list, tuple)):
-            found += [f"{flag}={v}" for v in value]
         else:
-            found.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+            listed = value if isinstance(value, (list, tuple)) else [value]
+            found += [f"{flag}={_text(name, v)}" for v in listed]
     return found
+
+
+def _text(name: str, value: Any) -> str:
+    """The value of a flag as a text."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fsdecode(value)
+    if isinstance(value, Number):
+        return str(value)
+    raise ArgumentTypeError(f"{name}={shown(value)}: it must be a text, a number or a path")
 
 
 def _follow(process: subprocess.Popen[str], errors: IO[str], on_line: Callable[[str], bool] | None) -> str:
@@ -136,5 +147,5 @@ def _check(done: subprocess.CompletedProcess[str], command: str) -> None:
 
 def _message(stderr: str) -> str:
     """The command's message without the name of the program."""
-    text = stderr.strip()
+    text = cut(stderr.strip())
     return text[len("dsconv: ") :] if text.startswith("dsconv: ") else text

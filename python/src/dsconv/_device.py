@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from ._errors import ArgumentError
+from ._short_messages import short_message, shown
 from ._tensors import torch_or_none
 
 
@@ -19,14 +20,14 @@ def check_device(device: Any) -> Any:
         return None
     torch = torch_or_none()
     if torch is None:
-        raise ArgumentError(f"device={device!r}: PyTorch is not installed")
+        raise ArgumentError(f"device={shown(device)}: PyTorch is not installed")
     try:
         found = torch.device(device)
         count = torch.cuda.device_count() if found.type == "cuda" else None
         if count is None:
             torch.empty(0, device=found)
     except Exception as error:  # its type depends on the device's library
-        raise ArgumentError(f"device={device!r}: {str(error).splitlines()[0]}") from None
+        raise ArgumentError(f"device={shown(device)}: {short_message(error).splitlines()[0]}") from None
     if count is not None and count <= (found.index or 0):
         there = f"{count} of them" if count else "no GPU"
         raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there} here; device=None leaves batches on the CPU")

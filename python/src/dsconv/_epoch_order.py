@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._errors import ArgumentError
+from ._samplers import Sampled
 from ._source import Source
 
 
@@ -24,16 +26,18 @@ class EpochOrder:
 
     Args:
         source: the dataset.
-        sampler: the sampler's indices, checked; None for the library's order.
+        sampled: the order of a sampler; None for the library's order.
         epoch, position: the start.
         size: samples per batch, for each rank.
         world_size: the ranks that share the library's order.
     """
 
     def __init__(
-        self, source: Source, sampler: np.ndarray | None, epoch: int, position: int, size: int, world_size: int
+        self, source: Source, sampled: Sampled | None, epoch: int, position: int, size: int, world_size: int
     ) -> None:
         self.epoch, self._start = epoch, position
+        sampler = None if sampled is None else sampled.indices
+        self._sizes = None if sampled is None else sampled.sizes
         self._source, self._sampler, self._size = source, sampler, size
         self._step = size if sampler is not None else size * world_size
         self.rank = None if sampler is None else source.configuration["rank"]
@@ -42,6 +46,9 @@ class EpochOrder:
     def batches(self, drop_last: bool) -> Iterator[tuple[list[Entry], int]]:
         """The entries of each batch, and the position after it, over all ranks."""
         start = self._start
+        if self._sizes is not None:
+            yield from self._sized(self._sizes, start)
+            return
         while True:
             entries = self._entries(start)
             if not entries or len(entries) < self._size and drop_last:
@@ -49,12 +56,23 @@ class EpochOrder:
             start += self._step
             yield entries, start if self._sampler is None else min(start, len(self._sampler))
 
-    def _entries(self, start: int) -> list[Entry]:
+    def _sized(self, sizes: np.ndarray, start: int) -> Iterator[tuple[list[Entry], int]]:
+        """The batches of a batch sampler."""
+        ends = np.cumsum(sizes).tolist()
+        if start not in (0, *ends):
+            raise ArgumentError(f"resume: position {start} is inside a batch of the batch_sampler's epoch")
+        for end in ends:
+            if end > start:
+                yield self._entries(start, end - start), end
+                start = end
+
+    def _entries(self, start: int, size: int | None = None) -> list[Entry]:
         """The entries of the batch that begins at a position."""
+        size = self._size if size is None else size
         if self._sampler is None:
-            samples, positions = self._source.order(self.epoch, start, self._size)
+            samples, positions = self._source.order(self.epoch, start, size)
         else:
-            samples = self._sampler[start : start + self._size]
+            samples = self._sampler[start : start + size]
             positions = np.arange(start, start + len(samples))
         return [
             Entry(number if number >= 0 else -1 - number, position if self._repeats else -1, number < 0)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ._errors import BY_KIND, Error
+from ._short_messages import cut
 
 Pointer = ctypes.c_void_p
 Int = ctypes.c_int64
@@ -39,9 +40,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_drop": (None, [Int]),
     "dsconv_labels": (Pointer, [Int, ctypes.POINTER(LabelsInfo)]),
     "dsconv_order": (Int, [Int, Int, Int, Pointer, Pointer, Int]),
+    "dsconv_numbers": (Pointer, [Pointer, Int, ctypes.c_int32, ctypes.POINTER(Int)]),
     "dsconv_start": (
         Pointer,
-        [Int, Int, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32, ctypes.POINTER(Int)],
+        [Int, Int, Int, Pointer, Int, Pointer, Int, ctypes.POINTER(Pointer), ctypes.c_int32, ctypes.POINTER(Int)],
     ),
     "dsconv_next": (
         ctypes.c_int32,
@@ -167,7 +169,7 @@ def error(kind: str, message: str) -> BaseException:
     """The exception for an error that the library reports."""
     if _ending and threading.current_thread() is not threading.main_thread():
         return SystemExit()  # a daemon thread ends with the process, without a traceback
-    return BY_KIND.get(kind, Error)(message)
+    return BY_KIND.get(kind, Error)(cut(message))
 
 
 def closed(message: str) -> BaseException:

@@ -26,21 +26,20 @@ class BatchMixer:
     Args:
         mixers: MixUp and CutMix transforms, one of which is drawn for each batch.
         source: the dataset.
-        fields: of a batch; None is the key.
-        seed: of the random draws.
+        fields: of a batch.
     """
 
-    def __init__(self, mixers: Sequence[Mixer], source: Source, fields: Sequence[Field | None], *, seed: int) -> None:
+    def __init__(self, mixers: Sequence[Mixer], source: Source, fields: Sequence[Field]) -> None:
         name, tail = type(mixers[0]).__name__, source.configuration["tail"]
         self._classes = len(source.classes)
         if self._classes == 0 and not any(f.number == 1 and f.kind == "number" for f in source.fields):
             raise ArgumentError(f"{name}: the dataset has no classes, so there are no labels to mix")
         if tail == "uneven":
             raise ArgumentError(f"{name}: tail='uneven' is for evaluation, where images are not mixed")
-        self._mixers, self._seed, self._pads = tuple(mixers), seed, tail == "pad"
-        numbers = [-1 if f is None else f.number for f in fields]
+        self._mixers, self._source, self._pads = tuple(mixers), source, tail == "pad"
+        numbers = [f.number for f in fields]
         self._image = numbers.index(0) if 0 in numbers else None
-        labels = [(k, f.kind) for k, f in enumerate(fields) if f and f.number == 1 and f.kind in _LABELS]
+        labels = [(k, f.kind) for k, f in enumerate(fields) if f.number == 1 and f.kind in _LABELS]
         self._label: int | None = None
         self._kind = ""
         if labels:
@@ -49,7 +48,7 @@ class BatchMixer:
     def __call__(self, batch: tuple[Any, ...], padding: Sequence[bool], epoch: int, position: int) -> tuple[Any, ...]:
         """The batch, in which each image and label is mixed with the previous one. Labels become one float for each
         class, unless they are numbers to predict. With tail="pad" the labels of padding are then removed."""
-        draws = random.Random(f"mix {self._seed} {epoch} {position}")
+        draws = random.Random(f"mix {self._source.seed} {epoch} {position}")
         mixer = draws.choice(self._mixers)
         weight = draws.betavariate(mixer.alpha, mixer.alpha)
         center = draws.random(), draws.random()

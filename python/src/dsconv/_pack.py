@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Union
 
 from dsconv import _command, _progress
+from dsconv._short_messages import shown
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -25,7 +26,7 @@ class PackReport:
     seconds: float
     report: str  # path of the CSV table of skipped images and warnings
     paths: tuple[str, ...]  # of the written datasets
-    details: dict[str, Any]  # the whole output of ``dsconv pack --json``
+    details: dict[str, Any] = field(repr=False)  # the whole output of ``dsconv pack --json``
 
     def __str__(self) -> str:
         counts = f"found {self.found} = written {self.written} + skipped {self.skipped} + failed {self.failed}"
@@ -135,7 +136,7 @@ def _typed(types: str | Mapping[str, str] | None) -> str | None:
         return types
     if not isinstance(types, Mapping):
         raise TypeError(
-            f'label_type={types!r}: it must be "index", "name", "float", or a dict with one for each column'
+            f'label_type={shown(types)}: it must be "index", "name", "float", or a dict with one for each column'
         )
     return ",".join(f"{k}={v}" for k, v in types.items())
 

@@ -6,8 +6,8 @@ import contextlib
 import random
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,12 @@ import numpy as np
 from . import _fields
 from ._bad_samples import BadSamples, ends_run
 from ._epoch_order import Entry, EpochOrder
-from ._errors import Error
+from ._errors import ArgumentError, Error
 from ._fields import Field
 from ._seeding import Generators
 from ._short_messages import short_message
 from ._source import Source
-from ._tensors import BatchFields
+from ._tensors import TEXTS, BatchFields
 from ._thread_transforms import ThreadTransforms, count_for_threads
 from .transforms.steps import Chain
 
@@ -33,9 +33,9 @@ class PythonTransforms:
     """Produces the batches of an epoch one sample at a time. The library reads, decodes and transforms a sample as far
     as it can; then `rest` runs in Python.
 
-    `threads` threads, which an epoch starts and at its end waits for, run the transforms of known libraries. From the
-    first callable of the user's own on, `rest` runs in the iterating thread: it draws from generators of the process,
-    which the loop uses too, so it must run while the loop waits.
+    `threads` threads, which an epoch starts and at its end waits for, run the transforms of known libraries; with 0 the
+    iterating thread runs all. From the first callable of the user's own on, `rest` runs in the iterating thread: it
+    draws from generators of the process, which the loop uses too, so it must run while the loop waits.
     """
 
     def __init__(
@@ -48,20 +48,25 @@ class PythonTransforms:
         threads: int,
         prefetch: int,
         on_error: str,
-        seed: int,
         bad: BadSamples,
         pads: bool,
     ) -> None:
         self.source, self.fields, self.kind, self.bad = source, fields, kind, bad
         self.calls = rest.calls if isinstance(rest, Chain) else (rest,)
-        self.threads, self.prefetch, self.on_error, self.seed = threads, prefetch, on_error, seed
+        self.threads, self.prefetch, self.on_error = threads, prefetch, on_error
         self.pads = pads  # padding has no label
-        self.image = next((k for k, f in enumerate(fields.fields) if f is not None and f.number == 0), None)
+        self.image = next((k for k, f in enumerate(fields.fields) if f.number == 0), None)
+        for field in fields.fields:
+            if field.number > 0 and field.kind in ("image", "mask"):
+                raise ArgumentError(
+                    f'the field "{field.name}" must be cropped and flipped as its image is, and transforms that run'
+                    " in Python cannot do that: use native transforms (strict=True names those that are not)"
+                )
 
     def epoch(self, order: EpochOrder, drop_last: bool) -> Iterator[tuple[list[Any], list[bool], int]]:
         """The samples of each batch, a flag for each that is padding, and the position after the batch."""
         epoch = _Epoch(self, order)
-        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv")
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv") if self.threads else _NoThreads()
         pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
 
         def finish() -> tuple[list[Any], list[bool], int]:
@@ -82,7 +87,19 @@ class PythonTransforms:
             pool.shutdown(wait=True)
 
 
-def _begin(pool: ThreadPoolExecutor, work: Callable[[Entry], Any], entry: Entry) -> Future[Any]:
+class _NoThreads(Executor):
+    """Does all work at once, in the calling thread."""
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        try:
+            done.set_result(work(*args, **kwargs))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+
+def _begin(pool: Executor, work: Callable[[Entry], Any], entry: Entry) -> Future[Any]:
     try:
         return pool.submit(work, entry)
     except RuntimeError as error:
@@ -97,7 +114,7 @@ class _Epoch:
     def __init__(self, settings: PythonTransforms, order: EpochOrder) -> None:
         self._settings, self._order, self._source = settings, order, settings.source
         self._on_threads, self._rest = _split(settings)
-        self._generators = Generators(settings.seed, self._rest)
+        self._generators = Generators(self._source.seed, self._rest)
 
     def read(self, entry: Entry) -> list[Any]:
         """Reads a sample's fields. It may run on any thread."""
@@ -145,7 +162,7 @@ class _Epoch:
 
     def _substitute(self, entry: Entry, error: Exception) -> tuple[Any, ...]:
         """Another sample in place of a bad one. The choice depends on the seed."""
-        others = random.Random(f"{self._settings.seed} {self._order.key(entry)}")
+        others = random.Random(f"{self._source.seed} {self._order.key(entry)}")
         for _ in range(_MAX_SUBSTITUTES):
             other = replace(entry, sample=self._order.other(others.getrandbits(63)))
             try:
@@ -174,10 +191,10 @@ class _Epoch:
             key = self._source.call("keys", samples=[entry.sample])[0]
             raise Error(f"transform {key}: {type(error).__name__}: {short_message(error)}") from error
 
-    def _value(self, field: Field | None, picked: int, padding: bool) -> Any:
+    def _value(self, field: Field, picked: int, padding: bool) -> Any:
         fields = self._settings.fields
-        if field is None:
-            return fields.keys(picked, 1)[0]
+        if field.number == TEXTS:
+            return "" if padding else fields.texts(field, picked, 1)[0]
         if field.number == 0:
             image = _fields.read(picked, 0, field.dtype, _fields.shapes(picked, 0)[0])
             return fields.tensor(image, field.dtype) if self._settings.kind in ("tensor", "tv_tensor") else image
@@ -196,7 +213,8 @@ def _split(settings: PythonTransforms) -> tuple[ThreadTransforms | None, tuple[C
     n = count_for_threads(settings.calls)
     if n > 0:
         with contextlib.suppress(Exception):  # some cannot be copied
-            return ThreadTransforms(settings.calls[:n], settings.seed, settings.threads), settings.calls[n:]
+            copies = max(settings.threads, 1)
+            return ThreadTransforms(settings.calls[:n], settings.source.seed, copies), settings.calls[n:]
     return None, settings.calls
 
 
@@ -220,13 +238,23 @@ def as_kind(image: Any, kind: str | None) -> Any:
     return image
 
 
-def stack(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Collates samples by torch's default_collate; without torch, stacks numpy arrays."""
+def stack(columns: Sequence[Any]) -> tuple[Any, ...]:
+    """Collates the fields of some samples by torch's default_collate; without torch, stacks numpy arrays. A field that
+    is no tuple of values stays as it is."""
+    return tuple(
+        (stack_column(list(column)) if _collates(column) else list(column)) if type(column) is tuple else column
+        for column in columns
+    )
+
+
+def stack_column(values: list[Any]) -> Any:
+    """One value for each sample, by torch's default_collate; without torch, an array if they are numbers."""
     try:
         from torch.utils.data import default_collate
     except ImportError:
-        return tuple(_stack_column(list(column)) for column in zip(*samples))
-    return tuple(default_collate(list(column)) if _collates(column) else list(column) for column in zip(*samples))
+        numbers = isinstance(values[0], (np.ndarray, np.generic, int, float)) and _collates(tuple(values))
+        return np.stack([np.asarray(value) for value in values]) if numbers else values
+    return default_collate(values)
 
 
 def _collates(column: tuple[Any, ...]) -> bool:
@@ -234,9 +262,3 @@ def _collates(column: tuple[Any, ...]) -> bool:
     if isinstance(column[0], (str, bytes, dict, list)) or column[0] is None:
         return False
     return len({getattr(value, "shape", None) for value in column}) == 1
-
-
-def _stack_column(values: list[Any]) -> Any:
-    if isinstance(values[0], (np.ndarray, int, float)) and _collates(tuple(values)):
-        return np.stack([np.asarray(value) for value in values])
-    return values

@@ -28,9 +28,11 @@ def rank_and_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
 
 
 def threads(num_workers: int | None) -> int:
-    """The number of threads: num_workers; for None or 0, this process's share of the machine's cores."""
-    wanted = 0 if num_workers is None else whole("num_workers", num_workers, 0, MAX_THREADS)
-    return wanted or max(1, _library.call("cores") // _number("LOCAL_WORLD_SIZE", 1))
+    """The number of threads: num_workers; for None, this process's share of the machine's cores."""
+    if num_workers is not None:
+        return whole("num_workers", num_workers, 0, MAX_THREADS)
+    cores: int = _library.call("cores")
+    return max(1, cores // _number("LOCAL_WORLD_SIZE", 1))
 
 
 def _number(variable: str, default: int) -> int:

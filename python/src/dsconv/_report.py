@@ -20,6 +20,9 @@ from typing import Any, Callable
 # The stages of a loader's workers, which are summed over them.
 WORKER_STAGES = ("read", "decode", "augment", "collate")
 
+# The datasets that a repr shows.
+_IN_REPR = 4
+
 # A loop that waits for a smaller share of the epoch is not starved.
 STARVED = 0.05
 
@@ -163,6 +166,10 @@ class DatasetReport:
             self.loss = self.loss if r.loss is None else r.loss
         self.diagnosis = self.diagnosis or self._diagnose()
 
+    def __repr__(self) -> str:
+        figures = f"{self.images_per_second:.0f} images/s, ratio {self.ratio:.2f}, starved {100 * self.starved:.0f} %"
+        return f"DatasetReport({self.path!r}): {figures}, {len(self.rounds)} rounds"
+
     def _over(self, figure: Callable[[Round], float]) -> float:
         return statistics.median(map(figure, self.rounds)) if self.rounds else 0.0
 
@@ -215,6 +222,15 @@ class Report:
 
     def __str__(self) -> str:
         return self.table
+
+    def __repr__(self) -> str:
+        merged = f", {len(self.merged)} merged reports" if self.merged else ""
+        lines = [f"Report({self.consumer!r}): {len(self.datasets)} datasets{merged}"]
+        shown = self.datasets if len(self.datasets) <= _IN_REPR else self.datasets[: _IN_REPR - 1]
+        lines += [f"    {dataset!r}" for dataset in shown]
+        if len(shown) < len(self.datasets):
+            lines.append(f"    and {len(self.datasets) - len(shown)} more: print(report) shows all")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return _html(self)

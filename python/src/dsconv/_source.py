@@ -14,6 +14,7 @@ from . import _library
 from ._fields import Field
 from ._lent_labels import LentLabels
 
+_NUMBERS = {"int32": 0, "float64": 1}  # as in internal/capi/numbers.h
 _TEXTS = 4096  # samples whose texts are asked for at once
 
 
@@ -30,11 +31,13 @@ class Description(TypedDict):
     """The library's description of a loader: see internal/capi/loader.go."""
 
     loader: int
+    format: str
     config: dict[str, Any]  # the JSON of reader.Config
     samples: int
     batches: int
     classes: list[str] | None
     splits: dict[str, int]
+    columns: list[str] | None
     parts: list[FieldDescription]
     slots: int
     block_size: int
@@ -42,7 +45,11 @@ class Description(TypedDict):
 
 
 class Source:
-    """A dataset with all settings of its batches. It can be pickled, and used in a forked process."""
+    """A dataset with all settings of its batches. It can be pickled, and used in a forked process.
+
+    Args:
+        configuration: the arguments of the library's `open`; arrays instead of their handles.
+    """
 
     def __init__(self, **configuration: Any) -> None:
         self.configuration = configuration
@@ -57,8 +64,17 @@ class Source:
         with _library.lock():
             opened = self._opened
             if opened is None or opened[0] != pid:
-                opened = self._opened = pid, _library.call("open", **self.configuration)
+                opened = self._opened = pid, self._open()
             return opened[1]
+
+    def _open(self) -> Description:
+        with contextlib.ExitStack() as handles:
+            arguments = {
+                name: handles.enter_context(_copied(value)) if isinstance(value, np.ndarray) else value
+                for name, value in self.configuration.items()
+            }
+            description: Description = _library.call("open", **arguments)
+        return description
 
     @property
     def handle(self) -> int:
@@ -80,6 +96,17 @@ class Source:
     @property
     def classes(self) -> list[str]:
         return self.describe()["classes"] or []
+
+    @property
+    def seed(self) -> int:
+        """The seed of the order and of all random draws."""
+        seed: int = self.configuration["seed"]
+        return seed
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of texts, which are no fields."""
+        return self.describe()["columns"] or []
 
     @property
     def splits(self) -> dict[str, int]:
@@ -108,17 +135,23 @@ class Source:
         self.configuration = {**self.configuration, **configuration}
 
     def labels(self) -> np.ndarray:
-        """The labels of all samples in key order: class indices, int64, -1 for no label; or the numbers to predict,
-        float32, nan for no label. Nobody can write to the array, which may lie in the dataset's file: see
-        `_lent_labels.LentLabels`."""
-        numbers = any(field.kind == "number" and field.number == 1 for field in self.fields)
-        return np.asarray(LentLabels(self.handle, "<f4" if numbers else "<i8"))
+        """The labels of all samples in key order: class indices, int64, -1 for no label; the numbers to predict,
+        float32, nan for no label; or a row of uint8 for each, with a column for each class. Nobody can write to the
+        array, which may lie in the dataset's file: see `_lent_labels.LentLabels`."""
+        kind = next((field.kind for field in self.fields if field.number == 1), "")
+        dtype = {"number": "<f4", "multihot": "|u1"}.get(kind, "<i8")
+        return np.asarray(LentLabels(self.handle, dtype, len(self.classes) if kind == "multihot" else None))
 
     def texts(self, method: str) -> Iterator[Any]:
         """The results of a method that takes samples, for all samples, some at a time: few are in JSON at once."""
         n = self.samples
         for first in range(0, max(n, 1), _TEXTS):
             yield self.call(method, samples=list(range(first, min(first + _TEXTS, n))))
+
+    def column(self, name: str, samples: list[int]) -> list[str]:
+        """The texts of a column for some samples; "" for -1, which is padding."""
+        texts: list[str] = self.call("columns", samples=samples, names=[name])[name]
+        return texts
 
     def order(self, epoch: int, position: int, room: int) -> tuple[np.ndarray, np.ndarray]:
         """The indices of this rank's first samples from a position on, at most `room`, int32, and their positions,
@@ -158,3 +191,15 @@ class Source:
     def __del__(self) -> None:
         with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
             self.close()
+
+
+@contextlib.contextmanager
+def _copied(values: np.ndarray) -> Iterator[int]:
+    """A handle of the library's copy of an array of int32 or float64."""
+    handle, lib = ctypes.c_int64(), _library.library()
+    values = np.ascontiguousarray(values)
+    _library.result(lib.dsconv_numbers(values.ctypes.data, len(values), _NUMBERS[values.dtype.name], handle))
+    try:
+        yield handle.value
+    finally:
+        lib.dsconv_drop(handle)

@@ -15,6 +15,7 @@ from ._batch_memory import Memory, Pages, Pinned
 from ._batch_stream import RawBatch
 from ._errors import ArgumentError, ArgumentTypeError
 from ._fields import Field
+from ._short_messages import shown
 from ._source import Source
 
 
@@ -36,7 +37,7 @@ def dtype_name(dtype: Any, argument: str = "dtype") -> str:
     try:
         return text[len("torch.") :] if text.startswith("torch.") else np.dtype(dtype).name
     except TypeError:
-        raise ArgumentTypeError(f'{argument}={dtype!r}: it must be a dtype, such as "float32"') from None
+        raise ArgumentTypeError(f'{argument}={shown(dtype)}: it must be a dtype, such as "float32"') from None
 
 
 class BatchFields:
@@ -51,8 +52,9 @@ class BatchFields:
     def __init__(self, source: Source, names: Sequence[str], channels_last: bool) -> None:
         self._source = source
         self._channels_last = channels_last
-        self.fields = [find_field(source.fields, name) for name in names]
-        bits = [f.name for f in self.fields if f is not None and f.dtype == "bfloat16"]
+        self.names = tuple(names)
+        self.fields = [find_field(source.fields, source.columns, name) for name in names]
+        bits = [f.name for f in self.fields if f.dtype == "bfloat16"]
         if bits and self._torch is None:
             raise ArgumentError(f'{bits[0]}: numpy has no dtype "bfloat16": install torch or choose another dtype')
 
@@ -70,9 +72,14 @@ class BatchFields:
         """The tuple for the batch that the library has produced last."""
         return tuple(self._field(field, raw) for field in self.fields)
 
-    def _field(self, field: Field | None, raw: RawBatch) -> Any:
-        if field is None:
-            return self.keys(raw.handle, raw.n)
+    @property
+    def label(self) -> int | None:
+        """The position of the labels in a batch; None if it has none."""
+        return next((k for k, field in enumerate(self.fields) if field.number == 1 and field.kind in _LABELS), None)
+
+    def _field(self, field: Field, raw: RawBatch) -> Any:
+        if field.number == TEXTS:
+            return self.texts(field, raw.handle, raw.n)
         if field.kind == "image" and field.number == 0:
             return self._images(field, raw)
         if field.shape is None:
@@ -126,49 +133,40 @@ class BatchFields:
         elements = data.view(_fields.numpy_dtype(field.dtype)).reshape(shape)
         return self.tensor(elements, field.dtype)
 
-    def keys(self, handle: int, n: int) -> list[str]:
-        """The keys of the n samples behind a handle; "" for padding."""
+    def texts(self, field: Field, handle: int, n: int) -> list[str]:
+        """The keys, or the texts of a column, of the n samples behind a handle; "" for padding."""
         index = next(f.number for f in self._source.fields if f.kind == "index")
-        keys: list[str] = self._source.call("keys", samples=_fields.read(handle, index, "int64", (n,)).tolist())
+        samples = _fields.read(handle, index, "int64", (n,)).tolist()
+        if field.kind == "column":
+            return self._source.column(field.name, samples)
+        keys: list[str] = self._source.call("keys", samples=samples)
         return keys
 
 
-def find_field(fields: Sequence[Field], name: str) -> Field | None:
-    """The field of that name; None for the samples' keys."""
+TEXTS = -1  # the number of fields that the library's batches do not have
+_LABELS = ("label", "multihot", "number", "soft")
+
+
+def find_field(fields: Sequence[Field], columns: Sequence[str], name: str) -> Field:
+    """The field of that name; its number is TEXTS for the samples' keys and for a column."""
     for field in fields:
         if field.name == name:
             return field
-    if name == "key":
-        return None
-    kinds = {"image": ("image",), "label": ("label", "multihot", "number", "soft")}.get(name, ())
+    if name == "key" or name in columns:
+        return Field(TEXTS, name, "key" if name == "key" else "column", "", None)
+    kinds = {"image": ("image",), "label": _LABELS}.get(name, ())
     for field in fields:
         if field.kind in kinds:
             return field
     if name == "label":
         raise ArgumentError('the dataset has no labels: leave "label" out, as in fields=("image",)')
-    raise ArgumentError(f"unknown field {name!r}; the dataset has {', '.join(f.name for f in fields)}, key")
+    there = [*(f.name for f in fields), "key", *columns]
+    raise ArgumentError(f"unknown field {name!r}; the dataset has {', '.join(there)}")
 
 
 def extra_fields(names: Sequence[str]) -> list[str]:
     """The names of the fields that the library does not add by itself."""
     return [name for name in names if name not in ("image", "label", "index", "key")]
-
-
-def with_image_format(
-    batch: tuple[Any, ...], names: Sequence[str], dtype: str | None, channels_last: bool
-) -> tuple[Any, ...]:
-    """The batch with its images in a dtype and memory format."""
-    torch = torch_or_none()
-    if torch is None:
-        return batch
-    values = list(batch)
-    for k, name in enumerate(names):
-        if name == "image" and isinstance(values[k], torch.Tensor):
-            if dtype is not None:
-                values[k] = values[k].to(getattr(torch, dtype))
-            if channels_last:
-                values[k] = values[k].contiguous(memory_format=torch.channels_last)
-    return tuple(values)
 
 
 def collates_by_default(collate_fn: Any) -> bool:

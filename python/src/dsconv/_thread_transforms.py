@@ -123,7 +123,7 @@ class _Copy:
 
 # In the mode each function of torch takes some microseconds longer. So the mode is left where nothing is drawn: in
 # these transforms of torchvision, and in the methods that apply the drawn parameters, except GaussianNoise's.
-_DRAW_NOTHING = set(
+DRAW_NOTHING = set(
     "CenterCrop ConvertImageDtype Grayscale Normalize PILToTensor Pad RGB Resize ToDtype ToImage ToPILImage "
     "ToPureTensor ToTensor".split()
 )
@@ -133,7 +133,7 @@ _APPLY = ("transform", "_transform", "_apply_image_or_video_transform", "_augmen
 def _may_draw(call: Any) -> bool:
     """Reports whether call may draw by torch's functions."""
     library = _library(type(call).__module__)
-    return library != "albumentations" and not (library == "torchvision" and type(call).__name__ in _DRAW_NOTHING)
+    return library != "albumentations" and not (library == "torchvision" and type(call).__name__ in DRAW_NOTHING)
 
 
 def _leave_mode_without_draws(calls: Sequence[Any], mode: Any) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
 from dsconv._report import WORKER_STAGES, DatasetReport, Machine, Report, Round, Stages
+from dsconv._short_messages import shown
 
 Batch = TypeVar("Batch")
 
@@ -62,7 +63,7 @@ class Timed(Generic[Batch]):
         warmup: int,
     ) -> None:
         if warmup < 0:
-            raise ValueError(f"warmup={warmup}: it must be at least 0")
+            raise ValueError(f"warmup={shown(warmup)}: it must be at least 0")
         self._iterable = iterable
         self._name = name or _name_of(iterable)
         self._images: Callable[[Any], int] = images or count
@@ -130,6 +131,14 @@ class Timed(Generic[Batch]):
             notes=["an epoch was left before its end"] if self._left else [],
         )
         return report.summarise()
+
+    def __repr__(self) -> str:
+        head = f"Timed({self._name!r}): {len(self._rounds)} epochs"
+        if not self._rounds:
+            return head
+        last = self._rounds[-1]
+        starved = 100 * last.wait_seconds / last.seconds if last.seconds else 0.0
+        return f"{head}, the last one {last.images_per_second:.0f} images/s, starved {starved:.0f} %"
 
     def _clock(self) -> dict[str, float] | None:
         """The times of the loader's workers so far; None if it has no clock."""

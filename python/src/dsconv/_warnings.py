@@ -23,14 +23,15 @@ def python_runs(plan: Plan, strict: bool) -> None:
     warnings.warn(text, stacklevel=3)
 
 
-def all_splits(path: str, split: str | None, splits: dict[str, int]) -> None:
+def all_splits(path: str | list[str], split: str | list[str] | None, splits: dict[str, int]) -> None:
     """Warns if samples of all splits, also those for evaluation, are shuffled together."""
     filled = {name: count for name, count in splits.items() if count > 0}
     if split is not None or len(filled) < 2:
         return
     counts = ", ".join(f"{name or 'no split'} ({count})" for name, count in filled.items())
     one = "train" if "train" in filled else next(name for name in filled if name)
-    text = f'{path}: it shuffles the samples of all splits: {counts}. To train on one split, give split="{one}"'
+    where = path if isinstance(path, str) else ", ".join(path)
+    text = f'{where}: it shuffles the samples of all splits: {counts}. To train on one split, give split="{one}"'
     warnings.warn(text, stacklevel=3)
 
 

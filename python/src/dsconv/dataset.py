@@ -3,34 +3,64 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, Union, overload
 
 import numpy as np
 
-from . import _arguments, _fields
-from ._errors import ArgumentError
+from . import _arguments
+from ._errors import ArgumentError, ArgumentTypeError
+from ._items import IMAGE, TARGET, Items, Value
+from ._short_messages import named, shown
+from ._show import Picture, show
 from ._source import Source
+from ._tensors import extra_fields, torch_or_none
+
+Item = TypeVar("Item")
+Image_ = TypeVar("Image_")
+Target = TypeVar("Target")
+Path = Union[str, "os.PathLike[str]"]
+Splits = Union[str, Sequence[str], None]
 
 if TYPE_CHECKING:
-    from PIL import Image
+    from PIL.Image import Image
+    from torch.utils.data import Dataset as Base
+elif torch_or_none() is None:
+
+    class Base(Generic[Item]):
+        """In place of torch's Dataset where torch is not installed."""
+
+else:
+    from torch.utils.data import Dataset as Base
+
+_FIELDS = ("image", "label")
 
 
-class Dataset:
+class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run without torch
     """Single samples: `Dataset("out.lmdb", transform=tf)` for `ImageFolder("images/", tf)`.
 
-    Item i is (image, target), each after its transform. The image is an RGB PIL image with Pillow's pixels. The target
-    is the class index, or -1 for no label. If labels are numbers to predict, it is a float, or nan for no label.
-    Samples are in the order of their keys' bytes: class by class, as in ImageFolder.
+    It is a `torch.utils.data.Dataset` if torch is installed. Item i is (image, target), each after its transform. The
+    image is an RGB PIL image with Pillow's pixels. The target is the class index, or -1 for no label. If labels are
+    numbers to predict, it is a float, or nan for no label; if they are multi-hot, a uint8 tensor with a 1 for each
+    class that applies (a numpy array without torch). Samples are in the order of their keys' bytes: class by class, as
+    in ImageFolder.
 
     It is safe to use from several threads, and in the workers of a DataLoader, forked or spawned: each process opens
     the dataset itself, in no time, and shares its pages with the others. `Loader` is several times as fast.
 
+    Type checkers know the types of an item from the arguments. The transforms are attributes, which may be replaced.
+
     Args:
         path: of the dataset, see `Loader`.
-        split: use only this split; None uses all samples.
+        split: use only this split, or these splits; None uses all samples.
         transform: called with the image.
         target_transform: called with the target.
+        transforms: called with all fields of an item, and returns the item, as in torchvision's VisionDataset. It
+            excludes transform and target_transform.
+        fields: names of the fields of an item, in their order: "image", "label", "index" (i), "key", extra fields of
+            the dataset, and columns of its label table, whose values are str. Masks and boxes are tensors, with
+            torchvision those of `tv_tensors`, so that its v2 transforms, given as `transforms`, move them with the
+            image.
         max_pixels: reading a larger image raises an error; None is Pillow's limit, 178,956,970.
 
     Raises:
@@ -38,58 +68,142 @@ class Dataset:
         dsconv.Error: a sample cannot be read; the message has its key.
     """
 
+    # What an item is follows from the transforms. Labels that are no class indices need an explicit type, such as
+    # Dataset[tuple[Image, float]](path), or a target_transform.
+    @overload
+    def __init__(
+        self: Dataset[tuple[Image, int]],
+        path: Path,
+        split: Splits = None,
+        transform: None = None,
+        target_transform: None = None,
+        *,
+        max_pixels: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Dataset[tuple[Image_, int]],
+        path: Path,
+        split: Splits = None,
+        transform: Callable[[Image], Image_] = ...,
+        target_transform: None = None,
+        *,
+        max_pixels: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Dataset[tuple[Image, Target]],
+        path: Path,
+        split: Splits = None,
+        transform: None = None,
+        target_transform: Callable[[Any], Target] = ...,
+        *,
+        max_pixels: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Dataset[tuple[Image_, Target]],
+        path: Path,
+        split: Splits = None,
+        transform: Callable[[Image], Image_] = ...,
+        target_transform: Callable[[Any], Target] = ...,
+        *,
+        max_pixels: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Dataset[Item],
+        path: Path,
+        split: Splits = None,
+        *,
+        transforms: Callable[..., Item],
+        fields: Sequence[str] = ...,
+        max_pixels: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Dataset[tuple[Value, ...]],
+        path: Path,
+        split: Splits = None,
+        transform: None = None,
+        target_transform: None = None,
+        *,
+        fields: Sequence[str],
+        max_pixels: int | None = None,
+    ) -> None: ...
+    @overload
     def __init__(
         self,
-        path: str | os.PathLike[str],
-        split: str | None = None,
+        path: Path,
+        split: Splits = None,
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
         *,
+        transforms: Callable[..., Any] | None = None,
+        fields: Sequence[str] = ...,
+        max_pixels: int | None = None,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        path: Path,
+        split: Splits = None,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+        *,
+        transforms: Callable[..., Any] | None = None,
+        fields: Sequence[str] = _FIELDS,
         max_pixels: int | None = None,
     ) -> None:
-        self.root, self.split = _arguments.path(path), split
-        self.transform, self.target_transform = transform, target_transform
+        self.root, self.split, self.max_pixels = _arguments.path(path), split, max_pixels
+        self.fields = _arguments.names("fields", fields)
+        self.transform, self.target_transform, self.transforms = transform, target_transform, transforms
+        self._check_transforms()
+        splits = split_names(split)
         self._source = Source(
             path=self.root,
-            split=_arguments.text("split", split),
+            **({"splits": splits} if len(splits) > 1 else {"split": "".join(splits)}),
+            fields=extra_fields(self.fields),
             batch=1,
             any_size=True,
             max_pixels=_arguments.pixel_limit(max_pixels),
         )
+        self._items = Items(self._source, self.fields)
         self._targets: np.ndarray | None = None
-        label = next((f for f in self._source.fields if f.kind in ("label", "multihot", "number")), None)
-        if label is not None and label.kind == "multihot":
-            raise ArgumentError(f"{self.root}: the labels are multi-hot: use dsconv.Loader")
-        self._label = label
+
+    def _check_transforms(self) -> None:
+        if self.transforms is not None and (self.transform is not None or self.target_transform is not None):
+            raise ArgumentError("transforms gets whole items: it excludes transform and target_transform")
+        for name in ("transform", "target_transform", "transforms"):
+            call = getattr(self, name)
+            if call is not None and not callable(call):
+                raise ArgumentTypeError(f"{name}={shown(call)}: it must be a function or a transform")
 
     def __len__(self) -> int:
         return self._source.samples
 
-    def __getitem__(self, i: int) -> tuple[Any, Any]:
+    def __getitem__(self, index: SupportsIndex) -> Item:
         n = len(self)
-        number = _arguments.whole("index", i, -_arguments.LARGEST_INT64, _arguments.LARGEST_INT64)
+        number = _arguments.whole("index", index, -_arguments.LARGEST_INT64, _arguments.LARGEST_INT64)
         if not -n <= number < n:
             raise IndexError(f"index {number}: the dataset has {n} samples")
-        picked = self._source.pick(number % n, 0)
-        try:
-            pixels = _fields.read(picked, 0, "uint8", _fields.shapes(picked, 0)[0])
-            target = self._target(picked)
-        finally:
-            self._source.drop(picked)
-        image: Any = _pil(pixels)
-        if self.transform is not None:
-            image = self.transform(image)
-        return image, target if self.target_transform is None else self.target_transform(target)
+        item: Item = self._transformed(self._items.read(number % n))
+        return item
 
-    def _target(self, picked: int) -> int | float:
-        if self._label is None:
-            return -1
-        target: int | float = _fields.read(picked, self._label.number, self._label.dtype, ()).item()
-        return target
+    def _transformed(self, values: list[Any]) -> Any:
+        if self.transforms is not None:
+            self._check_transforms()  # they may have been replaced
+            return self.transforms(*values)
+        calls = {IMAGE: self.transform, TARGET: self.target_transform}
+        for k, role in enumerate(self._items.roles):
+            call = calls.get(role)
+            if call is not None:
+                values[k] = call(values[k])
+        return tuple(values)
 
     @property
     def classes(self) -> list[str]:
-        """The names of the classes; a target is an index into them."""
+        """The names of the classes; a target is an index into them, or has a column for each."""
         return self._source.classes
 
     @property
@@ -99,10 +213,11 @@ class Dataset:
 
     @property
     def targets(self) -> np.ndarray:
-        """The targets of all samples, before target_transform: class indices, int64, or floats, float32.
+        """The targets of all samples, before target_transform: class indices, int64; numbers to predict, float32; or if
+        they are multi-hot, (samples, classes), uint8.
 
-        The array cannot be written to. It takes next to no memory where it is a view of a packed dataset's file, and
-        stays valid after `close`. `targets.tolist()` is ImageFolder's list.
+        The array cannot be written to. Class indices take next to no memory where they are a view of a packed dataset's
+        file. It stays valid after `close`. `targets.tolist()` is ImageFolder's list.
         """
         if self._targets is None:
             self._targets = self._source.labels()
@@ -115,10 +230,18 @@ class Dataset:
 
     @property
     def samples(self) -> list[tuple[str, Any]]:
-        """The path of each sample's source file, relative to the source folder, and its target. Each use makes a new
-        list."""
-        paths = (path for paths in self._source.texts("sources") for path in paths)
+        """The path of each sample's source file and its target. Each use makes a new list.
+
+        Of a folder of images they are those of ImageFolder. Of a packed dataset, the paths are relative to the folder
+        that was packed, which may be gone."""
+        folder = self.root if self._source.describe()["format"] == "folder" and len(self._paths) == 1 else ""
+        paths = (os.path.join(folder, path) for paths in self._source.texts("sources") for path in paths)
         return list(zip(paths, self.targets.tolist()))
+
+    @property
+    def imgs(self) -> list[tuple[str, Any]]:
+        """The same as `samples`, for code that uses ImageFolder's other name."""
+        return self.samples
 
     @property
     def columns(self) -> dict[str, list[str]]:
@@ -131,9 +254,45 @@ class Dataset:
         return columns
 
     @property
-    def imgs(self) -> list[tuple[str, Any]]:
-        """The same as `samples`, for code that uses ImageFolder's other name."""
-        return self.samples
+    def _paths(self) -> list[str]:
+        """Of the datasets that lie behind it: the dataset of a Loader may have several."""
+        return [part["path"] for part in self._source.configuration.get("paths", ())] or [self.root]
+
+    def show(
+        self,
+        n: int | None = None,
+        *,
+        augment: str | None = None,
+        seed: int | None = None,
+        classes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        columns: int | None = None,
+        size: int | None = None,
+    ) -> Picture:
+        """A picture of n random samples, as many of each class as possible, with the names of their classes.
+
+        It is a PIL image, which notebooks show; without Pillow an object that notebooks show and that has `save`. A
+        sample that cannot be read has an empty tile with its key. See `dsconv show --help`, whose flags None leaves at
+        their defaults.
+
+        Args:
+            n: 64 samples, or 8 with augment; with keys all of them.
+            augment: ops such as "rrc:224,flip,normalize": each row has a sample, then what a `Loader` with
+                `transforms=augment`, this split and this seed makes of it in the epochs 0, 1, 2 and so on.
+            seed: of the choice and of the ops.
+            classes: show only samples of these classes.
+            keys: show these samples.
+            columns: tiles in a row.
+            size: the side of a tile in pixels.
+
+        Raises:
+            ValueError: an argument does not fit the dataset.
+            dsconv.Error: any other error.
+        """
+        return show(
+            self.root, _splits(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
+            columns=columns, size=size,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Closes the dataset. The next use opens it again."""
@@ -144,13 +303,22 @@ class Dataset:
         return {**self.__dict__, "_targets": None}
 
     def __repr__(self) -> str:
-        split = "" if self.split is None else f", split={self.split!r}"
-        return f"Dataset({self.root!r}{split}): {len(self)} samples, {len(self.classes)} classes"
+        split = "" if self.split is None else f", split={shown(self.split)}"
+        paths = ", ".join(map(repr, self._paths[:2])) + (", ..." if len(self._paths) > 2 else "")
+        lines = [f"Dataset({paths}{split}): {len(self)} samples, {len(self.classes)} classes"]
+        if self.fields != _FIELDS:
+            lines.append(f"    fields: {', '.join(self.fields)}")
+        for name in ("transform", "target_transform", "transforms"):
+            call = getattr(self, name)
+            if call is not None:
+                lines.append(f"    {name}: {named(call)}")
+        return "\n".join(lines)
 
 
-def _pil(pixels: Any) -> Image.Image:
-    try:
-        from PIL import Image
-    except ImportError as missing:
-        raise ImportError("Dataset returns PIL images: install Pillow, or use dsconv.Loader") from missing
-    return Image.fromarray(pixels)
+def split_names(split: Any) -> tuple[str, ...]:
+    """The names of the splits; none for all samples."""
+    if split is None or isinstance(split, str):
+        return (split,) if split else ()
+    if not isinstance(split, (list, tuple)) or not split or not all(isinstance(name, str) for name in split):
+        raise ArgumentTypeError(f"split={shown(split)}: it must be a string or a list of strings")
+    return tuple(split)

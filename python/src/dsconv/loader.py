@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _arguments
-from ._bad_samples import BadSamples
-from ._batch_stream import BatchStream
-from ._device import check_device, has_cuda, pin, to_device
-from ._epoch_counter import Batches, EpochCounter
-from ._epoch_order import EpochOrder
+from ._device import check_device, has_cuda
+from ._epoch_batches import EpochBatches
+from ._epoch_counter import EpochCounter
 from ._errors import ArgumentError
-from ._mixup import BatchMixer
-from ._python_transforms import PythonTransforms, stack
+from ._image_format import image_format
+from ._loader_seed import LoaderSeed
+from ._loader_text import described
+from ._random_draws import draws
 from ._ranks import rank_and_world, threads
-from ._seeding import Generators, warn_of_unseeded
+from ._samplers import GivenOrder
+from ._seeding import warn_of_unseeded
+from ._selection import dataset_of, select
 from ._source import Source
-from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields, with_image_format
-from ._warnings import all_splits, narrowed, python_runs
+from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields
+from ._warnings import all_splits, python_runs
+from ._worker_arguments import check_worker_arguments, prefetched
 
 if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from typing_extensions import Unpack
+
+    from ._batch_types import Indices, Options, Samples, Value, Weights
     from .dataset import Dataset
 
+Batch = TypeVar("Batch", covariant=True)
+Collated = TypeVar("Collated")
+
 _ON_ERROR = {"raise": "fail", "skip": "skip", "substitute": "substitute"}
-_DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
 
 
-class Loader:
+class Loader(Generic[Batch]):
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
     A batch is a tuple of tensors in the order of `fields` (numpy arrays if torch is not installed), which belong to the
     caller. Images have the shape (N, C, H, W) and are uint8 unless the transforms or `dtype` change that. Labels are
-    int64, or float32 if they are numbers to predict.
+    int64, or float32 if they are numbers to predict. Keys and columns are lists of texts.
 
     The library's threads read, decode and transform the next batches while the loop works; there are no worker
     processes. The random draws of an epoch depend only on the seed, the epoch and the sample, not on the format or the
@@ -46,27 +53,34 @@ class Loader:
     same time. An abandoned iterator stops its threads. A Loader can be pickled, and used in a forked process.
 
     Args:
-        path: of the dataset: an LMDB, an HDF5 file, tar or TFRecord shards (a pattern), or a folder of images.
+        path: of the dataset: an LMDB, an HDF5 file, tar or TFRecord shards (a pattern), or a folder of images. A list
+            of paths loads one dataset after the other, as a ConcatDataset; fields and classes must be the same. Also a
+            `dsconv.Dataset`, or torch's Subset or ConcatDataset of Datasets, whose transform and target_transform are
+            used if none are given here.
         batch_size: samples per batch, for each rank.
         transforms: give all images the same size: transforms of torchvision (v1 or v2), Albumentations or
             `dsconv.transforms`, any callable that takes a PIL image, or ops such as "rrc:224,flip,normalize". The first
             transform without a native equivalent and all after it run in Python, and a warning names them: those of
             torchvision and Albumentations on the threads, from the first of your own on in the iterating thread. None:
             the images have one size.
-        shuffle: True, False, or the name of an order, such as "block:64:1024" or "balanced".
-        seed: of the order and of the transforms.
-        num_workers: threads; None or 0 is the number of cores, divided by LOCAL_WORLD_SIZE.
-        prefetch_factor: batches to prefetch; None is 2.
+        shuffle: True, False, or the name of an order, such as "block:64:1024", "balanced" or "weighted".
+        seed: of the order and of the random draws. None: torch.initial_seed() when the first epoch starts, so that
+            torch.manual_seed decides it (0 without torch). With several ranks, which must agree, None is 0, as in
+            DistributedSampler, with a warning.
+        num_workers: threads; None is the number of cores, divided by LOCAL_WORLD_SIZE. 0 loads each batch in the loop's
+            thread when the loop asks for it.
+        prefetch_factor: batches to prefetch for each of the num_workers; None is 2 batches in all.
         pin_memory: put batches in pinned memory if CUDA is available.
         drop_last: leave out the last samples that fill no batch on every rank. Without it, the last batch is smaller.
             Ranks then repeat up to world_size - 1 samples to have equally many, as DistributedSampler does; the
             repeated samples have the index -1.
-        split: load this split of the dataset. None loads all samples, and warns if splits are shuffled together.
+        split: load this split of the dataset, or these of a list. None loads all samples, and warns if splits are
+            shuffled together.
         fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`; -1 is
-            padding), "key", and the dataset's extra fields. Masks, boxes and extra images are transformed together
-            with the image.
-        sampler: an iterable of indices in `loader.dataset`, such as a torch sampler: this rank's epoch. Its set_epoch
-            is called if it has one.
+            padding), "key", the dataset's extra fields, and the columns of its label table. Masks, boxes and extra
+            images are transformed together with the image. None is ("image", "label").
+        sampler: an iterable of indices in `loader.dataset`, such as a torch sampler: this rank's epoch, which is read
+            when the epoch starts. Its set_epoch is called if it has one.
         collate_fn: called with a list of samples, which are tuples as in a DataLoader; returns the batch. It runs in
             the loop's thread and needs the batch to be split into samples first, so MixUp among the transforms is
             faster. Its random draws depend on the seed, the epoch, the batch's position and the rank.
@@ -83,6 +97,15 @@ class Loader:
             smaller) or "substitute" (by another sample of the epoch). A warning has the cause of the first one, and
             `bad()` lists all. A batch without any good sample is always an error, and so is a sample for which no
             substitute is found.
+        transform: the same as transforms, by ImageFolder's name. Give one of them.
+        target_transform: called in the loop's thread with each label, an int or float (a row of several), before
+            batches are collated as by default_collate. Its random draws are as collate_fn's.
+        indices: load only these samples of what path and split name, in this order, as torch's Subset. All other
+            indices then count positions in this list.
+        weights: for shuffle="weighted": one for each sample. An epoch draws as many samples as there are, with
+            replacement, as WeightedRandomSampler; "weighted:N" draws N.
+        batch_sampler: an iterable of lists of indices in `loader.dataset`, one for each batch: this rank's epoch, which
+            is read when the epoch starts. It replaces batch_size, shuffle, sampler and drop_last.
         strict: raise an error if transforms would run in Python.
         decode: "exact" (Pillow's pixels), or "fast": decode JPEGs at a reduced size if that is large enough.
         orientation: rotate images as their EXIF data says. Pillow and ImageFolder do not.
@@ -92,8 +115,9 @@ class Loader:
         label_dtype: of the labels: "int64" (the default), "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: a larger image is a bad sample. This also limits the memory for an image. None is Pillow's limit,
             178,956,970.
-
-    DataLoader's other arguments are accepted only with a value that requests nothing: None, False, 0 or "".
+        generator: a torch.Generator, whose initial_seed() is the seed. Nothing is drawn from it.
+        in_order, multiprocessing_context, persistent_workers, pin_memory_device, timeout, worker_init_fn: accepted, as
+            DataLoader's, with values that need no worker processes. Other values are an error that says what to do.
 
     Raises:
         FileNotFoundError: the dataset does not exist.
@@ -101,19 +125,61 @@ class Loader:
         dsconv.Error: any other error. Errors of a sample are raised with its batch.
     """
 
+    @overload
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        batch_size: int,
+        self: Loader[tuple[Tensor, Tensor]],
+        path: Samples,
+        batch_size: int | None = None,
         transforms: Any = None,
         shuffle: bool | str | None = False,
-        seed: int = 0,
+        *,
+        fields: None = None,
+        collate_fn: None = None,
+        target_transform: Callable[[Any], float | Tensor] | None = None,
+        **options: Unpack[Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Loader[Collated],
+        path: Samples,
+        batch_size: int | None = None,
+        transforms: Any = None,
+        shuffle: bool | str | None = False,
+        *,
+        fields: Sequence[str] | None = None,
+        collate_fn: Callable[[list[Any]], Collated],
+        target_transform: Callable[[Any], object] | None = None,
+        **options: Unpack[Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Loader[tuple[Value, ...]],
+        path: Samples,
+        batch_size: int | None = None,
+        transforms: Any = None,
+        shuffle: bool | str | None = False,
+        *,
+        fields: Sequence[str],
+        collate_fn: None = None,
+        target_transform: Callable[[Any], object] | None = None,
+        **options: Unpack[Options],
+    ) -> None: ...
+
+    def __init__(
+        self,
+        path: Any,
+        batch_size: int | None = None,
+        transforms: Any = None,
+        shuffle: bool | str | None = False,
+        seed: int | None = None,
         num_workers: int | None = None,
         prefetch_factor: int | None = None,
         pin_memory: bool = True,
         drop_last: bool = False,
-        split: str | None = None,
-        fields: Sequence[str] = ("image", "label"),
+        split: str | Sequence[str] | None = None,
+        fields: Sequence[str] | None = None,
         sampler: Any = None,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         rank: int | None = None,
@@ -124,60 +190,88 @@ class Loader:
         cache: str | None = None,
         on_error: str = "raise",
         *,
+        transform: Any = None,
+        target_transform: Callable[[Any], Any] | None = None,
+        indices: Indices | None = None,
+        weights: Weights | None = None,
+        batch_sampler: Any = None,
         strict: bool = False,
         decode: str = "exact",
         orientation: bool = False,
         color: str = "rgb",
         tail: str | None = None,
-        label_dtype: str | None = None,
+        label_dtype: Any = None,
         max_pixels: int | None = None,
-        **dataloader: Any,
+        generator: Any = None,
+        in_order: bool = True,
+        multiprocessing_context: Any = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        timeout: float = 0,
+        worker_init_fn: Any = None,
     ) -> None:
         from .transforms import translate
 
-        _arguments.check_dataloader_arguments(dataloader)
+        check_worker_arguments(
+            in_order=in_order,
+            multiprocessing_context=multiprocessing_context,
+            persistent_workers=persistent_workers,
+            pin_memory_device=pin_memory_device,
+            timeout=timeout,
+            worker_init_fn=worker_init_fn,
+        )
         order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
-        _arguments.check_combination(sampler, order, drop_last, tail, collate_fn)
+        selection = select(path, split, indices)
+        if target_transform is None:
+            target_transform = selection.of_datasets("target_transform")
+        _arguments.check_combination(
+            order,
+            drop_last,
+            tail,
+            weights,
+            sampler=sampler,
+            batch_sampler=batch_sampler,
+            batch_size=batch_size,
+            collate_fn=collate_fn,
+            target_transform=target_transform,
+        )
         _arguments.choice("on_error", on_error, list(_ON_ERROR))
-        self.path, self.split = _arguments.path(path), _arguments.text("split", split) or None
-        self.batch_size = _arguments.whole("batch_size", batch_size, 1)
+        self.path, self.split = selection.path, selection.split
+        self.batch_size = None if batch_sampler is not None else _arguments.whole("batch_size", batch_size, 1)
         self.drop_last = drop_last or tail == "drop"
-        self.seed = _arguments.whole("seed", seed, 0, _arguments.LARGEST_SEED)
-        self.prefetch_factor = 2 if prefetch_factor is None else _arguments.whole("prefetch_factor", prefetch_factor, 1)
-        self.device = check_device(device)
-        self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
+        self._seed = LoaderSeed(seed, generator)
         self.num_workers = threads(num_workers)
+        self.prefetch_factor = prefetch_factor
+        prefetch = prefetched(prefetch_factor, self.num_workers)
+        self.device: torch.device | None = check_device(device)
+        self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
+        if fields is None:
+            fields = selection.of_datasets("fields") or ("image", "label")
         self.fields = _arguments.names("fields", fields)
-        self._sampler, self._on_error = sampler, on_error
-        plan = translate(transforms)
+        given = None
+        if sampler is not None or batch_sampler is not None:
+            given = GivenOrder(sampler, batch_sampler)
+        self._given = given
+        plan = translate(selection.transform_of(transform, transforms))
         python_runs(plan, _arguments.flag("strict", strict))
-        warn_of_unseeded(plan.rest, self.collate_fn, stacklevel=2)
-        self._python = plan.rest is not None
-        self._channels_last = _arguments.channels_last(memory_format)
-        self._dtype = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
-        # Albumentations without ToTensorV2 returns HWC arrays, which a DataLoader collates to NHWC.
-        nhwc = self._channels_last or plan.kind == "array"
-        native = {"dtype": self._dtype or plan.dtype or "uint8", "layout": "nhwc" if nhwc else "nchw"}
-        if self._python:
-            if self._dtype == "uint16":
-                names = ", ".join(plan.named)
-                raise ArgumentError(f'dtype="uint16": transforms that run in Python ({names}) get 8-bit images')
-            tensor = plan.kind in ("tensor", "tv_tensor")
-            native = {"dtype": plan.dtype or "uint8", "layout": "nchw" if tensor else "nhwc"}
-        self._warned_narrowed = False
+        warn_of_unseeded(plan.rest, self.collate_fn, target_transform, stacklevel=2)
+        self._plan = plan
+        images = image_format(plan, dtype, memory_format)
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
+        if max_pixels is None:
+            max_pixels = selection.of_datasets("max_pixels")
         self._source = Source(
-            path=self.path,
-            batch=self.batch_size,
+            **selection.configuration(),
+            batch=self.batch_size or GivenOrder(None, batch_sampler).largest,
             workers=self.num_workers,
-            prefetch=self.prefetch_factor,
+            prefetch=prefetch,
+            synchronous=self.num_workers == 0,
             order=order,
-            seed=self.seed,
+            seed=self._seed.value,
             tail=tail or ("drop" if drop_last else "repeat"),
             rank=self.rank,
             world_size=self.world_size,
-            split=self.split or "",
             fields=extra_fields(self.fields),
             label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
@@ -186,46 +280,49 @@ class Loader:
             color=_arguments.text("color", color),
             orientation=_arguments.flag("orientation", orientation),
             decode=_arguments.text("decode", decode),
-            any_size=self._python,
+            any_size=plan.rest is not None,
             max_pixels=_arguments.pixel_limit(max_pixels),
-            **native,
+            **images.native,
+            weights=_arguments.sample_weights(weights),
         )
-        planes = self._channels_last and not self._python and plan.kind != "array"
-        self._fields = BatchFields(self._source, self.fields, channels_last=planes)
+        batch_fields = BatchFields(self._source, self.fields, channels_last=images.planes)
         self.pin_memory = _arguments.flag("pin_memory", pin_memory) and has_cuda(self.device)
-        self._memory = None if self._python else self._fields.memory(self.pin_memory and self.collate_fn is None)
-        self._bad = BadSamples(self._source)
-        self._python_transforms = None
-        if plan.rest is not None:
-            self._python_transforms = PythonTransforms(
-                self._source,
-                self._fields,
-                plan.rest,
-                plan.kind,
-                threads=self.num_workers,
-                prefetch=self.prefetch_factor,
-                on_error=on_error,
-                seed=self.seed,
-                bad=self._bad,
-                pads=tail == "pad" and not plan.mixers,
-            )
-        if order != "none":
+        self._batches = EpochBatches(
+            self._source,
+            batch_fields,
+            plan,
+            images,
+            given,
+            target_transform=target_transform,
+            collate_fn=self.collate_fn,
+            device=self.device,
+            on_error=on_error,
+            drop_last=self.drop_last,
+            pin_memory=self.pin_memory,
+            threads=self.num_workers,
+            prefetch=prefetch,
+        )
+        self._seed_matters = order != "none" or draws(plan)
+        if order != "none" and selection.indices is None:
             all_splits(self.path, self.split, self._source.splits)
-        self._mixer = None
-        if plan.mixers:
-            self._mixer = BatchMixer(plan.mixers, self._source, self._fields.fields, seed=self.seed)
+        self._selection = selection
         self._epochs = EpochCounter()
-        self._dataset: Dataset | None = None
+        self._dataset: Any = selection.given
 
     # The dataset.
 
     def __len__(self) -> int:
         """The number of this rank's batches in an epoch."""
         self._join()
-        if self._sampler is None:
-            return self._source.batches
-        n = len(self._sampler)
-        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+        return self._source.batches if self._given is None else self._given.count(self.batch_size, self.drop_last)
+
+    def __repr__(self) -> str:
+        return described(self, self._source, self._plan, self._given)
+
+    @property
+    def seed(self) -> int:
+        """The seed. Without a given one it is PyTorch's, and may change until the first epoch starts."""
+        return self._seed.value
 
     @property
     def classes(self) -> list[str]:
@@ -238,23 +335,23 @@ class Loader:
         return {name: i for i, name in enumerate(self.classes)}
 
     @property
-    def dataset(self) -> Dataset:
-        """The same samples one at a time, as an ImageFolder, without transforms."""
-        from .dataset import Dataset
-
+    def dataset(self) -> Dataset[Any]:
+        """The same samples one at a time: the Dataset, Subset or ConcatDataset that was given, else a Dataset without
+        transforms."""
         if self._dataset is None:
-            self._dataset = Dataset(self.path, self.split)
-        return self._dataset
+            self._dataset = dataset_of(self._selection)
+        dataset: Dataset[Any] = self._dataset
+        return dataset
 
     @property
     def sampler(self) -> Any:
         """The sampler, else this Loader: the object whose set_epoch frameworks call."""
-        return self if self._sampler is None else self._sampler
+        return self if self._given is None or self._given.sampler is None else self._given.sampler
 
     @property
-    def batch_sampler(self) -> None:
-        """None; it exists because frameworks look for a DataLoader's."""
-        return None
+    def batch_sampler(self) -> Any:
+        """The batch_sampler that was given, or None."""
+        return None if self._given is None else self._given.batch_sampler
 
     def clock(self) -> dict[str, float]:
         """Measurements so far. In seconds: read, decode, augment and collate, summed over the threads, and wait, of the
@@ -264,7 +361,7 @@ class Loader:
 
     def estimate(self) -> dict[str, int]:
         """The memory of an epoch, in bytes: workers, batches, cache, order; and batch_bytes, the size of one batch."""
-        if self._python:
+        if self._plan.rest is not None:
             raise ArgumentError("estimate: the memory of transforms that run in Python is unknown")
         estimate: dict[str, int] = self._source.call("estimate")
         return estimate
@@ -282,34 +379,44 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration this epoch, counted from 0. Each epoch has its own order and augmentations."""
         self._epochs.set(epoch)
-        if self._sampler is not None and hasattr(self._sampler, "set_epoch"):
-            self._sampler.set_epoch(epoch)
+        if self._given is not None:
+            self._given.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """The state after the last batch of the loop. Save it with the weights of the model."""
+        self._prepare()
         epoch, position = self._epochs.reached
-        if self._sampler is not None:
+        if self._given is not None:
             return {"epoch": epoch, "position": position, "seed": self.seed, "order": "sampler"}
         state: dict[str, Any] = self._source.call("state", epoch=epoch, position=position)
         return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resumes from a state: the next iteration is the rest of its epoch. Batch size, number of ranks and format may
-        differ from before. With a sampler, it is the rest of the sampler's indices for that epoch.
+        differ from before. With a sampler, it is the rest of the sampler's indices for that epoch. A Loader whose seed
+        was not given continues with the state's.
 
         Raises:
             ValueError: the state has another order, seed or set of samples.
         """
         state = _arguments.state(state)
-        if self._sampler is None:
-            self._source.call("check", **state)
-        elif state["order"] != "sampler" or state["seed"] != self.seed:
+        if self._given is None:
+            self._source.call("check", **{**state, "seed": self._seed.accepted(state["seed"], self._source.seed)})
+        elif state["order"] != "sampler" or self._seed.accepted(state["seed"], self.seed) != self.seed:
             raise ArgumentError("resume: the state is not from a Loader with a sampler and this seed")
+        self._seed.adopt(state["seed"])
         self._epochs.resume(state["epoch"], state["position"])
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Batch]:
+        self._prepare()
+        return self._epochs.iterate(self._batches.start)
+
+    def _prepare(self) -> None:
+        """Settles what an epoch or a state depends on: the rank and the seed."""
         self._join()
-        return self._epochs.iterate(self._batches)
+        seed = self._seed.settle(self.world_size, self._seed_matters)
+        if seed != self._source.seed:
+            self._source.change(seed=seed)
 
     def _join(self) -> None:
         """Updates rank and world size: Lightning's fit() starts the other processes after the constructor."""
@@ -317,74 +424,6 @@ class Loader:
         if found != (self.rank, self.world_size):
             self.rank, self.world_size = found
             self._source.change(rank=self.rank, world_size=self.world_size)
-
-    def _batches(self, epoch: int, position: int) -> Batches:
-        batches = self._python_batches(epoch, position) if self._python else self._native_batches(epoch, position)
-        return batches if self.device is None else to_device(batches, self.device)
-
-    def _native_batches(self, epoch: int, position: int) -> Batches:
-        assert self._memory is not None
-        # Started here, not in the generator: its threads work while the loop prepares.
-        stream = BatchStream(self._source, self._memory, epoch, position, self._sampled())
-        return self._collated(stream, self._collator(epoch))
-
-    def _collated(self, stream: BatchStream, collate: Callable[[Any, int], Any] | None) -> Batches:
-        try:
-            for raw in stream:
-                batch = self._fields.convert(raw)
-                if raw.bad:
-                    self._bad.warn("skipped" if self._on_error == "skip" else "replaced")
-                yield (batch if collate is None else collate(list(zip(*batch)), raw.end)), raw.end
-                del batch, raw  # their block is free when the loop has no tensor of it any more
-            self._warn_narrowed()
-        finally:
-            stream.close()
-
-    def _python_batches(self, epoch: int, position: int) -> Batches:
-        assert self._python_transforms is not None
-        order = EpochOrder(self._source, self._sampled(), epoch, position, self.batch_size, self.world_size)
-        collate = self._collator(epoch)
-        for samples, padding, end in self._python_transforms.epoch(order, self.drop_last):
-            if self._mixer is not None:
-                batch = self._mixer(self._collated_here(samples), padding, epoch, end)
-                samples = list(zip(*batch)) if collate is not None else samples
-            elif collate is None:
-                batch = self._collated_here(samples)
-            if collate is None:
-                yield (pin(batch) if self.pin_memory else batch), end
-            else:
-                yield collate(samples, end), end
-        self._warn_narrowed()
-
-    def _warn_narrowed(self) -> None:
-        """Warns once of 16-bit images that were converted to 8 bits."""
-        found = self._source.call("narrowed")
-        if found["times"] and not self._warned_narrowed:
-            self._warned_narrowed = True
-            narrowed(found)
-
-    def _collator(self, epoch: int) -> Callable[[Any, int], Any] | None:
-        """A function that calls collate_fn and pins the batch; None without collate_fn. Its random draws depend on the
-        seed, the epoch, the position after the batch and the rank."""
-        collate_fn, rank = self.collate_fn, self.rank
-        if collate_fn is None:
-            return None
-        generators = Generators(self.seed, collate_fn)
-
-        def collate(samples: list[Any], end: int) -> Any:
-            with generators.borrowed():
-                generators.seed(epoch, "batch", end, rank)
-                batch = collate_fn(samples)
-            return pin(batch) if self.pin_memory else batch
-
-        return collate
-
-    def _collated_here(self, samples: list[Any]) -> tuple[Any, ...]:
-        return with_image_format(stack(samples), self.fields, self._dtype, self._channels_last)
-
-    def _sampled(self) -> np.ndarray | None:
-        """The indices that the sampler returns; None without a sampler."""
-        return None if self._sampler is None else _arguments.sampled(self._sampler, self._source.samples)
 
     def close(self) -> None:
         """Stops all iterators and closes the dataset. The next use opens it again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._short_messages import shown
 from .base import Transform
 from .geometry import Fill, Mode
 from .interpolation import InterpolationMode
@@ -64,7 +65,7 @@ class RandAugmentV2(RandAugment):
 
 def _bins(n: int) -> str:
     if n < 2:
-        raise NotNative(f"num_magnitude_bins={n}: wanted at least 2")
+        raise NotNative(f"num_magnitude_bins={shown(n)}: wanted at least 2")
     return "" if n == 31 else f":bins={whole(n)}"
 
 

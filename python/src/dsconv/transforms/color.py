@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
+from .._short_messages import shown
 from .base import Transform
 from .not_native import NotNative
 from .op_parameters import number, numbers, probability, range_option, size_text, whole
@@ -39,7 +40,7 @@ def _strength(value: Any, hue: bool = False) -> str:
         return number(value or 0)
     low, high = (float(v) for v in value)
     if low == high == 0 and not hue:
-        raise NotNative(f"{value!r}: a factor that is always 0 is not native")
+        raise NotNative(f"{shown(value)}: a factor that is always 0 is not native")
     n = high if hue else round(high - 1, 12)
     if n >= 0 and (low, high) == ((-n, n) if hue else (max(0.0, 1 - n), 1 + n)):
         return number(n)
@@ -112,7 +113,7 @@ class RandomPosterize(Transform):
 
     def word(self) -> str:
         if not 1 <= self.bits <= 8:
-            raise NotNative(f"bits={self.bits}: wanted 1 to 8")
+            raise NotNative(f"bits={shown(self.bits)}: wanted 1 to 8")
         return f"posterize:{whole(self.bits)}" + probability(self.p)
 
 
@@ -125,7 +126,7 @@ class RandomSolarize(Transform):
 
     def word(self) -> str:
         if not 0 <= self.threshold <= 256:
-            raise NotNative(f"threshold={self.threshold}: wanted 0 to 256")
+            raise NotNative(f"threshold={shown(self.threshold)}: wanted 0 to 256")
         return "solarize:" + number(self.threshold) + probability(self.p)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from .._short_messages import shown
 from .base import Transform
 from .not_native import NotNative
 from .op_parameters import numbers, probability, range_option
@@ -105,7 +106,7 @@ class Normalize(Transform):
     def word(self) -> str:
         mean, std = _values(self.mean), _values(self.std)
         if not all(s > 0 for s in std):
-            raise NotNative(f"std={self.std}: wanted positive numbers")
+            raise NotNative(f"std={shown(self.std)}: wanted positive numbers")
         if mean == (0.485, 0.456, 0.406) and std == (0.229, 0.224, 0.225):
             return "normalize"
         return f"normalize:{numbers(mean)}:{numbers(std)}"
@@ -152,7 +153,9 @@ class RandomErasing(Transform):
 
     def word(self) -> str:
         if not 0 <= self.scale[0] <= self.scale[1] <= 1 or not 0 < self.ratio[0] <= self.ratio[1]:
-            raise NotNative(f"scale={self.scale}, ratio={self.ratio}: wanted low <= high, scale at most 1")
+            raise NotNative(
+                f"scale={shown(self.scale)}, ratio={shown(self.ratio)}: wanted low <= high, scale at most 1"
+            )
         s = "erase" + probability(self.p) + range_option("scale", self.scale, (0.02, 0.33))
         s += range_option("ratio", self.ratio, (0.3, 3.3))
         values = self.values()
@@ -170,7 +173,7 @@ def check_uint8_erasing(e: RandomErasing) -> None:
     """Raises NotNative if uint8 images cannot hold e's values."""
     values = e.values()
     if values is None or any(v != int(v) or not 0 <= v <= 255 for v in values):
-        raise NotNative(f"value={e.value!r}: uint8 images need whole numbers from 0 to 255")
+        raise NotNative(f"value={shown(e.value)}: uint8 images need whole numbers from 0 to 255")
 
 
 def _values(v: Any) -> tuple[float, ...]:

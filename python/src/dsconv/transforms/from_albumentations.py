@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._short_messages import shown
 from . import color, conversion, geometry
 from .base import Transform
 from .not_native import NotNative
@@ -72,7 +73,7 @@ def _steps(t: Any, join: Callable[[Sequence[Any]], Composed]) -> list[Step]:
 
 def _always(t: Any) -> None:
     if t.p < 1:
-        raise NotNative(f"p={t.p}: only p=1 is native")
+        raise NotNative(f"p={shown(t.p)}: only p=1 is native")
 
 
 def _crop(cls: Callable[[tuple[int, int]], Transform]) -> Callable[[Any], Transform]:
@@ -95,7 +96,7 @@ def _normalize(t: Any) -> Transform:
 def _to_float(t: Any) -> Transform:
     _always(t)
     if t.max_value not in (None, 255):
-        raise NotNative(f"max_value={t.max_value}: only 255 is native")
+        raise NotNative(f"max_value={shown(t.max_value)}: only 255 is native")
     return conversion.Converts("array", "float32")
 
 

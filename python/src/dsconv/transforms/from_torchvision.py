@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from .._short_messages import shown
 from . import automatic, color, conversion, geometry, mixing
 from .base import Transform
 from .nesting import AppliedAtRandom
@@ -106,7 +107,7 @@ def _random_rotation(t: Any) -> Transform:
 def _fill(t: Any) -> tuple[int, ...]:
     values = fill_values(t.fill)
     if len(values) not in (1, 3):
-        raise NotNative(f"fill={t.fill!r}: wanted one value or three")
+        raise NotNative(f"fill={shown(t.fill)}: wanted one value or three")
     return values
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
+from .._short_messages import shown
 from .base import Transform
 from .interpolation import InterpolationMode
 from .not_native import NotNative
@@ -40,7 +41,9 @@ class RandomResizedCrop(Transform):
 
     def word(self) -> str:
         if not 0 < self.scale[0] <= self.scale[1] <= 1 or not 0 < self.ratio[0] <= self.ratio[1]:
-            raise NotNative(f"scale={self.scale}, ratio={self.ratio}: wanted 0 < low <= high, scale at most 1")
+            raise NotNative(
+                f"scale={shown(self.scale)}, ratio={shown(self.ratio)}: wanted 0 < low <= high, scale at most 1"
+            )
         s = "rrc:" + size_text(self.size) + range_option("scale", self.scale, (0.08, 1.0))
         return s + range_option("ratio", self.ratio, (3 / 4, 4 / 3)) + filter_option(self.interpolation, "bilinear")
 
@@ -73,7 +76,7 @@ class Resize(Transform):
         if self.max_size is None:
             return f"resize:{shorter}{filter}"
         if whole(self.max_size) <= shorter:
-            raise NotNative(f"max_size={self.max_size} must be larger than the shorter side, {shorter}")
+            raise NotNative(f"max_size={shown(self.max_size)} must be larger than the shorter side, {shorter}")
         return f"resize:{shorter}:max={whole(self.max_size)}{filter}"
 
 
@@ -110,12 +113,12 @@ class RandomCrop(Transform):
         given = self.padding or 0
         p = tuple(whole(n) for n in (given if isinstance(given, Sequence) else (given,)))
         if len(p) not in (1, 2, 4) or min(p) < 0:
-            raise NotNative(f"padding={self.padding!r}: wanted one, two or four numbers of 0 or more")
+            raise NotNative(f"padding={shown(self.padding)}: wanted one, two or four numbers of 0 or more")
         return p
 
     def word(self) -> str:
         if self.padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise NotNative(f"padding_mode={self.padding_mode!r}: choose constant, edge, reflect or symmetric")
+            raise NotNative(f"padding_mode={shown(self.padding_mode)}: choose constant, edge, reflect or symmetric")
         s, p = "crop:" + size_text(self.size), self.borders()
         if any(p):
             s += f":pad={numbers(p)}"
@@ -163,7 +166,7 @@ class RandomRotation(Transform):
         d: Any = self.degrees
         low, high = d if isinstance(d, Sequence) else (-d, d)
         if not low <= high:
-            raise NotNative(f"degrees={d!r}: wanted low <= high")
+            raise NotNative(f"degrees={shown(d)}: wanted low <= high")
         s = "rotate:" + (number(high) if low == -high else numbers((low, high)))
         s += filter_option(self.interpolation, "nearest", AFFINE)
         if self.expand:

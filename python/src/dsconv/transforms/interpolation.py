@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from .._short_messages import shown
 from .not_native import NotNative
 
 
@@ -30,7 +31,7 @@ def interpolation_name(mode: Any) -> str:
         return _PILLOW[mode]
     name = getattr(mode, "value", mode)
     if not isinstance(name, str):
-        raise NotNative(f"interpolation {mode!r} is not an InterpolationMode")
+        raise NotNative(f"interpolation {shown(mode)} is not an InterpolationMode")
     if name not in {m.value for m in InterpolationMode}:
-        raise NotNative(f"interpolation {name!r}: choose one of InterpolationMode")
+        raise NotNative(f"interpolation {shown(name)}: choose one of InterpolationMode")
     return name

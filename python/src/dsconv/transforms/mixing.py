@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._short_messages import shown
 from .base import Transform
 from .not_native import NotNative
 from .op_parameters import number
@@ -45,7 +46,7 @@ class CutMix(MixUp):
 
 def _alpha(alpha: float) -> str:
     if not 0 < alpha < math.inf:
-        raise ValueError(f"alpha={alpha}: it must be a finite number above 0")
+        raise ValueError(f"alpha={shown(alpha)}: it must be a finite number above 0")
     return number(alpha)
 
 

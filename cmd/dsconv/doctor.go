@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/internal/doctor"
+	"github.com/dsconv/dsconv/internal/parallel"
+)
+
+func doctorCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "doctor",
+		Usage:     "examine this machine: what dsconv uses, what limits it, what is switched off",
+		ArgsUsage: "[DATASET...]",
+		Description: `Prints the libraries in this build, the limits of processors, memory and open files, the GPU, the
+Python packages that work with dsconv, and the disks that the datasets or folders lie on; the
+current folder's too. Lines with "!" are warnings, and an arrow says what to do.
+Nothing is written. A disk or program that does not answer within 10 seconds is said to hang.
+
+Examples:
+   dsconv doctor
+   dsconv doctor --json /data/train.lmdb
+
+Exit codes: 0 done, warnings included, 2 wrong usage.`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print the lines as JSON"},
+			&cli.StringFlag{Name: "python", Value: "python3", EnvVars: []string{"DSCONV_PYTHON"}, Usage: "examine the packages of this `PYTHON`"},
+		},
+		Action: func(cc *cli.Context) error {
+			var paths []string
+			if cc.Args().Present() {
+				var err error
+				if paths, err = argumentsOrMore(cc, "DATASET"); err != nil {
+					return err
+				}
+			}
+			return printDiagnosis(c, examine(cc.Context, cc.String("python"), paths), cc.Bool("json"))
+		},
+	}
+}
+
+// examine returns all lines of doctor.
+func examine(ctx context.Context, pythonName string, paths []string) []doctor.Line {
+	m := doctor.This(runtime.GOOS, runtime.NumCPU(), parallel.Cores())
+	lines := append(doctor.Libraries(version()), m.Limits(ctx)...)
+	lines = append(lines, m.Disk(ctx, "current folder", "."))
+	for _, path := range paths {
+		lines = append(lines, m.Disk(ctx, path, path))
+	}
+	python, packages := m.Python(ctx, pythonName, version())
+	return append(append(lines, m.GPU(ctx, packages)...), python...)
+}
+
+func printDiagnosis(c *console, lines []doctor.Line, asJSON bool) error {
+	warnings := 0
+	width := 0
+	for _, line := range lines {
+		if line.Status == doctor.Warning {
+			warnings++
+		}
+		if n := len(printable(line.Name)); n <= 24 {
+			width = max(width, n)
+		}
+	}
+	if asJSON {
+		return c.json(struct {
+			Warnings int           `json:"warnings"`
+			Lines    []doctor.Line `json:"lines"`
+		}{warnings, lines})
+	}
+	for _, line := range lines {
+		mark := " "
+		if line.Status == doctor.Warning {
+			mark = "!"
+		}
+		c.printf("%s %-*s  %s\n", mark, width, printable(line.Name), printable(line.Value))
+		if line.Advice != "" {
+			c.printf("  %*s  -> %s\n", width, "", printable(line.Advice))
+		}
+	}
+	if warnings > 0 {
+		c.printf("%d warning(s)\n", warnings)
+	}
+	return nil
+}

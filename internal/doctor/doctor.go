@@ -1,0 +1,168 @@
+// Package doctor examines the machine that dsconv runs on: what dsconv uses, what limits it, what is
+// switched off because something is missing, and what switches it on.
+//
+// Whatever may hang, a network disk or another program, has a time limit. Files are read through
+// [Machine.Root], so that tests examine machines that are not there.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Status says whether a Line needs attention.
+type Status string
+
+// The values of Status.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning"
+)
+
+// Line is one fact about the machine.
+type Line struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Status Status `json:"status"`
+	Advice string `json:"advice,omitempty"`
+}
+
+func ok(name, format string, args ...any) Line {
+	return Line{Name: name, Value: fmt.Sprintf(format, args...), Status: OK}
+}
+
+// advise adds advice to a line without a warning.
+func (l Line) advise(format string, args ...any) Line {
+	l.Advice = fmt.Sprintf(format, args...)
+	return l
+}
+
+// warn makes the line a warning with advice.
+func (l Line) warn(format string, args ...any) Line {
+	l.Status = Warning
+	return l.advise(format, args...)
+}
+
+// Machine is how a machine is asked.
+type Machine struct {
+	// Root is the folder / with /proc, /sys and all others.
+	Root fs.FS
+	// Resolve returns the absolute path without links of one that exists.
+	Resolve func(path string) (string, error)
+	// Space returns the size of the file system at path and what is free of it, in bytes.
+	Space func(path string) (size, free uint64, err error)
+	// Run runs a program and returns what it prints.
+	Run func(ctx context.Context, name string, args ...string) ([]byte, error)
+	// Getenv is os.Getenv.
+	Getenv func(name string) string
+	// CPUs is how many processors the process may run on, Cores how many dsconv uses by default.
+	CPUs, Cores int
+	// OS is runtime.GOOS.
+	OS string
+	// Timeout is how long a disk or a program may take to answer.
+	Timeout time.Duration
+}
+
+// This is the machine that the program runs on. cpus and cores are as Machine has them.
+func This(goos string, cpus, cores int) *Machine {
+	return &Machine{
+		Root: os.DirFS("/"), Resolve: resolve, Space: space, Run: run, Getenv: os.Getenv,
+		CPUs: cpus, Cores: cores, OS: goos, Timeout: 10 * time.Second,
+	}
+}
+
+// resolve returns the absolute path of what exists at path, or of the nearest folder above it.
+func resolve(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for up := abs; ; up = filepath.Dir(up) {
+		real, err := filepath.EvalSymlinks(up)
+		if err == nil || up == filepath.Dir(up) {
+			return real, err
+		}
+	}
+}
+
+func space(path string) (size, free uint64, err error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return 0, 0, &os.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	return st.Blocks * uint64(st.Bsize), st.Bavail * uint64(st.Bsize), nil
+}
+
+// run waits for the program alone: not for what it started, which may hold its output open.
+func run(ctx context.Context, name string, args ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, name, args...)
+	command.WaitDelay = time.Second
+	out, err := command.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if text := strings.TrimSpace(string(exit.Stderr) + string(out)); text != "" {
+			first, _, _ := strings.Cut(text, "\n")
+			return out, fmt.Errorf("%s: %s", name, first)
+		}
+	}
+	return out, err
+}
+
+// ask runs a program with the time limit. There is no program without its error being exec.ErrNotFound.
+func (m *Machine) ask(ctx context.Context, name string, args ...string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, m.Timeout)
+	defer cancel()
+	out, err := m.Run(limited, name, args...)
+	if limited.Err() != nil {
+		return nil, fmt.Errorf("%s did not answer within %v", name, m.Timeout)
+	}
+	return out, err
+}
+
+// within returns what f returns, or ok false if that takes too long. f is then left behind: nothing can
+// end a system call that waits for a disk.
+func within[T any](ctx context.Context, limit time.Duration, f func() T) (result T, ok bool) {
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	select {
+	case result = <-done:
+		return result, true
+	case <-limited.Done():
+		return result, false
+	}
+}
+
+// read returns the text of a small file of the machine, without spaces around it; "" if it cannot be read.
+func (m *Machine) read(path string) string {
+	text, err := fs.ReadFile(m.Root, strings.TrimPrefix(path, "/"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// has reports whether something is at path.
+func (m *Machine) has(path string) bool {
+	_, err := fs.Stat(m.Root, strings.TrimPrefix(path, "/"))
+	return err == nil
+}
+
+// size formats bytes in powers of two, as memory is sold and limits are given: 64 MiB.
+func size(n uint64) string {
+	x, i := float64(n), 0
+	for ; x >= 1023.5 && i < 5; i++ {
+		x /= 1024
+	}
+	return fmt.Sprintf("%.4g %s", x, []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}[i])
+}
