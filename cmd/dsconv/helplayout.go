@@ -103,6 +103,6 @@ func writeFlag(b *strings.Builder, name, text string, at, width int) {
 		wrapLine(b, fmt.Sprintf("%-*s", at-3, strings.TrimLeft(name, " "))+text, 3, at, width)
 		return
 	}
-	fmt.Fprintln(b, name)
+	wrapLine(b, strings.TrimLeft(name, " "), 3, 6, width)
 	wrapLine(b, text, at, at, width)
 }
