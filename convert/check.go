@@ -61,6 +61,7 @@ func (o *Options) validate() error {
 		value int64
 	}{
 		{"Limit", int64(o.Limit)},
+		{"Sample", int64(o.Sample)},
 		{"Checkpoint", o.Checkpoint},
 		{"Workers", int64(o.Workers)},
 		{"IOWorkers", int64(o.IOWorkers)},
@@ -77,6 +78,9 @@ func (o *Options) validate() error {
 	}
 	if s := o.Shards; s.Count > 0 && s.Size > 0 {
 		return fmt.Errorf("convert.New: Options.Shards.Count is %d and Options.Shards.Size is %d: use only one of them", s.Count, s.Size)
+	}
+	if err := o.checkSample(); err != nil {
+		return err
 	}
 	if err := o.Order.Validate(); err != nil {
 		return fmt.Errorf("convert.New: Options.Order: %w", err)

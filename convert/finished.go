@@ -17,7 +17,7 @@ func (p *Plan) Finished() (r *Report, ok bool) {
 	}
 	defer ds.Close()
 	m := ds.Meta()
-	if recipeDiff(m.Recipe, p.Meta.Recipe) != "" || !sameSchema(m.Schema, p.Meta.Schema) {
+	if p.recipeDiff(m.Recipe) != "" || !sameSchema(m.Schema, p.Meta.Schema) {
 		return nil, false
 	}
 	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Resumed: p.Len(), Results: Results{Written: ds.Len()}}

@@ -21,6 +21,10 @@ type Options struct {
 	// Patterns chooses samples by their source's path. Limit takes the first by key; 0 means all.
 	Patterns formats.Patterns
 	Limit    int
+	// Sample is the size of a random sample of the chosen samples, which SampleSeed decides; 0 means all.
+	// The samples are the same for every order of the source and any number of workers.
+	Sample     int
+	SampleSeed uint64
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
 	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
 	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.
@@ -40,9 +44,9 @@ type Options struct {
 	// created when it is needed.
 	OnError    OnError
 	Quarantine string
-	// Progress, if not nil, is called about every 100 ms, and once at the end. The calls come one after
-	// another, from the goroutine that writes, which waits meanwhile. If Progress panics, the run
-	// ends with an error.
+	// Progress, if not nil, is called about every 100 ms, when StepFinish begins, and once at the end. The
+	// calls come one after another, from the goroutine that writes, which waits meanwhile. If Progress
+	// panics, the run ends with an error.
 	Progress func(Progress)
 	// Command is what the user typed or called to start the conversion. Messages about the unfinished
 	// dataset name it. It may be empty.
@@ -71,11 +75,23 @@ type Sharding struct {
 
 const defaultShardSize = 1e9 // bytes
 
+// Step is what a run or an edit is doing.
+type Step string
+
+// The steps. An edit that finds nothing to change ends after the comparison.
+const (
+	StepWrite   Step = ""          // samples are read, processed and written
+	StepCompare Step = "comparing" // only edit.Add: which images of the source have changed
+	StepFinish  Step = "finishing" // all samples are written; the index and the last files are written and synced
+)
+
 // Progress is the progress of a run.
 type Progress struct {
 	Path        string // of the dataset that is written
-	Done, Total int    // samples of the plan
-	Skipped     int    // samples of the plan; not the files that were skipped when a folder was listed
-	BytesIn     int64  // of the images read so far
+	Step        Step
+	Done, Total int   // samples of the plan
+	Resumed     int   // of Done: an interrupted run before this one wrote them
+	Skipped     int   // samples of the plan; not the files that were skipped when a folder was listed
+	BytesIn     int64 // of the images read so far
 	Elapsed     time.Duration
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -98,6 +99,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 
 // copyHistory copies the source's record of edits to the plan.
 func (p *Plan) copyHistory() (err error) {
+	p.Meta.Renamed = p.src.Meta().Renamed
 	if p.Meta.History = p.src.Meta().History; p.Meta.History != nil {
 		p.removed, err = formats.RemovedFrom(p.src)
 	}
@@ -124,6 +126,13 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	sample := &randomSample{all: true}
+	if p.o.Sample > 0 {
+		included := func(in *formats.Info) bool { return patterns.IncludesFile(in.Name()) && ctx.Err() == nil }
+		if sample, err = newRandomSample(p.src, p.o.Sample, p.o.SampleSeed, included); err != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+	}
 	var keys keyOrder
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
@@ -136,7 +145,7 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		if err := errors.Join(ctx.Err(), keys.check(i, in.Key)); err != nil {
 			return err
 		}
-		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, in)) || !patterns.IncludesFile(in.Name()) {
+		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, in)) || !patterns.IncludesFile(in.Name()) || !sample.has(in.Key) {
 			continue
 		}
 		if err := p.addInfo(i, &in, h); err != nil {
@@ -273,6 +282,9 @@ func (p *Plan) recipe() map[string]string {
 	if p.o.Limit > 0 {
 		m["limit"] = fmt.Sprint(p.o.Limit)
 	}
+	if p.o.Sample > 0 {
+		m[SampleKey], m[SampleSeedKey] = fmt.Sprint(p.o.Sample), fmt.Sprint(p.o.SampleSeed)
+	}
 	m["source.format"] = p.src.Meta().Format
 	if !p.o.Split.FromSource() {
 		m["split"] = string(p.o.Split)
@@ -292,7 +304,7 @@ func (p *Plan) recipe() map[string]string {
 	if p.o.Create.Zstd > 0 && p.format.Traits().Zstd {
 		m["compress"] = fmt.Sprintf("zstd:%d", p.o.Create.Zstd)
 	}
-	return m
+	return recipepath.Relative(m, p.Path)
 }
 
 // Kept returns the number of files that are kept as they are.

@@ -110,7 +110,7 @@ func stratified(src formats.Dataset, shares []share) []string {
 	classes, splits := map[int64][]member{}, make([]string, src.Len())
 	for i := range splits {
 		in, _ := src.Info(i)
-		classes[in.Label] = append(classes[in.Label], member{splitHash(in.Key), i})
+		classes[in.Label] = append(classes[in.Label], member{keyHash(in.Key, 0), i})
 	}
 	for _, members := range classes {
 		slices.SortFunc(members, func(a, b member) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.index-b.index) })

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/preprocess"
@@ -124,7 +125,7 @@ func verb(command string) string {
 
 // checkSamePlan decodes the checkpoint b of an unfinished dataset, and checks that the dataset is of the same plan.
 func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
-	if diff := recipeDiff(was.Recipe, p.Meta.Recipe); diff != "" {
+	if diff := p.recipeDiff(was.Recipe); diff != "" {
 		return checkpoint{}, fmt.Errorf("%w: it was packed with other options (%s)", ErrCannotResume, diff)
 	}
 	n, err := decodeCheckpoint(b, p.fingerprint)
@@ -143,7 +144,7 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "other classes or fields"
 	}
-	if changes == "" && !reflect.DeepEqual(was.History, p.Meta.History) {
+	if changes == "" && (!reflect.DeepEqual(was.History, p.Meta.History) || !maps.Equal(was.Renamed, p.Meta.Renamed)) {
 		changes = "other edits by hand"
 	}
 	if changes != "" {
@@ -158,6 +159,12 @@ func sameSchema(a, b formats.Schema) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// recipeDiff describes the differences of an earlier recipe of the dataset from the plan's. Paths differ only
+// if they lead to other files.
+func (p *Plan) recipeDiff(was map[string]string) string {
+	return recipeDiff(recipepath.Resolve(was, p.Path), recipepath.Resolve(p.Meta.Recipe, p.Path))
 }
 
 // recipeDiff describes the differences of two recipes. A recipe of an older dsconv lacks the version

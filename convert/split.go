@@ -23,7 +23,8 @@ import (
 //
 //	""                     the source's own splits; "auto" means the same
 //	"none"                 no splits
-//	"train=0.9,val=0.1"    by shares of each class, decided by hashes of the keys
+//	"train=0.9,val=0.1"    by shares of each class, decided by hashes of the keys; with ":seed=3" at the end
+//	                       by others
 //	"fold"                 the splits in the source's column of that name
 type Splitter string
 
@@ -48,7 +49,11 @@ func (sp Splitter) shares() ([]share, error) {
 	}
 	var list []share
 	total := 0.0
-	for p := range strings.SplitSeq(string(sp), ",") {
+	text, _, err := sp.seed()
+	if err != nil {
+		return nil, err
+	}
+	for p := range strings.SplitSeq(text, ",") {
 		name, text, _ := strings.Cut(p, "=")
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0 && x <= 1) || name == "" || strings.Contains(name, " ") || formats.CheckSplit(name) != nil {
@@ -64,6 +69,18 @@ func (sp Splitter) shares() ([]share, error) {
 		return nil, fmt.Errorf("split %q: the shares add up to %g, not to 1", string(sp), total)
 	}
 	return list, nil
+}
+
+// seed returns the text of sp without the seed, and the seed of the hashes.
+func (sp Splitter) seed() (text string, seed uint64, err error) {
+	text, number, ok := strings.Cut(string(sp), ":seed=")
+	if !ok {
+		return text, 0, nil
+	}
+	if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
+		return text, 0, fmt.Errorf("split %q: the seed is a number, such as train=0.9,val=0.1:seed=3", string(sp))
+	}
+	return text, seed, nil
 }
 
 // ByShares reports whether splits are assigned by shares, such as train=0.9.
@@ -168,6 +185,7 @@ func (s *Splits) stratify(src formats.Dataset, memory int64) (err error) {
 	if s.codes, err = offheap.New[uint16](src.Len()); err != nil {
 		return err
 	}
+	_, seed, _ := s.splitter.seed() // shares has checked it
 	sorter := extsort.New("", memory)
 	defer func() { err = errors.Join(err, sorter.Close()) }()
 	sizes := map[int64]int{} // of the classes
@@ -179,7 +197,7 @@ func (s *Splits) stratify(src formats.Dataset, memory int64) (err error) {
 		}
 		sizes[in.Label]++
 		b = binary.BigEndian.AppendUint64(b[:0], uint64(in.Label))
-		b = binary.BigEndian.AppendUint64(b, splitHash(in.Key))
+		b = binary.BigEndian.AppendUint64(b, keyHash(in.Key, seed))
 		b = binary.BigEndian.AppendUint64(b, uint64(i))
 		if err := sorter.Add(b, nil); err != nil {
 			return err
@@ -214,6 +232,6 @@ func (s *Splits) codeOf(place, size int) int {
 	return len(s.shares) - 1
 }
 
-func splitHash(key string) uint64 {
-	return xxh3.Hash(append(binary.LittleEndian.AppendUint64(nil, 0), key...))
+func keyHash(key string, seed uint64) uint64 {
+	return xxh3.Hash(append(binary.LittleEndian.AppendUint64(nil, seed), key...))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ type AddOptions struct {
 	ShardSize int64
 	// Hash compares the bytes of files even if their size and time are unchanged.
 	Hash bool
+	// All adds all images of the source to a dataset that has a random sample of its source. Without it Add
+	// of images that such a dataset lacks is an error: it would be no sample any more.
+	All bool
 	// Prune says which samples are dropped because the source lacks them; "" drops none. Samples whose
 	// files the source has but could not read or excludes stay: see formats.Incomplete.
 	Prune Prune
@@ -62,7 +66,7 @@ type Added struct {
 	// KeptEdits samples that keep what was set by hand although the source has other values.
 	KeptOut   int `json:"kept_out"`
 	KeptEdits int `json:"kept_edits"`
-	// Reset counts samples whose edits by hand are dropped.
+	// Reset counts samples whose edits by hand are dropped, and classes that get their names in the source again.
 	Reset      int      `json:"reset"`
 	NewClasses []string `json:"new_classes,omitempty"`
 }
@@ -75,7 +79,7 @@ func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 // bytes are compared. Labels, splits and columns become those of src; edits by hand are kept. src stays open.
 //
 // A dataset that was packed from a table of labels needs src to be opened with the same table, and with
-// folder.Config's Like set to the dataset's schema: then class indices are read as they were.
+// folder.Config's Like set to the dataset's Meta.SourceSchema: then class indices are read as they were.
 //
 // Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. With an error of the run comes
 // a report. Adding a dataset to itself does nothing.
@@ -138,6 +142,9 @@ func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
 	if a.found.nothing() {
 		return nil, nil
 	}
+	if err := a.endSample(); err != nil {
+		return nil, err
+	}
 	a.union.removed = a.removals.remaining()
 	if a.found.New+a.found.Changed > 0 {
 		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
@@ -176,7 +183,17 @@ type pair struct {
 // buildUnion sets a.union to the union of target and source, without samples.
 func (a *adder) buildUnion() error {
 	meta := *a.target.Meta()
-	schema, err := uniteSchemas(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
+	from := a.src.Meta()
+	if a.o.ResetEdits {
+		a.found.Reset += len(meta.Renamed)
+		meta.Renamed = nil
+	} else {
+		var err error
+		if from, err = withRenamedClasses(from, meta.Renamed); err != nil {
+			return fmt.Errorf("the source: %w", err)
+		}
+	}
+	schema, err := uniteSchemas(meta.Schema, []formats.Schema{from.Schema}, func(int) string { return "the source" })
 	if err != nil {
 		return err
 	}
@@ -190,7 +207,7 @@ func (a *adder) buildUnion() error {
 	}
 	meta.Schema = schema
 	a.union = &union{meta: meta}
-	a.union.sources = []unionSource{newUnionSource(a.target.Dataset, true, &meta), newUnionSource(a.src, false, &meta)}
+	a.union.sources = []unionSource{newUnionSource(a.target.Dataset, true, &meta), newUnionSourceAs(a.src, from, false, &meta)}
 	src := &a.union.sources[1]
 	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
 	removed, err := a.target.Removed()
@@ -298,6 +315,22 @@ func (a *adder) newVersion() *version {
 		}
 	}
 	return v
+}
+
+// endSample returns an error if the dataset has a random sample of its source that it would not be any more. With
+// AddOptions.All the recipe forgets the sample.
+func (a *adder) endSample() error {
+	recipe := a.target.Meta().Recipe
+	if size := recipe[convert.SampleKey]; a.found.New == 0 || size == "" {
+		return nil
+	} else if !a.o.All {
+		return fmt.Errorf("%s has a random sample of %s images (--sample %s --seed %s), and this would add %d others: pack it again with another --sample, or add all with --all",
+			a.target.path, size, size, recipe[convert.SampleSeedKey], a.found.New)
+	}
+	a.union.meta.Recipe = maps.Clone(a.union.meta.Recipe)
+	delete(a.union.meta.Recipe, convert.SampleKey)
+	delete(a.union.meta.Recipe, convert.SampleSeedKey)
+	return nil
 }
 
 // assignSplits assigns splits to new samples by the dataset's recipe. Shares count old and new

@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/misuse"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // MergeOptions are the options of Merge. The zero value is usual.
@@ -19,6 +20,9 @@ type MergeOptions struct {
 	Options
 	// Names are the sources' names in errors, such as their paths; nil is source 1, source 2, ...
 	Names []string
+	// Paths are the sources' paths. Without them the recipe of the merged dataset has no table of labels and
+	// no file of an order of classes whose paths are relative to a source.
+	Paths []string
 	// Replace replaces a dataset at dst that dsconv wrote.
 	Replace bool
 	// Zstd is the level by which tars are compressed, 1 to 22; 0 is none.
@@ -60,7 +64,7 @@ func Merge(ctx context.Context, reg formats.Registry, dst string, sources []form
 	if !ok {
 		return nil, fmt.Errorf("%s: a %s cannot be written by a merge: give a name such as data.lmdb or data.tar", dst, f.Name())
 	}
-	m := &merger{names: o.Names}
+	m := &merger{names: o.Names, paths: o.Paths}
 	for i := len(m.names); i < len(sources); i++ {
 		m.names = append(m.names, fmt.Sprintf("source %d", i+1))
 	}
@@ -78,6 +82,9 @@ func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst stri
 	}
 	if o.Names != nil && len(o.Names) != len(sources) {
 		return fmt.Errorf("edit.Merge: Names has %d names for %d sources: give one for each, or nil", len(o.Names), len(sources))
+	}
+	if o.Paths != nil && len(o.Paths) != len(sources) {
+		return fmt.Errorf("edit.Merge: Paths has %d paths for %d sources: give one for each, or nil", len(o.Paths), len(sources))
 	}
 	for i, ds := range sources {
 		if err := misuse.Dataset("edit.Merge", fmt.Sprintf("source %d", i+1), ds); err != nil {
@@ -98,7 +105,7 @@ func (o *MergeOptions) converting() convert.Options {
 
 // plan plans the merged dataset.
 func (m *merger) plan(ctx context.Context, sources []formats.Dataset, f formats.WritableFormat, dst string, o convert.Options) (*convert.Plan, error) {
-	u, err := mergedUnion(sources, m.names)
+	u, err := m.unite(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +123,7 @@ func (m *merger) plan(ctx context.Context, sources []formats.Dataset, f formats.
 	if err != nil {
 		return nil, err
 	}
-	p.Meta.Recipe = mergedRecipe(u.meta.Recipe, p.Meta.Recipe)
+	p.Meta.Recipe = recipepath.Relative(mergedRecipe(u.meta.Recipe, p.Meta.Recipe), dst)
 	return p, nil
 }
 
@@ -155,23 +162,26 @@ func mergedRecipe(sources, files map[string]string) map[string]string {
 	return m
 }
 
-func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
+func (m *merger) unite(sources []formats.Dataset) (*union, error) {
 	meta := *sources[0].Meta()
-	meta.Recipe = recipeMap(&meta)
+	meta.Recipe = m.recipe(0, &meta)
 	var schemas []formats.Schema
-	for _, ds := range sources[1:] {
+	for i, ds := range sources[1:] {
 		schemas = append(schemas, ds.Meta().Schema)
 		meta.Columns = appendClasses(slices.Clone(meta.Columns), ds.Meta().Columns)
-		theirs := recipeMap(ds.Meta())
+		theirs := m.recipe(i+1, ds.Meta())
 		meta.Recipe = maps.Clone(meta.Recipe)
 		maps.DeleteFunc(meta.Recipe, func(k, v string) bool { return theirs[k] != v })
 	}
 	var err error
-	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return names[i+1] }); err != nil {
+	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return m.names[i+1] }); err != nil {
 		return nil, err
 	}
 	for _, s := range schemas {
 		relaxShapes(meta.Schema, s)
+	}
+	if meta.Renamed, err = mergedRenames(sources, m.names); err != nil {
+		return nil, err
 	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
@@ -187,6 +197,15 @@ func mergedUnion(sources []formats.Dataset, names []string) (*union, error) {
 		}
 	}
 	return u, nil
+}
+
+// recipe returns the recipe of source i's images, with absolute paths.
+func (m *merger) recipe(i int, meta *formats.Meta) map[string]string {
+	recipe := recipeMap(meta)
+	if m.paths != nil {
+		return recipepath.Resolve(recipe, m.paths[i])
+	}
+	return recipepath.WithoutRelative(recipe)
 }
 
 // recipeMap returns the recipe of a dataset's images. The images of a folder are copied. In shards
@@ -206,6 +225,7 @@ func recipeMap(m *formats.Meta) map[string]string {
 type merger struct {
 	union *union
 	names []string
+	paths []string // of the sources; nil if they are unknown
 	found Merged
 }
 

@@ -37,11 +37,13 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"},
 			labelTypeFlag(),
+			&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes that are not in the dataset yet: natural, or a file with one class per line", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`", DefaultText: "as packed"},
 			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`", DefaultText: "as packed"},
 			&cli.BoolFlag{Name: "prune", Usage: "drop samples that came from SRC and are not in it any more"},
 			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks"},
 			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
+			&cli.BoolFlag{Name: "all", Usage: "add all images of SRC to a dataset that pack --sample wrote"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
@@ -72,8 +74,10 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
-	cfg := packedConfig(cc, m)
-	var err error
+	cfg, err := packedConfig(cc, path, m, from)
+	if err != nil {
+		return err
+	}
 	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	}
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
 		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
-		Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
+		Hash: cc.Bool("hash"), All: cc.Bool("all"), ResetEdits: cc.Bool("reset-edits"),
 		Prune: pruning(cc),
 	})
 	o.progress.end()

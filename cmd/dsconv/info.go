@@ -16,24 +16,51 @@ func infoCommand(c *console) *cli.Command {
 		Name:        "info",
 		Usage:       "describe a dataset",
 		ArgsUsage:   "DATASET",
-		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
+		Description: outHelp + "\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
 		Action: func(cc *cli.Context) error {
-			ds, args, err := openFirst(cc, "DATASET")
+			args, err := arguments(cc, "DATASET")
 			if err != nil {
 				return err
 			}
-			defer ds.Close()
-			if cc.Bool("json") {
-				return c.json(ds.Meta())
+			several, err := openSeveral(cc.Context, args[0])
+			if err != nil {
+				return err
 			}
-			printInfo(c, ds.Meta())
-			if k, err := staging.FindPrevious(args[0]); err == nil {
-				c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(k.Path))
-			}
-			return nil
+			defer several.close()
+			return info(c, several, cc.Bool("json"))
 		},
 	}
+}
+
+// datasetInfo is the description of one dataset in a folder of several, for --json.
+type datasetInfo struct {
+	Dataset string `json:"dataset"` // its path
+	*formats.Meta
+}
+
+func info(c *console, several *openedDatasets, asJSON bool) error {
+	var list []datasetInfo
+	for k, ds := range several.datasets {
+		path := several.paths[k]
+		switch {
+		case asJSON && !several.folder:
+			return c.json(ds.Meta())
+		case asJSON:
+			list = append(list, datasetInfo{path, ds.Meta()})
+			continue
+		case several.folder:
+			c.printf("dataset    %s\n", printable(path))
+		}
+		printInfo(c, ds.Meta())
+		if p, err := staging.FindPrevious(path); err == nil {
+			c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
+		}
+	}
+	if asJSON {
+		return c.json(list)
+	}
+	return nil
 }
 
 // openFirst returns the arguments, and opens the dataset that is the first of them.
@@ -86,6 +113,9 @@ func printInfo(c *console, m *formats.Meta) {
 		if h.Origins > 0 {
 			c.printf("origins    %d collections\n", h.Origins+1)
 		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(m.Renamed)) {
+		c.printf("renamed    the source's class %s is %s\n", printable(from), printable(m.Renamed[from]))
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Recipe)) {
 		c.printf("recipe     %s = %s\n", printable(k), printable(m.Recipe[k]))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // detectFormat returns the format of the dataset at path.
@@ -56,25 +58,58 @@ func folderConfig(option func(name string) string) folder.Config {
 	}
 }
 
-// packedConfig returns how the source of a dataset is read: by the flags that are set, else as it was packed.
-func packedConfig(cc *cli.Context, m *formats.Meta) folder.Config {
+// packedConfig returns how from, if it is a folder, is read as the source of the dataset at path: by the flags
+// that are set, else as it was packed. The error is about a file that it was packed with and that is not there.
+func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (folder.Config, error) {
+	recipe := recipepath.Resolve(m.Recipe, path)
 	described := cc.IsSet("labels") && folder.IsDescription(cc.String("labels"))
 	cfg := folderConfig(func(name string) string {
 		if described && !cc.IsSet(name) {
 			return "" // a description replaces the recipe's options
 		}
-		return packedOption(cc, m, name)
+		if cc.IsSet(name) {
+			return cc.String(name)
+		}
+		return recipe[name]
 	})
-	cfg.Like, cfg.Patterns, cfg.Memory = m.Schema, formats.PatternsFromRecipe(m.Recipe), memory(cc)
-	return cfg
+	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
+	if f, err := detectFormat(from); err != nil || f.Name() != "folder" {
+		options := folderConfig(cc.String) // those of the recipe are for the folder that was packed
+		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
+		return options, nil // opening it returns the error
+	}
+	for option, file := range map[string]string{"labels": cfg.Labels, "class-order": cfg.ClassOrder} {
+		if err := checkPacked(cc, path, m.Recipe, option, file); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, nil
 }
 
-// packedOption returns the flag if it is set, else the option that the dataset was packed with.
-func packedOption(cc *cli.Context, m *formats.Meta, name string) string {
-	if cc.IsSet(name) {
-		return cc.String(name)
+// checkPacked returns an error if the file that the dataset at path was packed with by the option is not at
+// the place that its recipe says, and the flag does not say another.
+func checkPacked(cc *cli.Context, path string, recipe map[string]string, option, file string) error {
+	if file == "" || file == "natural" || cc.IsSet(option) {
+		return nil
 	}
-	return m.Recipe[name]
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		return nil // reading it returns the error
+	}
+	relativeTo := "the present folder, since an earlier dsconv wrote the dataset"
+	if recipe[recipepath.Base] != "" {
+		relativeTo = "the dataset's folder"
+	}
+	if filepath.IsAbs(recipe[option]) {
+		relativeTo = ""
+	}
+	text := fmt.Sprintf("%s was packed with --%s %s, and there is no such file: %s", path, option, recipe[option], file)
+	if relativeTo != "" {
+		text += " (the path is relative to " + relativeTo + ")"
+	}
+	if takesValue(cc.Command, option) {
+		return usageErrorf("%s; say where it is now with --%s FILE", text, option)
+	}
+	return usageErrorf("%s; put it there", text)
 }
 
 // splitList splits a list of a recipe.

@@ -18,7 +18,7 @@ func packFlags() []cli.Flag {
 	return writeFlags(
 		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of DST: lmdb, hdf5 (h5), shard (tar, webdataset) or tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
-		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1, or a column of the labels"},
+		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1 (with :seed=3 other images), or a column of the labels"},
 		&cli.StringFlag{Name: "labels", Usage: "table of labels in `FILE`: .csv, .tsv or .jsonl with the columns path (or file_name) and label; or labels.json of unpack"},
 		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the designated label"},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
@@ -41,6 +41,8 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "order", Usage: "`ORDER` of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
 		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
+		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
+		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images"},
 		&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`, such as '*.png' or train/; see above"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
@@ -67,7 +69,14 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	if err := positive(cc, "limit", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+	o.convert.Sample, o.convert.SampleSeed = cc.Int("sample"), cc.Uint64("seed")
+	switch {
+	case cc.IsSet("sample") && cc.IsSet("limit"):
+		return nil, usageErrorf("--sample and --limit exclude each other: --limit takes the first images, --sample random ones")
+	case cc.IsSet("seed") && !cc.IsSet("sample"):
+		return nil, usageErrorf("--seed is for --sample N; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
+	}
+	if err := positive(cc, "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
 		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {

@@ -36,7 +36,11 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 		return err
 	}
 	defer dst.Close()
-	src, err := openSource(cc.Context, cc.String("parity"), packedConfig(cc, dst.Meta()))
+	cfg, err := packedConfig(cc, path, dst.Meta(), cc.String("parity"))
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc.Context, cc.String("parity"), cfg)
 	if err != nil {
 		return err
 	}

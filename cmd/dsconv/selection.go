@@ -83,7 +83,9 @@ func nameFrom(text string) string {
 func (s *selection) hasKeys() bool { return len(s.keys) > 0 || s.keyFile != "" }
 
 // all reports whether nothing is named, so that a command which lists takes all samples.
-func (s *selection) all() bool { return !s.hasKeys() && len(s.patterns)+len(s.classes)+len(s.splits) == 0 }
+func (s *selection) all() bool {
+	return !s.hasKeys() && len(s.patterns)+len(s.classes)+len(s.splits) == 0
+}
 
 // chosenSamples are the selected samples of a dataset: one bit each.
 type chosenSamples struct {
@@ -332,6 +334,15 @@ func unknownClassError(what, name string, m *formats.Meta) error {
 		hint = fmt.Sprintf("; did you mean %s?", printable(classes[i]))
 	}
 	return usageErrorf("%s: unknown class; the dataset has the classes %s%s", what, shortList(classes, maxLines), hint)
+}
+
+// checkSplit returns an error if the dataset lacks the one split of the flag --split.
+func checkSplit(cc *cli.Context, ds formats.Dataset) error {
+	name := cc.String("split")
+	if name == "" {
+		return nil
+	}
+	return (&selection{splits: []string{name}}).checkSplits([]formats.Dataset{ds})
 }
 
 func (s *selection) checkSplits(all []formats.Dataset) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/verify"
@@ -23,7 +24,8 @@ func verifyCommand(c *console) *cli.Command {
 		Name:      "verify",
 		Usage:     "check a dataset against its checksums, or its pixels against Pillow's",
 		ArgsUsage: "DATASET",
-		Description: "Reads every block of every file and compares it with its checksum, so every flipped bit is found.\n" +
+		Description: outHelp + "\n\n" +
+			"Reads every block of every file and compares it with its checksum, so every flipped bit is found.\n" +
 			"Looks up every sample by its key, parses it and compares it with the manifest: order, label, size,\n" +
 			"encoding, checksum. Damage is reported with file, offset and key. If many samples are damaged, the\n" +
 			"first ones are listed, and all are counted by cause (--json lists all). A dataset that was copied or\n" +
@@ -49,25 +51,62 @@ func verifyCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
 			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			progressFlag(),
+			quietFlag(),
 			workersFlag("goroutines that read"),
 			memoryFlag(),
 		}, parityFlags()...),
-		Action: func(cc *cli.Context) error { return verifyDataset(cc, c) },
+		Action: func(cc *cli.Context) error { return verifyAll(cc, c) },
 	}
 }
 
 // verifyResult is the output of --json.
 type verifyResult struct {
+	Path string `json:"dataset,omitempty"` // in a folder of several datasets
 	*verify.Report
 	DryRun   bool           `json:"dry_run,omitempty"` // nothing was repaired: this is what would be done
 	Repaired *edit.Repaired `json:"repaired,omitempty"`
 }
 
-func verifyDataset(cc *cli.Context, c *console) error {
+// verifyAll verifies the datasets that the argument stands for.
+func verifyAll(cc *cli.Context, c *console) error {
 	args, err := arguments(cc, "DATASET")
 	if err != nil {
 		return err
 	}
+	paths, isFolder, err := datasetPaths(cc.Context, args[0])
+	if err != nil {
+		return err
+	}
+	if !isFolder {
+		return verifyDataset(cc, c, func(r verifyResult) error { return c.json(r) }, args...)
+	}
+	var list []verifyResult
+	var failed error
+	for _, path := range paths {
+		if !cc.Bool("json") {
+			c.printf("%s:\n", printable(path))
+		}
+		err := verifyDataset(cc, c, func(r verifyResult) error {
+			r.Path = path
+			list = append(list, r)
+			return nil
+		}, path)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+		}
+		if cc.Err() != nil {
+			break
+		}
+	}
+	if cc.Bool("json") {
+		failed = errors.Join(c.json(list), failed)
+	}
+	return failed
+}
+
+// verifyDataset verifies the dataset at the path args[0]. Its result goes to write if --json is given.
+func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, args ...string) error {
 	if cc.String("parity") != "" {
 		return compareWithPillow(cc, c, args[0])
 	}
@@ -78,11 +117,18 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if from == "" && (dry || cc.Bool("keep-old") || cc.IsSet("memory")) {
 		return usageErrorf("--dry-run, --keep-old and --memory are for --repair SRC")
 	}
-	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
+	show, err := newProgress(cc, c, progressWords{unit: "samples", finish: imageWords.finish})
+	if err != nil {
+		return err
+	}
+	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers"), Progress: func(p verify.Progress) {
+		show.show(convert.Progress{Path: args[0], Done: p.Done, Total: p.Total, BytesIn: p.Bytes, Elapsed: p.Elapsed})
+	}}
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
 	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
+	show.end()
 	if errors.Is(err, verify.ErrNoChecksums) {
 		return usageError{err}
 	}
@@ -91,21 +137,24 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
-		if done.Repaired, err = repair(cc, c, args[0], from, edit.RepairOptions{
+		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
 			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
 		}); err != nil {
 			return err
 		}
 		done.DryRun = dry
 		if len(done.Repaired.Lost) == 0 && !dry {
-			if done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o); err != nil {
+			done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o)
+			show.end()
+			if err != nil {
 				return err
 			}
 		}
 	}
-	if cc.Bool("json") {
-		err = c.json(done)
-	} else {
+	switch {
+	case cc.Bool("json"):
+		err = write(done)
+	case !cc.Bool("quiet"):
 		if done.DryRun {
 			c.printf("nothing is changed; without --dry-run this would be done:\n")
 		}

@@ -27,8 +27,8 @@ func (c classFolders) place(rel string) bool {
 
 // found adds a folder.
 func (c classFolders) found(rel string) {
-	if c.place(rel) {
-		c[rel] = c[rel]
+	if _, known := c[rel]; !known && c.place(rel) {
+		c[rel] = false
 	}
 }
 

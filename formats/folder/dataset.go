@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/lifetime"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -170,6 +171,9 @@ func newSource(in filesystem, cfg *Config, folders classFolders) (source, error)
 // describe sets what is known before the files.
 func (d *Dataset) describe(cfg *Config) {
 	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
+	if _, onDisk := d.in.(disk); onDisk {
+		d.meta.Recipe = recipepath.Absolute(d.meta.Recipe)
+	}
 	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()

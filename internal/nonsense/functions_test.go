@@ -36,11 +36,11 @@ var functions = []any{
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
-	codec.Inspect, codec.NewDecoder, codec.NewEncoder,
+	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
 
 	convert.New, convert.NewVersion, convert.WriteTable,
 
-	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.Repair, edit.Undo,
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,

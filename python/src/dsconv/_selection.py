@@ -70,6 +70,17 @@ class Selection:
                 raise ArgumentError(f"{name}: the Datasets differ in it: give {name} to the Loader")
         return values[0] if values else None
 
+    def transform_of(self, transform: Any, transforms: Any) -> Any:
+        """What the Loader's arguments of these names give, else the Datasets' transform."""
+        if transform is not None and transforms is not None:
+            raise ArgumentError("transform and transforms are the same argument: give one of them")
+        given = transform if transforms is None else transforms
+        if given is None and self.of_datasets("transforms") is not None:
+            raise ArgumentError(
+                "the Dataset has transforms for whole items: give the Loader a transform for the images"
+            )
+        return self.of_datasets("transform") if given is None else given
+
 
 def select(path: Any, split: Any, indices: Any) -> Selection:
     """The samples that the arguments of those names give."""

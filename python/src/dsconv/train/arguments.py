@@ -152,7 +152,10 @@ def loading(group: argparse._ArgumentGroup) -> None:
         "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="of the DataLoader"
     )
     group.add_argument(
-        "--prefetch-factor", type=positive, default=2, metavar="N", help="batches to prefetch (default: 2)"
+        "--prefetch-factor",
+        type=positive,
+        metavar="N",
+        help="batches to prefetch for each worker or thread (default: 2 a worker; of dsconv, 2 in all)",
     )
     group.add_argument("--threads", type=positive, metavar="N", help="of dsconv (default: number of cores)")
 

@@ -1,0 +1,129 @@
+// Package recipepath keeps the paths in a dataset's recipe relative to the folder that the dataset is in, so
+// that the dataset and the files can be moved together, and equal data give equal bytes.
+package recipepath
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+)
+
+// The recipe's key Base says what its paths are relative to: dataset, the folder that the dataset is in. Recipes
+// of earlier versions lack it: their paths are as the user gave them, relative to the folder that dsconv ran in.
+const (
+	Base    = "paths"
+	dataset = "dataset"
+)
+
+// keys are those of the paths.
+var keys = []string{"labels", "class-order"}
+
+// isPath reports whether the value of one of keys is a path.
+func isPath(value string) bool { return value != "" && value != "natural" }
+
+// Absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
+func Absolute(recipe map[string]string) map[string]string {
+	return replace(recipe, func(path string) string {
+		if abs, err := filepath.Abs(path); err == nil {
+			return abs
+		}
+		return path
+	})
+}
+
+// Relative returns the recipe of a dataset at the path, in which absolute paths are relative.
+func Relative(recipe map[string]string, path string) map[string]string {
+	changed := false
+	to := replace(recipe, func(file string) string {
+		if !filepath.IsAbs(file) {
+			return file // in a file system of a program
+		}
+		rel, err := relative(folderOf(path), file)
+		if err != nil {
+			return file
+		}
+		changed = true
+		return filepath.ToSlash(rel)
+	})
+	if changed {
+		to[Base] = dataset
+	}
+	return to
+}
+
+// Resolve returns the recipe of the dataset at the path with paths that can be opened, as Relative wants them.
+func Resolve(recipe map[string]string, path string) map[string]string {
+	if recipe[Base] != dataset {
+		return Absolute(recipe)
+	}
+	to := replace(recipe, func(file string) string {
+		if filepath.IsAbs(file) {
+			return file
+		}
+		return filepath.Join(withoutLinks(folderOf(path)), filepath.FromSlash(file))
+	})
+	delete(to, Base)
+	return to
+}
+
+// WithoutRelative returns the recipe without the paths that are relative to a dataset, whose path is unknown.
+func WithoutRelative(recipe map[string]string) map[string]string {
+	if recipe[Base] != dataset {
+		return recipe
+	}
+	to := maps.Clone(recipe)
+	for _, key := range append(keys, Base) {
+		if key == Base || isPath(to[key]) && !filepath.IsAbs(to[key]) {
+			delete(to, key)
+		}
+	}
+	return to
+}
+
+// replace returns a copy of the recipe with other paths.
+func replace(recipe map[string]string, path func(string) string) map[string]string {
+	to := maps.Clone(recipe)
+	for _, key := range keys {
+		if isPath(to[key]) {
+			to[key] = path(to[key])
+		}
+	}
+	return to
+}
+
+// folderOf returns the absolute path of the folder that the dataset at path is in.
+func folderOf(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	return filepath.Dir(abs)
+}
+
+// relative returns the path of file relative to folder, so that it leads there also if folder has links in
+// its path. It keeps links below the common folder: they may move together.
+func relative(folder, file string) (string, error) {
+	real := withoutLinks(folder)
+	rel, err := filepath.Rel(folder, file)
+	if err == nil && (real == folder || sameFile(filepath.Join(real, rel), file)) {
+		return rel, nil
+	}
+	return filepath.Rel(real, filepath.Join(withoutLinks(filepath.Dir(file)), filepath.Base(file)))
+}
+
+// withoutLinks returns the path of a folder, of which the end may not exist yet, without links.
+func withoutLinks(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		return real
+	}
+	if up := filepath.Dir(folder); up != folder {
+		return filepath.Join(withoutLinks(up), filepath.Base(folder))
+	}
+	return folder
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
