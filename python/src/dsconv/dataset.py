@@ -136,7 +136,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         self: Dataset[Any],
         path: Path,
         split: Splits = None,
-        transform: Callable[[Any], Any] | None = None,
+        transform: Callable[[Image], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
         *,
         transforms: Callable[..., Any] | None = None,
@@ -290,7 +290,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
             dsconv.Error: any other error.
         """
         return show(
-            self.root, _splits(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
+            self.root, split_names(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
             columns=columns, size=size,
         )  # fmt: skip
 

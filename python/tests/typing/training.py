@@ -138,13 +138,13 @@ def loaders(path: Path, table: Path) -> None:
 def wrong(path: Path) -> None:
     """Is never called: type checkers report each line, and that a comment is not needed."""
     dsconv.Dataset(path, transform="rrc:224")  # type: ignore[call-overload]
-    dsconv.Dataset(path, transform=collate)  # type: ignore[arg-type]
+    dsconv.Dataset(path, transform=collate)  # type: ignore[call-overload]
     dsconv.Loader(path, 8, colour="gray")  # type: ignore[call-overload]
     dsconv.Loader(path, "8")  # type: ignore[call-overload]
-    images, labels, keys = next(iter(dsconv.Loader(path, 8)))  # type: ignore[misc]
+    names: list[str] = next(iter(dsconv.Loader(path, 8)))[1]  # type: ignore[assignment]
     train: dsconv.Loader[dict[str, int]] = dsconv.Loader(path, 8)  # type: ignore[assignment]
     items: dsconv.Dataset[tuple[Tensor, int]] = dsconv.Dataset(path)  # type: ignore[assignment]
-    print(images, labels, keys, train, items)
+    print(names, train, items)
 
 
 if __name__ == "__main__":
