@@ -99,6 +99,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 
 // copyHistory copies the source's record of edits to the plan.
 func (p *Plan) copyHistory() (err error) {
+	p.Meta.Renamed = p.src.Meta().Renamed
 	if p.Meta.History = p.src.Meta().History; p.Meta.History != nil {
 		p.removed, err = formats.RemovedFrom(p.src)
 	}

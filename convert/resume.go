@@ -144,7 +144,7 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "other classes or fields"
 	}
-	if changes == "" && !reflect.DeepEqual(was.History, p.Meta.History) {
+	if changes == "" && (!reflect.DeepEqual(was.History, p.Meta.History) || !maps.Equal(was.Renamed, p.Meta.Renamed)) {
 		changes = "other edits by hand"
 	}
 	if changes != "" {

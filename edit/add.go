@@ -66,7 +66,7 @@ type Added struct {
 	// KeptEdits samples that keep what was set by hand although the source has other values.
 	KeptOut   int `json:"kept_out"`
 	KeptEdits int `json:"kept_edits"`
-	// Reset counts samples whose edits by hand are dropped.
+	// Reset counts samples whose edits by hand are dropped, and classes that get their names in the source again.
 	Reset      int      `json:"reset"`
 	NewClasses []string `json:"new_classes,omitempty"`
 }
@@ -79,7 +79,7 @@ func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 // bytes are compared. Labels, splits and columns become those of src; edits by hand are kept. src stays open.
 //
 // A dataset that was packed from a table of labels needs src to be opened with the same table, and with
-// folder.Config's Like set to the dataset's schema: then class indices are read as they were.
+// folder.Config's Like set to the dataset's Meta.SourceSchema: then class indices are read as they were.
 //
 // Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. With an error of the run comes
 // a report. Adding a dataset to itself does nothing.
@@ -183,7 +183,17 @@ type pair struct {
 // buildUnion sets a.union to the union of target and source, without samples.
 func (a *adder) buildUnion() error {
 	meta := *a.target.Meta()
-	schema, err := uniteSchemas(meta.Schema, []formats.Schema{a.src.Meta().Schema}, func(int) string { return "the source" })
+	from := a.src.Meta()
+	if a.o.ResetEdits {
+		a.found.Reset += len(meta.Renamed)
+		meta.Renamed = nil
+	} else {
+		var err error
+		if from, err = withRenamedClasses(from, meta.Renamed); err != nil {
+			return fmt.Errorf("the source: %w", err)
+		}
+	}
+	schema, err := uniteSchemas(meta.Schema, []formats.Schema{from.Schema}, func(int) string { return "the source" })
 	if err != nil {
 		return err
 	}
@@ -197,7 +207,7 @@ func (a *adder) buildUnion() error {
 	}
 	meta.Schema = schema
 	a.union = &union{meta: meta}
-	a.union.sources = []unionSource{newUnionSource(a.target.Dataset, true, &meta), newUnionSource(a.src, false, &meta)}
+	a.union.sources = []unionSource{newUnionSource(a.target.Dataset, true, &meta), newUnionSourceAs(a.src, from, false, &meta)}
 	src := &a.union.sources[1]
 	src.marks, src.origin = nil, func(uint16) uint16 { return a.origin }
 	removed, err := a.target.Removed()

@@ -180,6 +180,9 @@ func (m *merger) unite(sources []formats.Dataset) (*union, error) {
 	for _, s := range schemas {
 		relaxShapes(meta.Schema, s)
 	}
+	if meta.Renamed, err = mergedRenames(sources, m.names); err != nil {
+		return nil, err
+	}
 	meta.Format = "merge"
 	u := &union{meta: meta}
 	origins := 0 // each source is a separate collection, or several

@@ -22,6 +22,10 @@ type Labels struct {
 	Columns []string // names of label fields ("label" is the designated one), of the user's columns, or "split"
 	// Rows are the cells of each sample, one for each column, by its key or path.
 	Rows map[string][]string
+	// Choose, if not nil, is called with the dataset, and returns whether the sample of an index gets Cells. Then
+	// there are no Rows.
+	Choose func(formats.Dataset) (func(i int) bool, error)
+	Cells  []string
 	// Sep is between several labels of a multi-hot field; "" is what the dataset was packed with.
 	Sep string
 	// Type says what numbers are that are not yet classes of the dataset: "index" or "name", or
@@ -190,6 +194,9 @@ func (r *relabeler) validColumns() []string {
 
 // rows returns the table's row of each sample, nil if it has none. A row without a sample is an error.
 func (r *relabeler) rows() ([][]string, error) {
+	if r.table.Choose != nil {
+		return r.sameRows()
+	}
 	rows := make([][]string, r.target.Len())
 	unused := maps.Clone(r.table.Rows)
 	for i := range rows {
@@ -215,6 +222,25 @@ func (r *relabeler) rows() ([][]string, error) {
 	if len(unused) > 0 {
 		return nil, fmt.Errorf("%w: the table has %d keys or paths that are not in the dataset, such as %q",
 			formats.ErrKey, len(unused), slices.Min(slices.Collect(maps.Keys(unused))))
+	}
+	return rows, nil
+}
+
+// sameRows returns the one row of all chosen samples.
+func (r *relabeler) sameRows() ([][]string, error) {
+	if len(r.table.Rows) > 0 || len(r.table.Cells) != len(r.table.Columns) {
+		return nil, fmt.Errorf("edit.Relabel: with Choose give one cell in Cells for each of Columns, and no Rows; there are %d cells for %d columns",
+			len(r.table.Cells), len(r.table.Columns))
+	}
+	chosen, err := r.target.choose(r.table.Choose)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]string, r.target.Len())
+	for i := range rows {
+		if chosen(i) {
+			rows[i] = r.table.Cells
+		}
 	}
 	return rows, nil
 }

@@ -55,11 +55,23 @@ func RemoveSelected(ctx context.Context, reg formats.Registry, path string, choo
 		return nil, err
 	}
 	defer t.Close()
-	gone, err := choose(t.Dataset)
+	gone, err := t.choose(choose)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	return t.remove(ctx, gone, &o)
+}
+
+// choose calls a caller's function that chooses samples.
+func (t *target) choose(choose func(formats.Dataset) (func(i int) bool, error)) (func(i int) bool, error) {
+	chosen, err := choose(t.Dataset)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", t.path, err)
+	case chosen == nil:
+		return nil, fmt.Errorf("%s: the function that chooses samples returned nil", t.path)
+	}
+	return chosen, nil
 }
 
 // remove removes the samples for which gone returns true.

@@ -101,7 +101,11 @@ func (r *repairer) plan(ctx context.Context, found *verify.Report, o convert.Opt
 	if err := sameFields(t.Meta().Schema, r.src.Meta().Schema); err != nil {
 		return nil, fmt.Errorf("the source: %w", err)
 	}
-	v.union.sources = append(v.union.sources, newUnionSource(r.src, false, &v.union.meta), newUnionSource(r.src, true, &v.union.meta))
+	from, err := withRenamedClasses(r.src.Meta(), t.Meta().Renamed)
+	if err != nil {
+		return nil, fmt.Errorf("the source: %w", err)
+	}
+	v.union.sources = append(v.union.sources, newUnionSourceAs(r.src, from, false, &v.union.meta), newUnionSourceAs(r.src, from, true, &v.union.meta))
 	if err := r.restoreAll(ctx, v, o.Workers); err != nil {
 		return nil, err
 	}

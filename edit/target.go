@@ -30,7 +30,7 @@ func open(reg formats.Registry, path string) (*target, error) {
 }
 
 // Describe returns what describes the dataset at path, which is about to be edited: its source for Add is
-// opened by its Schema (folder.Config's Like) and its Recipe. A new version that was complete
+// opened by its SourceSchema (folder.Config's Like) and its Recipe. A new version that was complete
 // but not published is published first, as each edit does.
 func Describe(ctx context.Context, reg formats.Registry, path string) (*formats.Meta, error) {
 	if err := new(Options).check(ctx, "edit.Describe", reg, "path", path); err != nil {

@@ -50,8 +50,12 @@ type change struct {
 var _ formats.Dataset = (*union)(nil)
 
 func newUnionSource(ds formats.Dataset, ready bool, meta *formats.Meta) unionSource {
+	return newUnionSourceAs(ds, ds.Meta(), ready, meta)
+}
+
+// newUnionSourceAs is newUnionSource for a dataset whose classes have the names in own.
+func newUnionSourceAs(ds formats.Dataset, own *formats.Meta, ready bool, meta *formats.Meta) unionSource {
 	p := unionSource{Dataset: ds, ready: ready, identical: true}
-	own := ds.Meta()
 	for i, f := range meta.Schema {
 		j := own.Schema.Index(f.Name)
 		p.field = append(p.field, j)

@@ -197,6 +197,8 @@ type Traits struct {
 	Sharded bool
 	// Zstd: CreateOptions.Zstd compresses the files themselves.
 	Zstd bool
+	// ClassNames: the data files have the name of each sample's class, besides its index.
+	ClassNames bool
 	// LabelsInManifest: only the manifest holds splits, columns and a designated label of kind
 	// Label, so that FileReuser can change them without touching the data.
 	LabelsInManifest bool

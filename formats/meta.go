@@ -1,6 +1,9 @@
 package formats
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Version is the latest version of dsconv's files. A reader rejects a larger one.
 // A dataset is written with the lowest version that keeps an older dsconv from harming it:
@@ -23,6 +26,9 @@ type Meta struct {
 	Stats  Stats             `json:"stats"`
 	// History counts the recorded edits; nil if there are none.
 	History *History `json:"history,omitempty"`
+	// Renamed maps classes of the source to those of the designated label, if they were renamed by hand: the
+	// name in the source to the name in Schema. A class that is not in it has one name.
+	Renamed map[string]string `json:"renamed_classes,omitempty"`
 	// Files lists the data files in order, relative to the dataset, where it has several.
 	Files []string `json:"files,omitempty"`
 }
@@ -45,11 +51,11 @@ type Stats struct {
 }
 
 // RequiredVersion is the version that the dataset must be written with: the first one that can
-// edit it without losing anything. Version 2 added the record of edits, labels that are
+// edit it without losing anything. Version 2 added the records of edits and of renamed classes, labels that are
 // numbers, and patterns that exclude folders, whose files an older add would take.
 func (m *Meta) RequiredVersion() int {
 	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
-	if numbers || m.History != nil || m.Recipe[PatternRuleKey] != "" {
+	if numbers || m.History != nil || len(m.Renamed) > 0 || m.Recipe[PatternRuleKey] != "" {
 		return 2
 	}
 	return 1
@@ -61,4 +67,29 @@ func (m *Meta) Classes() []string {
 		return m.Schema[i].Classes
 	}
 	return nil
+}
+
+// SourceSchema returns Schema with the names that the classes of the designated label have in the source: see
+// Renamed. If several classes of the source are one, it has the name of the first, in the order of names.
+func (m *Meta) SourceSchema() Schema {
+	if len(m.Renamed) == 0 || len(m.Classes()) == 0 {
+		return m.Schema
+	}
+	sources := map[string][]string{} // by name in the dataset
+	for _, from := range slices.Sorted(maps.Keys(m.Renamed)) {
+		sources[m.Renamed[from]] = append(sources[m.Renamed[from]], from)
+	}
+	classes, taken := slices.Clone(m.Classes()), map[string]bool{}
+	for i, name := range classes {
+		if from := sources[name]; len(from) > 0 && !slices.Contains(from, name) {
+			classes[i] = from[0]
+		}
+		if taken[classes[i]] {
+			return m.Schema // a class was made by hand with the old name of another one
+		}
+		taken[classes[i]] = true
+	}
+	schema := slices.Clone(m.Schema)
+	schema[m.Schema.LabelIndex()].Classes = classes
+	return schema
 }

@@ -30,7 +30,8 @@ func benchCommand(c *console) *cli.Command {
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
 or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
 the epoch in which the trainer or the GPU waited for data. A sentence for each dataset names
-its bottleneck.
+its bottleneck. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
+OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
@@ -59,6 +60,9 @@ Augmentations:
 			}
 			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
+				return err
+			}
+			if paths, err = allDatasets(cc.Context, paths); err != nil {
 				return err
 			}
 			o, err := benchOptions(cc)

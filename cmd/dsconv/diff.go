@@ -20,7 +20,8 @@ func diffCommand(c *console) *cli.Command {
 		Description: "Prints a line for each key that differs: + if only B has it, - if only A has it, ~ if both have it, and\n" +
 			"what differs: bytes (as stored), pixels (as decoded), label, split, column. If bytes differ and pixels do\n" +
 			"not, the image is encoded differently. Labels are compared by name. Samples with equal checksums are not\n" +
-			"read.\n\n" +
+			"read. If A and B are folders with a dataset for each split, such as OUT/ of dsconv pack --format, the\n" +
+			"datasets of one name are compared: OUT/train.lmdb with other/train.h5.\n\n" +
 			"Example:\n   dsconv diff images/ out.lmdb\n\n" +
 			"Exit codes: 0 no difference, 1 differences or the command failed, 2 wrong usage.",
 		Flags: []cli.Flag{
@@ -29,21 +30,54 @@ func diffCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read"),
 		},
 		Action: func(cc *cli.Context) error {
-			a, args, err := openFirst(cc, "A", "B")
+			args, err := arguments(cc, "A", "B")
 			if err != nil {
 				return err
 			}
-			defer a.Close()
-			b, err := openSource(cc.Context, args[1], folder.Config{})
+			pairs, several, err := diffPairs(cc.Context, args[0], args[1])
 			if err != nil {
 				return err
 			}
-			defer b.Close()
 			w := bufio.NewWriter(c.out)
-			err = compare(cc, &differences{console{out: w}, cc.Bool("json"), cc.Bool("quiet")}, a, b)
+			d := &differences{console: console{out: w}, asJSON: cc.Bool("json"), quiet: cc.Bool("quiet")}
+			for _, p := range pairs {
+				if several {
+					d.dataset = p.name
+				}
+				if one := comparePaths(cc, d, p); !errors.Is(one, errDiffer) {
+					err = errors.Join(err, one)
+				} else if err == nil {
+					err = errDiffer
+				}
+				if cc.Err() != nil {
+					break
+				}
+			}
 			return errors.Join(err, w.Flush())
 		},
 	}
+}
+
+var errDiffer = errors.New("the datasets differ")
+
+// comparePaths compares the datasets of a pair.
+func comparePaths(cc *cli.Context, d *differences, p diffPair) error {
+	if p.a == "" || p.b == "" {
+		d.oneDataset(p)
+		return errDiffer
+	}
+	a, err := openSource(cc.Context, p.a, folder.Config{})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := openSource(cc.Context, p.b, folder.Config{})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	d.heading()
+	return compare(cc, d, a, b)
 }
 
 func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
@@ -56,7 +90,7 @@ func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
 	}
 	d.summary(r)
 	if !r.Same() {
-		return errors.New("the datasets differ")
+		return errDiffer
 	}
 	return nil
 }
@@ -66,9 +100,36 @@ func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
 type differences struct {
 	console
 	asJSON, quiet bool
+	dataset       string // the name of the datasets that are compared, in folders of several
 }
 
 func (d *differences) object(v any) { _ = writeJSON(d.out, v, "") }
+
+// heading writes the name of the datasets that are compared, in folders of several.
+func (d *differences) heading() {
+	if d.dataset != "" && !d.asJSON {
+		d.printf("%s:\n", printable(d.dataset))
+	}
+}
+
+// oneDataset writes that only one of two folders has a dataset.
+func (d *differences) oneDataset(p diffPair) {
+	side, sign := "a", "-"
+	if p.a == "" {
+		side, sign = "b", "+"
+	}
+	if d.asJSON {
+		d.object(map[string]string{"dataset": p.name, "only_in": side})
+		return
+	}
+	d.printf("%s dataset %s\n", sign, printable(p.name))
+}
+
+// datasetChange is a change in one of several pairs of datasets, for --json.
+type datasetChange struct {
+	Dataset string `json:"dataset"`
+	diff.Change
+}
 
 // oneSided writes the fields and columns that only one side has. JSON has them in the summary.
 func (d *differences) oneSided(sign string, l diff.OneSided) {
@@ -86,6 +147,8 @@ func (d *differences) oneSided(sign string, l diff.OneSided) {
 func (d *differences) change(c diff.Change) {
 	switch {
 	case d.quiet:
+	case d.asJSON && d.dataset != "":
+		d.object(datasetChange{d.dataset, c})
 	case d.asJSON:
 		d.object(c)
 	case c.Kind == diff.ChangeAdded:
@@ -124,7 +187,11 @@ func listText(values []string) string {
 
 func (d *differences) summary(r *diff.Report) {
 	if d.asJSON {
-		d.object(map[string]any{"summary": r, "only_a": r.OnlyA, "only_b": r.OnlyB})
+		summary := map[string]any{"summary": r, "only_a": r.OnlyA, "only_b": r.OnlyB}
+		if d.dataset != "" {
+			summary["dataset"] = d.dataset
+		}
+		d.object(summary)
 		return
 	}
 	d.printf("%d keys in both; %d added, %d removed, %d changed", r.Common, r.Added, r.Removed, r.Changed)

@@ -13,27 +13,81 @@ import (
 
 func infoCommand(c *console) *cli.Command {
 	return &cli.Command{
-		Name:        "info",
-		Usage:       "describe a dataset",
-		ArgsUsage:   "DATASET",
-		Description: "Example:\n   dsconv info out.lmdb\n\n" + exitCodes,
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
+		Name:      "info",
+		Usage:     "describe a dataset",
+		ArgsUsage: "DATASET",
+		Description: "Counts the images of each class, the encodings and the sizes, from the index. That is left out for more\n" +
+			"than two million samples, and for labels that are not in the index (several labels of one image,\n" +
+			"numbers) if the images have more than 1 GB, unless --counts is given.\n\n" + outHelp + "\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "counts", Usage: "count classes, encodings and sizes, however long it takes"},
+			&cli.BoolFlag{Name: "json", Usage: "print dataset.json and the counts as JSON"},
+		},
 		Action: func(cc *cli.Context) error {
-			ds, args, err := openFirst(cc, "DATASET")
+			args, err := arguments(cc, "DATASET")
 			if err != nil {
 				return err
 			}
-			defer ds.Close()
-			if cc.Bool("json") {
-				return c.json(ds.Meta())
+			several, err := openSeveral(cc.Context, args[0])
+			if err != nil {
+				return err
 			}
-			printInfo(c, ds.Meta())
-			if k, err := staging.FindPrevious(args[0]); err == nil {
-				c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(k.Path))
-			}
-			return nil
+			defer several.close()
+			return info(cc, c, several)
 		},
 	}
+}
+
+// datasetInfo is the description of a dataset for --json.
+type datasetInfo struct {
+	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
+	*formats.Meta
+	Counts *infoCounts `json:"counts,omitempty"` // nil if they would take long
+}
+
+// maxLabelBytes is the most bytes of images that info reads for the labels in their records without --counts.
+const maxLabelBytes = 1e9
+
+// countsQuickly reports whether counting takes a moment only.
+func countsQuickly(ds formats.Dataset) bool {
+	return ds.Len() <= maxCounted && (newLabelReader(ds).inInfo() || ds.Meta().Stats.Bytes <= maxLabelBytes)
+}
+
+func info(cc *cli.Context, c *console, several *openedDatasets) error {
+	asJSON := cc.Bool("json")
+	var list []datasetInfo
+	for k, ds := range several.datasets {
+		path := several.paths[k]
+		var counts *infoCounts
+		if cc.Bool("counts") || countsQuickly(ds) {
+			var err error
+			if counts, err = countSamples(cc.Context, ds); err != nil {
+				return err
+			}
+		}
+		switch {
+		case asJSON && !several.folder:
+			return c.json(datasetInfo{Meta: ds.Meta(), Counts: counts})
+		case asJSON:
+			list = append(list, datasetInfo{path, ds.Meta(), counts})
+			continue
+		case several.folder:
+			c.printf("dataset    %s\n", printable(path))
+		}
+		printInfo(c, ds.Meta())
+		if counts != nil {
+			counts.print(c)
+		} else {
+			c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
+		}
+		if p, err := staging.FindPrevious(path); err == nil {
+			c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
+		}
+	}
+	if asJSON {
+		return c.json(list)
+	}
+	return nil
 }
 
 // openFirst returns the arguments, and opens the dataset that is the first of them.
@@ -86,6 +140,9 @@ func printInfo(c *console, m *formats.Meta) {
 		if h.Origins > 0 {
 			c.printf("origins    %d collections\n", h.Origins+1)
 		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(m.Renamed)) {
+		c.printf("renamed    the source's class %s is %s\n", printable(from), printable(m.Renamed[from]))
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Recipe)) {
 		c.printf("recipe     %s = %s\n", printable(k), printable(m.Recipe[k]))

@@ -46,7 +46,7 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET [KEY...]",
-		Description: "DATASET may be a folder with a dataset for each split, as dsconv pack --format writes it: OUT/.\n" +
+		Description: outHelp + "\n\n" +
 			"Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of --json is\n" +
 			"a sample's index in the dataset, from 0; with --split that is the index in the split, as loaders use it.\n" +
 			"Several labels of an image are separated by semicolons.\n\n" + selectionHelp + "\n\n" +

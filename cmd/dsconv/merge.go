@@ -17,11 +17,11 @@ func mergeCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "merge",
 		Usage:     "merge several datasets into one",
-		ArgsUsage: "DST SRC SRC...",
-		Description: "Samples are copied as they are stored. The sources must have the same fields. Classes are\n" +
+		ArgsUsage: "DST SRC...",
+		Description: "SRC may be a folder with a dataset for each split, such as OUT/: all of them are sources. Samples are copied as they are stored. The sources must have the same fields. Classes are\n" +
 			"merged by name, those of the first source first. A sample that several sources have with the same\n" +
 			"bytes and labels is written once; samples with the same key that differ are an error.\n\n" +
-			"Example:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n\n" + exitCodes,
+			"Examples:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n   dsconv merge all.lmdb OUT/\n\n" + exitCodes,
 		Flags: writeFlags(
 			&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 			&cli.StringFlag{Name: "compress", Usage: "compress tars; `METHOD` is zstd or zstd:LEVEL"},
@@ -33,7 +33,7 @@ func mergeCommand(c *console) *cli.Command {
 }
 
 func merge(cc *cli.Context, c *console) (failed error) {
-	args, err := argumentsOrMore(cc, "DST", "SRC", "SRC")
+	args, err := argumentsOrMore(cc, "DST", "SRC")
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,15 @@ func merge(cc *cli.Context, c *console) (failed error) {
 	if err := checkWritable(args[0]); err != nil {
 		return err
 	}
+	paths, err := allDatasets(cc.Context, args[1:])
+	if err != nil {
+		return err
+	}
+	if len(paths) < 2 {
+		return usageErrorf("SRC is missing: give two datasets or more, or a folder of several: see dsconv merge --help")
+	}
 	var sources []formats.Dataset
-	for _, path := range args[1:] {
+	for _, path := range paths {
 		ds, err := openSource(cc.Context, path, folder.Config{Memory: o.convert.Memory})
 		if err != nil {
 			return err
@@ -68,7 +75,7 @@ func merge(cc *cli.Context, c *console) (failed error) {
 		}()
 	}
 	r, err := edit.Merge(cc.Context, dsconv.Formats(), args[0], sources, edit.MergeOptions{
-		Options: o.editing(), Names: args[1:], Paths: args[1:], Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
+		Options: o.editing(), Names: paths, Paths: paths, Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
 		Order: o.convert.Order, ShardSize: o.convert.Shards.Size,
 	})
 	o.progress.end()

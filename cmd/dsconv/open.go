@@ -72,7 +72,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 		}
 		return recipe[name]
 	})
-	cfg.Like, cfg.Patterns, cfg.Memory = m.Schema, formats.PatternsFromRecipe(m.Recipe), memory(cc)
+	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
 	if f, err := detectFormat(from); err != nil || f.Name() != "folder" {
 		options := folderConfig(cc.String) // those of the recipe are for the folder that was packed
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,10 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
+
+// outHelp explains a folder of datasets in help texts.
+const outHelp = `DATASET may be a folder with a dataset for each split, such as dsconv pack --format lmdb writes: OUT/
+stands for OUT/train.lmdb and OUT/val.lmdb.`
 
 // datasetPaths returns the datasets that path stands for: itself, or if it is a folder with a dataset for each
 // split, as dsconv pack --format writes it, the datasets in it. Other files in that folder are ignored.
@@ -30,6 +35,19 @@ func datasetPaths(ctx context.Context, path string) (paths []string, isFolder bo
 		return nil, false, err
 	}
 	return paths, true, nil
+}
+
+// allDatasets returns the datasets that paths stand for.
+func allDatasets(ctx context.Context, paths []string) ([]string, error) {
+	var all []string
+	for _, path := range paths {
+		list, _, err := datasetPaths(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 // checkOnlyDatasets returns an error if the folder, which has the datasets at paths, has something that makes it
@@ -121,4 +139,43 @@ func (o *openedDatasets) close() error {
 		err = errors.Join(err, ds.Close())
 	}
 	return err
+}
+
+// diffPair are two datasets to compare. A path is "" if only the other side has a dataset of that name.
+type diffPair struct{ name, a, b string }
+
+// diffPairs returns the datasets to compare: a and b themselves, or if both are folders of datasets, those of one
+// name.
+func diffPairs(ctx context.Context, a, b string) (pairs []diffPair, several bool, err error) {
+	inA, folderA, err := datasetPaths(ctx, a)
+	if err != nil {
+		return nil, false, err
+	}
+	inB, folderB, err := datasetPaths(ctx, b)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case !folderA && !folderB:
+		return []diffPair{{a: a, b: b}}, false, nil
+	case folderA != folderB:
+		if folderB {
+			a, inA = b, inB
+		}
+		return nil, false, usageErrorf("%s: it has several datasets (%s), which are compared with those of a folder like it: give one of them", a, shortList(fileNames(inA), 5))
+	}
+	byName := map[string]*diffPair{}
+	for _, path := range inA {
+		byName[datasetName(path)] = &diffPair{name: datasetName(path), a: path}
+	}
+	for _, path := range inB {
+		name := datasetName(path)
+		if byName[name] == nil {
+			byName[name] = &diffPair{name: name}
+		}
+		byName[name].b = path
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		pairs = append(pairs, *byName[name])
+	}
+	return pairs, true, nil
 }

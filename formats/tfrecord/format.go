@@ -30,4 +30,4 @@ func (Format) Match(path string) bool {
 }
 
 // Traits implements formats.WritableFormat.
-func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true} }
+func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true, ClassNames: true} }

@@ -40,7 +40,7 @@ var functions = []any{
 
 	convert.New, convert.NewVersion, convert.WriteTable,
 
-	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.Repair, edit.Undo,
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,

@@ -1,0 +1,278 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/staging"
+)
+
+// RenameOptions are the options of RenameClasses. The zero value is usual.
+type RenameOptions struct {
+	Options
+	// Merge allows new names that other classes have: the samples of both are then one class. The old
+	// class stays without samples, so that the indices of the other classes do not change.
+	Merge bool
+}
+
+// RenameReport is the result of RenameClasses.
+type RenameReport struct {
+	Report
+	Renamed `json:"what"`
+}
+
+// Renamed is what RenameClasses found. With Options.DryRun nothing was changed.
+type Renamed struct {
+	Renamed []RenamedClass `json:"renamed"`
+	Merged  []RenamedClass `json:"merged,omitempty"` // into a class that there is
+}
+
+// RenamedClass is a class that has another name now, or is part of another class.
+type RenamedClass struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Samples int    `json:"samples"` // with that class
+}
+
+// RenameClasses renames classes of the designated label in the dataset at path; names has the new name by the
+// old one. All are renamed at once, so two classes can exchange their names. The indices of classes
+// do not change. The dataset records the names, so that Add knows the classes of the source.
+//
+// A class that the dataset lacks is an error, unless it was renamed so before. No image is decoded. With
+// an error of the run comes a report.
+func RenameClasses(ctx context.Context, reg formats.Registry, path string, names map[string]string, o RenameOptions) (*RenameReport, error) {
+	if err := o.check(ctx, "edit.RenameClasses", reg, "path", path); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, errors.New("edit.RenameClasses: names is empty: give the new name of each class by its old one")
+	}
+	f, err := reg.ByExistingPath(path)
+	if err != nil {
+		return nil, err
+	}
+	finished, err := recovered(f, path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := openTarget(f, path, "changed", f.Open)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	r := &renamer{target: t, names: maps.Clone(names), allowed: o.Merge, finished: finished}
+	p, err := r.plan(ctx, o.converting())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	done, err := finish(ctx, p, t.format, path, t.Len(), &o.Options)
+	return &RenameReport{Report: *done, Renamed: r.found}, err
+}
+
+// recovered publishes a version that an interrupted edit had only to publish, and reports whether there was one.
+func recovered(f formats.Format, path string) (bool, error) {
+	if _, ok := f.(formats.WritableFormat); !ok {
+		return false, nil // openTarget returns the error
+	}
+	return staging.Recover(path)
+}
+
+type renamer struct {
+	target  *target
+	names   map[string]string // new name by old one
+	allowed bool              // classes may be merged
+	// finished: the present version was only published now. If it has the new names, an interrupted run made
+	// it, which must not be done twice: that would exchange two names again.
+	finished bool
+	field    int // the designated label
+	found    Renamed
+
+	classes []string // of the new version
+	into    []int    // by class: the one that it becomes part of; itself if it is not merged
+}
+
+// plan plans the new version. The plan is nil if there is nothing to do.
+func (r *renamer) plan(ctx context.Context, o convert.Options) (*convert.Plan, error) {
+	if err := r.check(); err != nil || len(r.names) == 0 {
+		return nil, err
+	}
+	if err := r.newClasses(); err != nil {
+		return nil, err
+	}
+	t := r.target
+	v := t.subset(func(int) bool { return true })
+	v.union.meta = *withClasses(t.Meta(), r.classes)
+	v.union.meta.Renamed = r.record()
+	v.union.sources[0] = newUnionSourceAs(t.Dataset, &v.union.meta, true, &v.union.meta)
+	var err error
+	if v.union.removed, err = t.Removed(); err != nil {
+		return nil, err
+	}
+	if err := r.changes(ctx, v); err != nil {
+		return nil, err
+	}
+	// Only the description changes.
+	v.keepData = len(r.found.Merged) == 0 && !t.format.Traits().ClassNames && t.inOneFile()
+	return v.plan(ctx, o)
+}
+
+// check checks the names, and drops those that were given before.
+func (r *renamer) check() error {
+	m := r.target.Meta()
+	r.field = m.Schema.LabelIndex()
+	if len(m.Classes()) == 0 {
+		return fmt.Errorf("%w: the dataset has no names of classes", formats.ErrSchema)
+	}
+	if r.finished && maps.Equal(r.names, m.Renamed) {
+		clear(r.names)
+	}
+	for _, from := range slices.Sorted(maps.Keys(r.names)) {
+		to := r.names[from]
+		switch known := slices.Contains(m.Classes(), from); {
+		case to == "", to != strings.TrimSpace(to), !utf8.ValidString(to):
+			return fmt.Errorf("%w: rename %q to %q: the new name must be text without white space around it", formats.ErrSchema, from, to)
+		case known && from == to, !known && m.Renamed[from] == to && slices.Contains(m.Classes(), to):
+			delete(r.names, from) // an earlier run did it
+		case !known:
+			return fmt.Errorf("%w: the dataset has no class %q; its classes are %s", formats.ErrSchema, from, firstNames(m.Classes()))
+		}
+	}
+	return nil
+}
+
+// firstNames lists at most 20 names for a message.
+func firstNames(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return listNames(names[:most]) + ", ..."
+	}
+	return listNames(names)
+}
+
+// newClasses determines the classes of the new version, and which are merged.
+func (r *renamer) newClasses() error {
+	old := r.target.Meta().Classes()
+	r.classes, r.into = slices.Clone(old), make([]int, len(old))
+	owner := map[string]int{}
+	for i, name := range old {
+		r.into[i] = i
+		if _, renamed := r.names[name]; !renamed {
+			owner[name] = i
+		}
+	}
+	for i, from := range old {
+		to, renamed := r.names[from]
+		if !renamed {
+			continue
+		}
+		c := RenamedClass{From: from, To: to}
+		if first, taken := owner[to]; taken {
+			if !r.allowed {
+				return fmt.Errorf("%w: %q cannot be renamed to %q, because another class has this name: --merge-classes makes them one class", formats.ErrSchema, from, to)
+			}
+			r.into[i] = first
+			r.found.Merged = append(r.found.Merged, c)
+			continue
+		}
+		owner[to], r.classes[i] = i, to
+		r.found.Renamed = append(r.found.Renamed, c)
+	}
+	for _, c := range r.found.Merged {
+		if i, taken := owner[c.From]; taken {
+			return fmt.Errorf("%w: %q becomes part of %q and keeps its place among the classes, so %q cannot be renamed to it at the same time: use another name",
+				formats.ErrSchema, c.From, c.To, old[i])
+		}
+	}
+	return nil
+}
+
+// record returns the record of renamed classes for the new version.
+func (r *renamer) record() map[string]string {
+	var merged []string // present names of classes that others become part of
+	for i, to := range r.into {
+		if to != i {
+			merged = append(merged, r.target.Meta().Classes()[to])
+		}
+	}
+	return renamedClasses(r.target.Meta().Renamed, r.names, merged)
+}
+
+// changes sets the change of each sample whose data or row of the manifest changes, and counts the samples.
+func (r *renamer) changes(ctx context.Context, v *version) error {
+	if r.target.Meta().Schema[r.field].Kind == formats.MultiHot {
+		return r.changesOfMany(ctx, v)
+	}
+	counts := make([]int, len(r.into))
+	shared := make([]*change, len(r.into)) // by class; nil changes nothing
+	for i, to := range r.into {
+		_, renamed := r.names[r.target.Meta().Classes()[i]]
+		if to != i || renamed && r.target.format.Traits().ClassNames {
+			shared[i] = new(change)
+			shared[i].setLabel(r.field, int64(to))
+		}
+	}
+	for i := range v.union.samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in, err := r.target.Info(i)
+		if err != nil {
+			return err
+		}
+		if in.Label >= 0 && in.Label < int64(len(counts)) {
+			counts[in.Label]++
+			v.union.samples[i].change = shared[in.Label]
+		}
+	}
+	r.count(counts)
+	return nil
+}
+
+// changesOfMany is changes for several labels of one image.
+func (r *renamer) changesOfMany(ctx context.Context, v *version) error {
+	counts := make([]int, len(r.into))
+	var s formats.Sample
+	for i := range v.union.samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.target.Read(i, &s); err != nil {
+			return err
+		}
+		hot := &s.Values[r.field]
+		merged := slices.Clone(hot.Data)
+		for x, set := range hot.Data {
+			if set == 0 || x >= len(r.into) {
+				continue
+			}
+			counts[x]++
+			if r.into[x] != x {
+				merged[x], merged[r.into[x]] = 0, set
+			}
+		}
+		if !slices.Equal(merged, hot.Data) {
+			now := *hot
+			now.Data = merged
+			v.union.samples[i].change = new(change)
+			v.union.samples[i].change.set(r.field, now)
+		}
+	}
+	r.count(counts)
+	return nil
+}
+
+// count sets the number of samples of each class that is renamed.
+func (r *renamer) count(counts []int) {
+	for _, list := range [][]RenamedClass{r.found.Renamed, r.found.Merged} {
+		for k := range list {
+			list[k].Samples = counts[slices.Index(r.target.Meta().Classes(), list[k].From)]
+		}
+	}
+}
