@@ -90,8 +90,8 @@ def pack(
     """Converts src, a folder of images or a dataset, into the dataset dst.
 
     The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
-    "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains them; None is the
-    command's default.
+    "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains
+    them; None is the command's default.
 
     `encode` is "keep" (no byte changes), "jpeg-tiled" (no pixel changes, and random crops are decoded alone),
     "jpeg:90", "png" or "raw". `resize` is "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or "cover:WxH". `split` is
