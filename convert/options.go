@@ -44,9 +44,9 @@ type Options struct {
 	// created when it is needed.
 	OnError    OnError
 	Quarantine string
-	// Progress, if not nil, is called about every 100 ms, and once at the end. The calls come one after
-	// another, from the goroutine that writes, which waits meanwhile. If Progress panics, the run
-	// ends with an error.
+	// Progress, if not nil, is called about every 100 ms, when StepFinish begins, and once at the end. The
+	// calls come one after another, from the goroutine that writes, which waits meanwhile. If Progress
+	// panics, the run ends with an error.
 	Progress func(Progress)
 	// Command is what the user typed or called to start the conversion. Messages about the unfinished
 	// dataset name it. It may be empty.
@@ -75,11 +75,23 @@ type Sharding struct {
 
 const defaultShardSize = 1e9 // bytes
 
+// Step is what a run or an edit is doing.
+type Step string
+
+// The steps. An edit that finds nothing to change ends after the comparison.
+const (
+	StepWrite   Step = ""          // samples are read, processed and written
+	StepCompare Step = "comparing" // only edit.Add: which images of the source have changed
+	StepFinish  Step = "finishing" // all samples are written; the index and the last files are written and synced
+)
+
 // Progress is the progress of a run.
 type Progress struct {
 	Path        string // of the dataset that is written
-	Done, Total int    // samples of the plan
-	Skipped     int    // samples of the plan; not the files that were skipped when a folder was listed
-	BytesIn     int64  // of the images read so far
+	Step        Step
+	Done, Total int   // samples of the plan
+	Resumed     int   // of Done: an interrupted run before this one wrote them
+	Skipped     int   // samples of the plan; not the files that were skipped when a folder was listed
+	BytesIn     int64 // of the images read so far
 	Elapsed     time.Duration
 }

@@ -49,6 +49,7 @@ type run struct {
 	shown   time.Time
 	kept    int  // positions at the last checkpoint
 	silent  bool // Progress panicked: it is not called again
+	step    Step
 
 	idle, read, process, ordered chan *job
 	budget                       outputBudget
@@ -99,7 +100,14 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		err = r.keepFilesBefore(len(r.files))
 	}
 	if err == nil {
+		r.step = StepFinish
+		err = r.showProgress(true)
+	}
+	if err == nil {
 		err = r.timedWrite(r.commitDataset)
+	}
+	if err == nil {
+		r.step = StepWrite // which has no name: all is done
 	}
 	err = errors.Join(err, r.w.Close())
 	if err != nil {
@@ -240,18 +248,16 @@ func (r *run) dispatch(ctx context.Context) error {
 	return nil
 }
 
-// progressInterval is the time between two calls of Progress.
-const progressInterval = 100 * time.Millisecond
-
-// showProgress calls Options.Progress, unless it was called a moment ago and this is not the last call.
-func (r *run) showProgress(last bool) error {
-	if r.o.Progress == nil || r.silent || !last && time.Since(r.shown) < progressInterval {
+// showProgress calls Options.Progress, unless it was called a moment ago and the call may be left out.
+func (r *run) showProgress(always bool) error {
+	if r.o.Progress == nil || r.silent || !always && time.Since(r.shown) < parallel.ProgressInterval {
 		return nil
 	}
 	r.shown = time.Now()
 	err := guard.Do(func() error {
 		r.o.Progress(Progress{
-			Path: r.Path, Done: r.state.Next, Total: r.Len(), Skipped: len(r.state.Skipped), BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
+			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.Len(), Resumed: r.report.Resumed, Skipped: len(r.state.Skipped),
+			BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 		})
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,6 +25,9 @@ type Options struct {
 	OnStart func(onlyA, onlyB OneSided)
 	// OnChange, if not nil, is called for each change, in key order.
 	OnChange func(Change)
+	// Progress, if not nil, is called about every 100 ms and once at the end, with how many of the samples
+	// of both datasets were compared, and how many there are.
+	Progress func(done, total int)
 }
 
 // Run finds, in key order, every sample that only A has, that only B has, or that both have with
@@ -37,7 +41,7 @@ func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) 
 		misuse.Negative("diff.Run", "Options.Workers", o.Workers)); err != nil {
 		return nil, err
 	}
-	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta())}
+	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta()), progress: o.Progress}
 	r := &Report{Aspects: map[Aspect]int{}}
 	r.OnlyA, r.OnlyB = c.oneSided(a.Meta(), b.Meta())
 	if o.OnStart != nil {
@@ -51,7 +55,9 @@ func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) 
 	}); err != nil {
 		return nil, err
 	}
-	r.Common = c.common
+	if r.Common = c.common; o.Progress != nil {
+		o.Progress(a.Len()+b.Len(), a.Len()+b.Len())
+	}
 	return r, nil
 }
 
@@ -81,7 +87,10 @@ func (c *comparison) run(ctx context.Context, workers int, found func(*Change)) 
 		case <-ctx.Done():
 			continue
 		}
-		if t.change.Kind != ChangeModified || len(t.change.What) > 0 {
+		switch {
+		case t.change.Kind == "":
+			c.progress(t.compared, c.a.Len()+c.b.Len())
+		case t.change.Kind != ChangeModified || len(t.change.What) > 0:
 			found(&t.change)
 		}
 	}
@@ -94,14 +103,17 @@ type comparison struct {
 	a, b   formats.Dataset
 	match  match
 	common int // of join's goroutine
+
+	progress func(done, total int)
 }
 
 // task is a key to report in key order, by way of a reader if its samples must be read.
 type task struct {
-	change Change
-	i, j   int
-	a, b   formats.Info
-	done   chan struct{} // closed once change is complete
+	change   Change // without a Kind it is only progress: so many samples were compared
+	compared int
+	i, j     int
+	a, b     formats.Info
+	done     chan struct{} // closed once change is complete
 }
 
 // queue sends tasks to the readers, as they are free, and to the report, in key order.
@@ -143,9 +155,16 @@ func (c *comparison) join(q queue) error {
 	if err := b.next(); err != nil {
 		return err
 	}
+	shown := time.Now()
 	for n := 0; !a.end || !b.end; n++ {
 		if n%1024 == 0 && q.ctx.Err() != nil {
 			return q.ctx.Err()
+		}
+		if c.progress != nil && time.Since(shown) >= parallel.ProgressInterval {
+			shown = time.Now()
+			if err := q.send(&task{compared: a.at + b.at}, false); err != nil {
+				return err
+			}
 		}
 		onlyA := !a.end && (b.end || a.info.Key < b.info.Key)
 		onlyB := !onlyA && (a.end || b.info.Key < a.info.Key)

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -18,7 +20,10 @@ import (
 func (a *adder) compareImages(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(4, a.o.Workers, parallel.Cores()))
+	defer func() { _ = g.Wait() }() // also if Progress panics
+	compared := parallel.Counter{Show: a.showCompared()}
 	for k := range a.pairs {
+		compared.Add(1)
 		p := &a.pairs[k]
 		if p.old < 0 || p.src < 0 {
 			continue
@@ -42,6 +47,19 @@ func (a *adder) compareImages(ctx context.Context) error {
 		})
 	}
 	return g.Wait()
+}
+
+// showCompared returns what reports the progress of compareImages; nil if nobody wants it.
+func (a *adder) showCompared() func(done int) {
+	if a.o.Progress == nil {
+		return nil
+	}
+	start := time.Now()
+	return func(done int) {
+		a.o.Progress(convert.Progress{
+			Path: a.target.path, Step: convert.StepCompare, Done: done, Total: len(a.pairs), Elapsed: time.Since(start),
+		})
+	}
 }
 
 // imageDiffers reports whether two images differ by checksum or size, without reading them.

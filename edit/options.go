@@ -25,8 +25,8 @@ type Options struct {
 	KeepOld bool
 	// DryRun plans the edit and changes nothing: the report tells what would be done.
 	DryRun bool
-	// Progress, if not nil, is called every 100 ms and once at the end, by one goroutine at a time. It is
-	// not called while the edit is planned.
+	// Progress, if not nil, is called every 100 ms and once at the end, by one goroutine at a time. While
+	// an edit is planned, only Add calls it, if it compares images for long: see convert.StepCompare.
 	Progress func(convert.Progress)
 	// Command is what the user repeats to resume the edit; messages about an unfinished version name
 	// it. It may be "".

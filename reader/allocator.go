@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -12,19 +13,19 @@ import (
 // that was kept is released, or when the Run is stopped.
 type Allocator func(size int) []byte
 
-// MemorySize is the size in bytes of a batch's images: what an Allocator is asked for.
+// MemorySize is the size in bytes of a batch's images, of all views: what an Allocator is asked for.
 func (l *Loader) MemorySize() int {
-	return l.config.BatchSize * l.frame.entryBytes()
+	return l.frame.imageBytes(l.config.BatchSize)
 }
 
 // Slots is the maximum number of batches that are being built at a time.
 func (l *Loader) Slots() int { return l.config.Prefetch + 1 }
 
-// ImageBytes is the images as bytes, without a copy; nil if there are none. It panics if the batch is
-// no longer valid.
+// ImageBytes is the images as bytes, without a copy; nil if there are none. Of several views it is the
+// first, see ViewBytes. It panics if the batch is no longer valid.
 func (b *Batch) ImageBytes() []byte {
 	images, _ := b.memory("ImageBytes")
-	return images
+	return slices.Clip(images)
 }
 
 // LabelBytes is the designated labels as bytes of LabelDType, without a copy. It panics if the batch

@@ -96,6 +96,6 @@ func (w *worker) renew() {
 	_ = guard.Do(func() error { held.drop(w.decoder); return nil })
 	w.decoder = held.decoder()
 	w.stopBy(w.stop)
-	w.runner, w.steps, w.sample = augment.Runner{}, augment.Steps{}, formats.Sample{}
+	w.runner, w.steps, w.sample = augment.Runner{}, nil, formats.Sample{}
 	w.pixels, w.lent, w.masked, w.turned = pixel.Image{}, pixel.Image{}, pixel.Image{}, pixel.Image{}
 }

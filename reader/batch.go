@@ -18,7 +18,8 @@ import (
 //
 // Keep, Release and Clone may be called from any goroutine; the rest belongs to one at a time.
 type Batch struct {
-	// Shape is (N, H, W, C) or (N, C, H, W), as Config.Layout says.
+	// Shape is (N, H, W, C) or (N, C, H, W), as Config.Layout says. Of several views it is that of the
+	// first, see ViewShape.
 	Shape [4]int
 	// DType is the type of the images, which Pixels returns.
 	DType formats.DType
@@ -46,7 +47,8 @@ type Batch struct {
 	// to: where Resume continues.
 	End int
 
-	images []byte // elements of DType
+	images []byte // elements of DType, of the first view; the others' follow within its capacity
+	others []otherView
 	labels []byte // elements of LabelDType
 	lease  *lease // nil of the caller's own
 }
@@ -78,7 +80,8 @@ func NewBatch(shape [4]int, dtype, labels formats.DType) (*Batch, error) {
 	return b, nil
 }
 
-// Pixels is the batch's images, one after another, as Shape says; it is no copy. T follows
+// Pixels is the batch's images, one after another, as Shape says; it is no copy. Of several views it is
+// the first, see ViewPixels. T follows
 // Batch.DType: uint8, uint16 (also of float16 and bfloat16, whose bits it holds) or float32. It is nil
 // after TakeImages. Pixels panics for another T, and for a batch that is no longer valid.
 func Pixels[T uint8 | uint16 | float32](b *Batch) []T {
@@ -119,6 +122,7 @@ func elementType(d formats.DType) string {
 type Frame struct {
 	DType formats.DType // of the images
 	Image []int         // shape of one, as Config.Layout says; nil with Config.AnySize
+	Views []ViewFrame   // all of them, the first one too; nil without Config.Views
 	Label formats.DType // of the labels: formats.Float32 of numbers
 	// Columns are those of Batch.MultiHot, Soft those of Batch.Soft; 0 where that is nil.
 	Columns, Soft int
@@ -133,6 +137,9 @@ func (l *Loader) Frame() Frame {
 	if !l.config.AnySize {
 		described.Image = f.imageShape()
 	}
+	if len(l.config.Views) > 0 {
+		described.Views = f.viewFrames(l.config.AnySize)
+	}
 	for _, field := range f.fields {
 		if l.config.AnySize && (field.kind == formats.Image || field.kind == formats.Mask) {
 			field.shape = nil
@@ -144,7 +151,8 @@ func (l *Loader) Frame() Frame {
 
 // frame is Frame with the shape, as the Loader needs it.
 type frame struct {
-	shape   [3]int // H, W, C
+	shape   [3]int // H, W, C of the first view
+	others  []otherFrame
 	dtype   formats.DType
 	layout  pixel.Layout
 	label   formats.DType
@@ -166,23 +174,29 @@ func (f *frame) entryBytes() int { return f.entry() * f.dtype.Size() }
 // stays.
 func (f *frame) reset(b *Batch, n int) {
 	b.DType, b.LabelDType = f.dtype, f.label
-	b.images = aligned(b.images, n*f.entryBytes())
+	f.resetImages(b, n)
 	b.labels = aligned(b.labels, n*f.label.Size())
 	b.Indices = resize(b.Indices, true, n)
 	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
 	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
 	f.resetFields(b, n)
 	b.N, b.Skipped, b.Substituted = n, 0, 0
-	h, w, c := f.shape[0], f.shape[1], f.shape[2]
-	b.Shape = [4]int{n, h, w, c}
+	b.Shape = f.batchShape(n, f.shape)
+}
+
+// batchShape is the shape of n images of h by w pixels with c channels.
+func (f *frame) batchShape(n int, image [3]int) [4]int {
+	h, w, c := image[0], image[1], image[2]
 	if f.layout == pixel.NCHW {
-		b.Shape = [4]int{n, c, h, w}
+		return [4]int{n, c, h, w}
 	}
+	return [4]int{n, h, w, c}
 }
 
 // move moves entry from of b to entry to. Entry from is undefined afterwards.
 func (f *frame) move(b *Batch, to, from int) {
 	f.copyEntry(b, to, b, from)
+	f.moveViews(b, to, from)
 	f.moveFields(b, to, from)
 }
 
@@ -196,11 +210,11 @@ func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
 
 // bytes is the memory of a batch of n entries, without fields whose size varies.
 func (f *frame) bytes(n int) int64 {
-	entry := f.entryBytes() + f.label.Size() + 8 + f.columns + 4*f.soft
+	entry := f.label.Size() + 8 + f.columns + 4*f.soft
 	for k := range f.fields {
 		entry += f.fields[k].size
 	}
-	return int64(n) * int64(entry)
+	return int64(f.imageBytes(n)) + int64(n)*int64(entry)
 }
 
 // resize gives s n elements if it is used, or makes it nil.

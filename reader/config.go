@@ -75,6 +75,9 @@ type Config struct {
 	// Transforms make all images one size, such as augment.Train(224), or what augment.Parse reads; see
 	// package reader/augment.
 	Transforms augment.Ops `json:"augment,omitempty"`
+	// Views are the transforms of each of several views of an image, in place of Transforms: see the
+	// package's section on views.
+	Views []augment.Ops `json:"views,omitempty"`
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
 	DType formats.DType `json:"dtype"`
 	// Layout of the batches: pixel.NHWC, the default, or pixel.NCHW.
@@ -185,13 +188,26 @@ func (c *Config) checkNames() error {
 	if c.Layout != pixel.NHWC && c.Layout != pixel.NCHW {
 		return fmt.Errorf("layout %q: unknown; use %s or %s", c.Layout, pixel.NHWC, pixel.NCHW)
 	}
-	if k := slices.Index(c.Transforms, nil); k >= 0 {
-		return fmt.Errorf("transforms: op %d is nil", k)
+	if err := c.checkTransforms(); err != nil {
+		return err
 	}
 	if c.LabelDType == "" || c.LabelDType == formats.Float32 {
 		return nil
 	}
 	return checkLabels(c.LabelDType, 0)
+}
+
+// checkTransforms checks the transforms of all views.
+func (c *Config) checkTransforms() error {
+	if len(c.Views) > 0 && len(c.Transforms) > 0 {
+		return errors.New("views and transforms exclude each other: each of the views has transforms of its own")
+	}
+	for k, ops := range c.opsOfViews() {
+		if i := slices.Index(ops, nil); i >= 0 {
+			return c.ofView(k, fmt.Errorf("transforms: op %d is nil", i))
+		}
+	}
+	return nil
 }
 
 // checkDType returns an error for a type that images cannot have.

@@ -48,27 +48,31 @@ func (l *Loader) batchesOf(ctx context.Context, options func() (RunOptions, erro
 	}
 }
 
-// draw is a sample, by its index in the split, and the random numbers of its transforms.
+// draw is a sample, by its index in the split, and what the random numbers of its transforms are keyed
+// by besides the seed.
 type draw struct {
-	sample int
-	rand   random.Rand
+	sample, epoch, number int
+	stream                uint64
 }
 
 // draw is the draw at a position; positions after the last wrap around.
 func (r *running) draw(position int) draw {
 	position %= r.order.Len()
 	sample := r.order.At(position)
-	return r.loader.draw(sample, position, r.epoch, r.repeats, r.rankKey)
+	return drawOf(sample, position, r.epoch, r.repeats, r.rankKey)
 }
 
-// draw seeds by the sample, so that its pixels depend on nothing else. Samples that may come more
-// than once in an epoch are seeded by their position.
-func (l *Loader) draw(sample, position, epoch int, repeats bool, rank uint64) draw {
+// drawOf keys by the sample, so that its pixels depend on nothing else. Samples that may come more
+// than once in an epoch are keyed by their position.
+func drawOf(sample, position, epoch int, repeats bool, rank uint64) draw {
 	if repeats {
-		return draw{sample, random.NewRand(l.config.Seed^repeatStream^rank, epoch, position)}
+		return draw{sample, epoch, position, repeatStream ^ rank}
 	}
-	return draw{sample, random.NewRand(l.config.Seed, epoch, sample)}
+	return draw{sample, epoch, sample, 0}
 }
+
+// rand is the random numbers of the transforms under a seed.
+func (d *draw) rand(seed uint64) random.Rand { return random.NewRand(seed^d.stream, d.epoch, d.number) }
 
 // Streams of random numbers that differ from those of samples.
 const (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // Field is an extra field of a batch. Its values have one shape, or a shape each. Masks, boxes
@@ -93,6 +94,13 @@ func fieldNames(schema formats.Schema) (names []string) {
 // fieldFrame finds type and shape of a field's values.
 func (l *Loader) fieldFrame(f *formats.Field) (frame fieldFrame, err error) {
 	switch f.Kind {
+	case formats.Image, formats.Mask, formats.Boxes:
+		if len(l.config.Views) > 0 {
+			return frame, fmt.Errorf("%w: an extra %s follows the transforms of the image, of which views have several: "+
+				"leave out the field or the views", formats.ErrSchema, f.Kind)
+		}
+	}
+	switch f.Kind {
 	case formats.Image:
 		frame.dtype, frame.shape = l.frame.dtype, l.frame.imageShape()
 	case formats.Mask:
@@ -156,9 +164,11 @@ func fixed(shape []int) []int {
 	return shape
 }
 
-// sized is f for one sample whose images have the height h and width w.
-func (f frame) sized(h, w int) frame {
+// sized is f for one sample whose images have the sizes that the steps of the views end in.
+func (f frame) sized(steps []augment.Steps) frame {
+	h, w := steps[0].Size()
 	f.shape[0], f.shape[1] = h, w
+	f = f.ofOne(steps[1:])
 	f.fields = slices.Clone(f.fields)
 	for k := range f.fields {
 		field := &f.fields[k]
@@ -177,11 +187,8 @@ func (f frame) sized(h, w int) frame {
 
 // imageShape is the shape of one image in the batch's layout.
 func (f *frame) imageShape() []int {
-	h, w, c := f.shape[0], f.shape[1], f.shape[2]
-	if f.layout == pixel.NCHW {
-		return []int{c, h, w}
-	}
-	return []int{h, w, c}
+	shape := f.batchShape(1, f.shape)
+	return shape[1:]
 }
 
 // maskFrame decodes the first readable mask to find the type and channels.

@@ -27,7 +27,7 @@ const (
 // hand makes the Batch that the loop gets.
 func (l *Loader) hand(memory *Batch, lent bool) *Batch {
 	b := *memory
-	b.Fields = slices.Clone(b.Fields)
+	b.Fields, b.others = slices.Clone(b.Fields), slices.Clone(b.others)
 	b.lease = &lease{loader: l, memory: memory, lent: lent}
 	return &b
 }
@@ -69,7 +69,8 @@ func (b *Batch) Clone() *Batch {
 	}
 	c := *b
 	c.lease = nil
-	c.images, c.labels = cloneAligned(b.images), cloneAligned(b.labels)
+	c.images, c.labels = cloneAligned(b.allImages())[:len(b.images)], cloneAligned(b.labels)
+	c.others = slices.Clone(b.others)
 	c.MultiHot, c.Soft, c.Indices = slices.Clone(b.MultiHot), slices.Clone(b.Soft), slices.Clone(b.Indices)
 	c.Fields = slices.Clone(b.Fields)
 	for k := range c.Fields {
@@ -92,9 +93,11 @@ func (b *Batch) memory(call string) (images, labels []byte) {
 }
 
 // TakeImages takes the images' memory out of the batch and gives it to the caller. The batch has no
-// images from then on. It panics if the batch is no longer valid.
+// images from then on. Of several views it is the memory of all, in which each begins at the Offset of
+// its ViewFrame. It panics if the batch is no longer valid.
 func (b *Batch) TakeImages() []byte {
-	images, _ := b.memory("TakeImages")
+	_, _ = b.memory("TakeImages")
+	images := b.allImages()
 	b.images = nil
 	if b.lease != nil {
 		b.lease.memory.images = nil

@@ -32,11 +32,11 @@ type Loader struct {
 	cache      *cache.Cache // nil without one
 	record     record
 
-	name         string   // in errors
-	classes      []string // of the designated label
-	image, label int      // among the fields; label is -1 if there is none
-	channels     int      // of Config.Color, 0 for any
-	pipeline     *augment.Pipeline
+	name         string      // in errors
+	classes      []string    // of the designated label
+	image, label int         // among the fields; label is -1 if there is none
+	channels     int         // of Config.Color, 0 for any
+	views        []view      // one without Config.Views
 	mixer        *batchMixer // nil without MixUp and CutMix
 	frame        frame
 
@@ -129,7 +129,7 @@ func (l *Loader) compile() error {
 	if l.config.AnySize {
 		return l.compileEach()
 	}
-	sized := augment.FixesSize(l.config.Transforms)
+	sized := l.config.fixesSize()
 	if l.samples.Len() == 0 && (!sized || channels == 0) {
 		return errors.New("there are no samples to load, and the transforms do not fix the image size")
 	}
@@ -152,29 +152,33 @@ func (l *Loader) compile() error {
 			h, w = m.H, m.W
 		}
 	}
-	var err error
-	l.pipeline, err = augment.Compile(l.config.Transforms, h, w, channels, l.config.DType, l.config.Layout)
-	return err
+	c := &l.config
+	return l.compileViews(func(ops augment.Ops) (*augment.Pipeline, error) {
+		return augment.Compile(ops, h, w, channels, c.DType, c.Layout)
+	})
 }
 
 // compileEach compiles the pipeline for images of different sizes.
-func (l *Loader) compileEach() (err error) {
+func (l *Loader) compileEach() error {
 	if l.channels == 0 {
 		return fmt.Errorf("for images of different sizes choose the color %s or %s", pixel.ColorRGB, pixel.ColorGray)
 	}
 	c := &l.config
-	l.pipeline, err = augment.CompileEach(c.Transforms, l.channels, c.DType, c.Layout)
-	if err == nil && len(l.pipeline.Mixers()) > 0 {
-		err = fmt.Errorf("%s: images of different sizes cannot be mixed", l.pipeline.Mixers()[0])
-	}
-	return err
+	return l.compileViews(func(ops augment.Ops) (*augment.Pipeline, error) {
+		p, err := augment.CompileEach(ops, l.channels, c.DType, c.Layout)
+		if err == nil && len(p.Mixers()) > 0 {
+			err = fmt.Errorf("%s: images of different sizes cannot be mixed", p.Mixers()[0])
+		}
+		return p, err
+	})
 }
 
 // frames finds what all batches have in common: shapes and types.
 func (l *Loader) frames() error {
 	c, schema := &l.config, l.dataset.Meta().Schema
 	label, err := l.labelDType()
-	l.frame = frame{shape: l.pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
+	l.frame = frame{shape: l.views[0].pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
+	l.frameViews()
 	if err == nil && l.frame.columns > 0 {
 		err = l.checkSize(schema[l.label].Name, l.frame.columns)
 	}
@@ -196,7 +200,7 @@ func (l *Loader) frames() error {
 
 // prepareMixUp prepares MixUp and CutMix, if the transforms have them.
 func (l *Loader) prepareMixUp() error {
-	mixers := l.pipeline.Mixers()
+	mixers := l.views[0].pipeline.Mixers()
 	switch {
 	case len(mixers) == 0:
 		return nil

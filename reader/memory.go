@@ -157,7 +157,11 @@ func (l *Loader) inspect(ctx context.Context, see func(h, w, size, held int)) er
 // the transforms.
 func (l *Loader) workerBytes(m *imageSizes) int64 {
 	const fixed = 1 << 20 // a thread, tables, a decoder's own
-	c, out := int64(l.frame.shape[2]), int64(l.frame.shape[0]*l.frame.shape[1])
+	c, out, width := int64(l.frame.shape[2]), int64(0), 0
+	for k := range l.views {
+		shape := l.frame.viewShape(k)
+		out, width = max(out, int64(shape[0]*shape[1])), max(width, shape[1])
+	}
 	n := int64(fixed)
 	if !m.lent {
 		n += int64(m.stored)
@@ -168,7 +172,7 @@ func (l *Loader) workerBytes(m *imageSizes) int64 {
 	if m.zstd {
 		n += int64(m.pixels) * c
 	}
-	n += int64(m.height) * int64(l.frame.shape[1]) * c
+	n += int64(m.height) * int64(width) * c
 	return n + 2*out*c
 }
 

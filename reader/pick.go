@@ -13,11 +13,13 @@ func (l *Loader) At(i int, b *Batch) error { return l.Pick(i, 0, b) }
 
 // checkBudget returns an error if an entry of that frame would be too large.
 func (w *worker) checkBudget(f *frame) error {
-	pixels := float64(f.shape[0]) * float64(f.shape[1])
-	if pixels > budget.Budget {
-		return fmt.Errorf("%w: the transforms enlarge it to %dx%d", pixel.ErrTooLarge, f.shape[1], f.shape[0])
+	for k := range w.steps {
+		shape := f.viewShape(k)
+		if float64(shape[0])*float64(shape[1]) > budget.Budget {
+			return fmt.Errorf("%w: the transforms enlarge it to %dx%d", pixel.ErrTooLarge, shape[1], shape[0])
+		}
 	}
-	entry := budget.Reservation{Extra: int64(f.entryBytes())}
+	entry := budget.Reservation{Extra: int64(f.imageBytes(1))}
 	defer entry.Release()
 	v := &w.sample.Values[w.loader.image]
 	return entry.ReserveImage(0, len(v.Data), w.loader.config.MaxPixels)
@@ -31,7 +33,7 @@ func (l *Loader) Pick(i, epoch int, b *Batch) error {
 		return err
 	}
 	defer l.leave()
-	return l.pick(l.draw(i, i, epoch, l.plan.Repeats(), 0), b)
+	return l.pick(drawOf(i, i, epoch, l.plan.Repeats(), 0), b)
 }
 
 // PickAt is Pick of a sample that may come more than once in an epoch: its transforms are seeded by
@@ -45,7 +47,7 @@ func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
 	if !l.plan.Repeats() {
 		rank = listRank(l.config.Rank)
 	}
-	return l.pick(l.draw(i, position, epoch, true, rank), b)
+	return l.pick(drawOf(i, position, epoch, true, rank), b)
 }
 
 func (l *Loader) pick(d draw, b *Batch) error {
@@ -61,20 +63,20 @@ func (l *Loader) pick(d draw, b *Batch) error {
 	w := l.acquire()
 	defer l.release(w)
 	defer w.free()
-	f := l.frame
+	f := l.frame.ofOne(nil)
 	err := w.use(func() error {
 		now, err := w.take(d)
 		if err != nil {
 			return err
 		}
 		if l.config.AnySize {
-			f = f.sized(w.steps.Size())
+			f = f.sized(w.steps)
 			if err := w.checkBudget(&f); err != nil {
 				return fmt.Errorf("transform %s: %w", w.sample.Key, err)
 			}
 		}
 		f.reset(b, 1)
-		return w.render(b, 0, f.entryBytes(), now)
+		return w.render(&f, b, 0, now)
 	})
 	if err != nil {
 		return err

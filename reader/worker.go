@@ -20,7 +20,8 @@ type worker struct {
 	loader  *Loader
 	decoder *codec.Decoder
 	runner  augment.Runner
-	steps   augment.Steps
+	steps   []augment.Steps // of each view
+	groups  []viewGroup     // scratch of group
 	rand    random.Rand
 	sample  formats.Sample
 	index   int         // of the sample in the dataset
@@ -56,7 +57,7 @@ func (w *worker) fill(b *Batch, i int, d draw) error {
 		if err != nil {
 			return err
 		}
-		return w.render(b, i, w.loader.frame.entryBytes(), now)
+		return w.render(&w.loader.frame, b, i, now)
 	})
 }
 
@@ -68,12 +69,19 @@ func (w *worker) take(d draw) (time.Duration, error) {
 	if err != nil {
 		return now, err
 	}
-	w.rand = d.rand
 	if w.h, w.w, err = w.decoder.Size(&w.sample.Values[l.image], w.options()); err != nil {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
-	l.pipeline.Draw(&w.steps, w.h, w.w, &w.rand)
-	w.room.Extra = w.steps.Room(l.pixelDType())
+	w.room.Extra = 0
+	if w.steps == nil {
+		w.steps = make([]augment.Steps, len(l.views))
+	}
+	for k := range l.views {
+		v := &l.views[k]
+		w.rand = d.rand(v.seed)
+		v.pipeline.Draw(&w.steps[k], w.h, w.w, &w.rand)
+		w.room.Extra = max(w.room.Extra, w.steps[k].Room(l.pixelDType())) // one after another
+	}
 	return now, nil
 }
 
@@ -97,9 +105,9 @@ func (w *worker) freeStored() {
 	w.room.Extra = extra
 }
 
-// render stores the sample that was taken in entry i of b, whose images have n bytes.
-func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
-	now, err := w.renderImage(&w.sample.Values[w.loader.image], w.loader.target(b.images[i*n:][:n]), now)
+// render stores the sample that was taken in entry i of b, a batch of f.
+func (w *worker) render(f *frame, b *Batch, i int, now time.Duration) error {
+	now, err := w.renderImage(entry{f, b, i}, now)
 	if err != nil {
 		return err
 	}
@@ -112,43 +120,6 @@ func (w *worker) render(b *Batch, i, n int, now time.Duration) error {
 	}
 	w.finish(w.lap(stageCollate, now))
 	return nil
-}
-
-// renderImage decodes the designated image, carries out its plan and stores it in t. It returns the
-// time.
-func (w *worker) renderImage(v *formats.Value, t resample.Target, now time.Duration) (time.Duration, error) {
-	l := w.loader
-	m, own, err := w.decodeFor(v, &w.steps)
-	if err != nil {
-		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
-	}
-	now = w.lap(stageDecode, now)
-	if err := l.pipeline.Fits(m, &w.steps); err != nil {
-		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
-	}
-	if err := w.runner.Apply(&w.steps, m, own, t); err != nil {
-		return now, fmt.Errorf("transform %s: %w", w.sample.Key, err)
-	}
-	now = w.lap(stageAugment, now)
-	if err := w.runner.Store(); err != nil {
-		return now, fmt.Errorf("store %s: %w", w.sample.Key, err)
-	}
-	return now, nil
-}
-
-// decodeFor returns the pixels that steps need, and whether they belong to the worker.
-func (w *worker) decodeFor(v *formats.Value, steps *augment.Steps) (m *pixel.Image, own bool, err error) {
-	o := w.options()
-	byRegion := v.Encoding == formats.JPEG
-	if byRegion {
-		o.Region = steps.Source()
-		o.MinH, o.MinW = steps.Least()
-	}
-	m, own, err = w.decode(v, o)
-	if err == nil && byRegion {
-		steps.Narrow(w.decoder.Area())
-	}
-	return m, own, err
 }
 
 // decode returns the image's pixels and whether they belong to the worker: raw pixels of the
@@ -189,9 +160,9 @@ func (w *worker) lend(v *formats.Value) (*pixel.Image, error) {
 	return &w.lent, nil
 }
 
-// target is an image of a batch or of an extra field, in the memory dst.
-func (l *Loader) target(dst []byte) resample.Target {
-	t := resample.Target{Spec: l.pipeline.Store()}
+// target is an image of view k of a batch, or of an extra field, in the memory dst.
+func (l *Loader) target(k int, dst []byte) resample.Target {
+	t := resample.Target{Spec: l.views[k].pipeline.Store()}
 	switch l.frame.dtype {
 	case formats.Uint8:
 		t.Uint8 = dst

@@ -70,7 +70,7 @@ func (w *worker) mask(v *formats.Value, from *fieldFrame, dst []byte) error {
 			m.C, m.DType, from.shape[2], from.dtype)
 	}
 	to := pixel.Image{Pix: dst[:len(dst):len(dst)]}
-	return w.runner.Mask(&w.steps, w.upright(m), &to)
+	return w.runner.Mask(&w.steps[0], w.upright(m), &to)
 }
 
 // extraImage stores an extra image in dst, by the same plan as the designated one.
@@ -86,11 +86,12 @@ func (w *worker) extraImage(v *formats.Value, dst []byte) error {
 	if m.H != w.h || m.W != w.w {
 		return fmt.Errorf("the image is %dx%d, the designated image %dx%d: they must be equal", m.W, m.H, w.w, w.h)
 	}
-	w.steps.Widen()
-	if err := l.pipeline.Fits(m, &w.steps); err != nil {
+	steps := &w.steps[0]
+	steps.Widen()
+	if err := l.views[0].pipeline.Fits(m, steps); err != nil {
 		return err
 	}
-	if err := w.runner.Apply(&w.steps, m, own, l.target(dst)); err != nil {
+	if err := w.runner.Apply(steps, m, own, l.target(0, dst)); err != nil {
 		return err
 	}
 	return w.runner.Store()
@@ -110,7 +111,7 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 		w.corners = append(w.corners, math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	}
 	pixel.OrientBoxes(w.corners, w.h, w.w, w.orientation)
-	w.corners = w.steps.Boxes(w.corners[:0], w.corners)
+	w.corners = w.steps[0].Boxes(w.corners[:0], w.corners)
 	to.data = to.data[:0]
 	for _, x := range w.corners {
 		to.data = binary.LittleEndian.AppendUint32(to.data, math.Float32bits(x))

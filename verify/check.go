@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -35,6 +36,18 @@ type check struct {
 	part    int // the next one whose blocks are checked
 	mu      sync.Mutex
 	report  *Report
+	count   parallel.Counter
+}
+
+func newCheck(ds formats.Dataset, checker formats.Checker, o Options, r *Report) *check {
+	c := &check{ds: ds, checker: checker, o: o, report: r}
+	if o.Progress != nil {
+		start := time.Now()
+		c.count.Show = func(done int) {
+			o.Progress(Progress{Done: done, Total: ds.Len(), Bytes: c.read.Load(), Elapsed: time.Since(start)})
+		}
+	}
+	return c
 }
 
 func (c *check) run(ctx context.Context) error {
@@ -117,7 +130,11 @@ func (c *check) inOrder(do func(i int32) error) error {
 func (c *check) samples(ctx context.Context, n int, index func(k int) int) error {
 	return parallel.Each(ctx, n, c.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
-		return func(k int) error { return c.sample(index(k), &s) }, func() {}, nil
+		return func(k int) error {
+			err := c.sample(index(k), &s)
+			c.count.Add(1)
+			return err
+		}, func() {}, nil
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -47,6 +48,16 @@ type Options struct {
 	Quick bool
 	// Workers is how many goroutines read; 0 is the number of cores.
 	Workers int
+	// Progress, if not nil, is called about every 100 ms and once at the end, from any goroutine but by
+	// one at a time. A damaged dataset may be checked twice: then Done starts again.
+	Progress func(Progress)
+}
+
+// Progress is the progress of Run.
+type Progress struct {
+	Done, Total int   // samples
+	Bytes       int64 // of the images that were checked; also with Quick, which does not read them
+	Elapsed     time.Duration
 }
 
 // ErrNoChecksums is returned for a folder, which has nothing to compare with.
@@ -109,10 +120,11 @@ func (r *Report) check(ctx context.Context, ds formats.Dataset, path string, o O
 	if !ok {
 		return fmt.Errorf("%s: %w", path, ErrNoChecksums)
 	}
-	c := &check{ds: ds, checker: checker, o: o, report: r}
+	c := newCheck(ds, checker, o, r)
 	if err := c.run(ctx); err != nil {
 		return err
 	}
+	c.count.End()
 	r.sort()
 	r.note(ds)
 	return nil

@@ -14,6 +14,7 @@ func run(ctx context.Context, args []string, c *console) int {
 	if err == nil {
 		err = app.RunContext(ctx, args)
 	}
+	c.status.erase()
 	return exitCodeFor(ctx, c, err)
 }
 

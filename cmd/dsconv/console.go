@@ -13,7 +13,21 @@ import (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	args     []string // the command line, for messages about unfinished datasets
+	args     []string    // the command line, for messages about unfinished datasets
+	status   *statusLine // nil where progress is lines of text
+	columns  int         // of the terminal that out is; 0 if it is none
+}
+
+// newConsole returns the console of a process. What is written to a terminal erases the progress there.
+func newConsole(in io.Reader, out, err *os.File) *console {
+	c := &console{in: in, out: out, err: err, columns: terminalWidth(out)}
+	if c.status = newStatusLine(err); c.status != nil {
+		c.err = aboveStatus{err, c.status}
+		if term.IsTerminal(int(out.Fd())) {
+			c.out = aboveStatus{out, c.status}
+		}
+	}
+	return c
 }
 
 // printf prints a command's result.
@@ -32,12 +46,6 @@ func (c *console) logf(format string, args ...any) {
 }
 
 func (c *console) json(v any) error { return writeJSON(c.out, v, "  ") }
-
-// isTerminal reports whether a progress bar can be drawn.
-func (c *console) isTerminal() bool {
-	f, ok := c.err.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // printFirst prints a line for each of the first n items of a list, and how many more there are; rest
 // says what they are or where to find them.

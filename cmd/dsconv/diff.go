@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -26,10 +28,15 @@ func diffCommand(c *console) *cli.Command {
 			"Exit codes: 0 no difference, 1 differences or the command failed, 2 wrong usage.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line; the last one is the summary"},
+			progressFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the summary"},
 			workersFlag("goroutines that read"),
 		},
 		Action: func(cc *cli.Context) error {
+			show, err := newProgress(cc, c, progressWords{unit: "samples"})
+			if err != nil {
+				return err
+			}
 			args, err := arguments(cc, "A", "B")
 			if err != nil {
 				return err
@@ -44,7 +51,7 @@ func diffCommand(c *console) *cli.Command {
 				if several {
 					d.dataset = p.name
 				}
-				if one := comparePaths(cc, d, p); !errors.Is(one, errDiffer) {
+				if one := comparePaths(cc, d, p, show); !errors.Is(one, errDiffer) {
 					err = errors.Join(err, one)
 				} else if err == nil {
 					err = errDiffer
@@ -61,7 +68,7 @@ func diffCommand(c *console) *cli.Command {
 var errDiffer = errors.New("the datasets differ")
 
 // comparePaths compares the datasets of a pair.
-func comparePaths(cc *cli.Context, d *differences, p diffPair) error {
+func comparePaths(cc *cli.Context, d *differences, p diffPair, show *runProgress) error {
 	if p.a == "" || p.b == "" {
 		d.oneDataset(p)
 		return errDiffer
@@ -77,11 +84,16 @@ func comparePaths(cc *cli.Context, d *differences, p diffPair) error {
 	}
 	defer b.Close()
 	d.heading()
-	return compare(cc, d, a, b)
+	start := time.Now()
+	err = compare(cc, d, a, b, func(done, total int) {
+		show.show(convert.Progress{Path: p.b, Done: done, Total: total, Elapsed: time.Since(start)})
+	})
+	show.end()
+	return err
 }
 
-func compare(cc *cli.Context, d *differences, a, b formats.Dataset) error {
-	r, err := diff.Run(cc.Context, a, b, diff.Options{Workers: cc.Int("workers"), OnChange: d.change, OnStart: func(onlyA, onlyB diff.OneSided) {
+func compare(cc *cli.Context, d *differences, a, b formats.Dataset, progress func(done, total int)) error {
+	r, err := diff.Run(cc.Context, a, b, diff.Options{Workers: cc.Int("workers"), Progress: progress, OnChange: d.change, OnStart: func(onlyA, onlyB diff.OneSided) {
 		d.oneSided("-", onlyA)
 		d.oneSided("+", onlyB)
 	}})

@@ -18,22 +18,22 @@ import (
 
 // lsRow is a line of ls --json.
 type lsRow struct {
-	Index    int      `json:"index"`
-	Key      string   `json:"key"`
-	Split    string   `json:"split,omitempty"`
-	Label    int64    `json:"label"`
-	Class    string   `json:"class,omitempty"`
-	Number   *float32 `json:"number,omitempty"` // the label if it is a number to predict
+	Index  int      `json:"index"`
+	Key    string   `json:"key"`
+	Split  string   `json:"split,omitempty"`
+	Label  int64    `json:"label"`
+	Class  string   `json:"class,omitempty"`
+	Number *float32 `json:"number,omitempty"` // the label if it is a number to predict
 	// Labels has the value of each label field if there are several, or several labels of one image: the
 	// name of a class, a list of names, a number, or null without a label.
 	Labels   map[string]any `json:"labels,omitempty"`
-	Bytes    int64    `json:"bytes"`
-	Encoding string   `json:"encoding,omitempty"`
-	Shape    []int    `json:"shape,omitempty"`
-	Source   string   `json:"source,omitempty"`
-	Columns  []string `json:"columns,omitempty"`
+	Bytes    int64          `json:"bytes"`
+	Encoding string         `json:"encoding,omitempty"`
+	Shape    []int          `json:"shape,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Columns  []string       `json:"columns,omitempty"`
 
-	Dataset  string   `json:"dataset,omitempty"` // its path, in a folder of several
+	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
 
 	numbers bool     // labels are numbers to predict; this one may be missing
 	names   []any    // the labels, if an image may have several

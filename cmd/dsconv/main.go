@@ -15,8 +15,12 @@ import (
 func main() {
 	parallel.RaiseForC()
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	code := run(ctx, os.Args, &console{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	c := newConsole(os.Stdin, os.Stdout, os.Stderr)
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the process at once, so the terminal must be in order
+		c.status.close()
+	})
+	code := run(ctx, os.Args, c)
 	stop()
 	os.Exit(code)
 }

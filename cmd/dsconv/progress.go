@@ -2,15 +2,13 @@ package main
 
 import (
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 func progressFlag() cli.Flag {
@@ -32,14 +30,16 @@ func progressAsJSON(cc *cli.Context) (bool, error) {
 	return kind == "json", nil
 }
 
-// progressJSON is a line of --progress json of a command that writes a dataset.
+// progressJSON is a line of --progress json of a command that reads or writes a dataset.
 type progressJSON struct {
-	Dataset string  `json:"dataset"`
-	Done    int     `json:"done"`
-	Total   int     `json:"total"`
-	Skipped int     `json:"skipped"`
-	Bytes   int64   `json:"bytes"` // of the images read so far
-	Seconds float64 `json:"seconds"`
+	Dataset string       `json:"dataset"`
+	Step    convert.Step `json:"step,omitempty"`
+	Done    int          `json:"done"`
+	Total   int          `json:"total"`
+	Resumed int          `json:"resumed,omitempty"` // of done: by an earlier, interrupted command
+	Skipped int          `json:"skipped"`
+	Bytes   int64        `json:"bytes"` // of the images read so far
+	Seconds float64      `json:"seconds"`
 }
 
 // benchProgressJSON is a line of --progress json of bench, after each turn.
@@ -57,57 +57,67 @@ func (c *console) progressLine(v any) {
 	_ = writeJSON(c.err, v, "") // v can always be encoded; a write error of progress is ignored
 }
 
-// progress shows the progress of a run of total steps: as a bar on a terminal, else as a line every
-// few seconds, or as JSON, up to ten lines per second and always the last one. The caller calls show with
-// each state, and end once.
-func (c *console) progress(title string, total int, quiet, asJSON bool) (show func(convert.Progress), end func()) {
-	last := time.Now()
-	switch {
-	case quiet:
-		return func(convert.Progress) {}, func() {}
-	case !asJSON && c.isTerminal():
-		return c.bar(title, total)
-	case asJSON:
-		last = time.Time{} // the first line at once
-	}
-	return func(p convert.Progress) {
-		switch since := time.Since(last); {
-		case asJSON && (p.Done == p.Total || since >= 100*time.Millisecond):
-			c.progressLine(progressJSON{Dataset: title, Done: p.Done, Total: p.Total, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds()})
-		case !asJSON && since >= 5*time.Second:
-			c.logf("%s: %s", printable(title), progressText(p))
-		default:
-			return
-		}
-		last = time.Now()
-	}, func() {}
+// progressWords are a command's own words in the progress.
+type progressWords struct {
+	unit   string // what is counted
+	finish string // what is done after the last one
 }
 
-// runProgress shows the progress of runs one after another.
+// imageWords are the words of the commands that write a dataset.
+var imageWords = progressWords{unit: "images", finish: "writing the index"}
+
+// runProgress shows the progress of runs one after another: as a bar on a terminal, else as a line every
+// few seconds, or as JSON, up to ten lines per second and always the last one.
 type runProgress struct {
 	c             *console
+	words         progressWords
 	quiet, asJSON bool
-	path          string // of the dataset that is shown
-	update        func(convert.Progress)
-	stop          func()
+	now           convert.Progress
+	rate          recentRate
+	last          time.Time // of a line of text or JSON
 }
 
+// newProgress returns the progress that the flags --progress and --quiet ask for.
+func newProgress(cc *cli.Context, c *console, words progressWords) (*runProgress, error) {
+	asJSON, err := progressAsJSON(cc)
+	return &runProgress{c: c, words: words, quiet: cc.Bool("quiet"), asJSON: asJSON}, err
+}
+
+// timeBetweenLines is how often progress is a line of text.
+const timeBetweenLines = 5 * time.Second
+
+// show shows p. It must be called by one goroutine at a time.
 func (r *runProgress) show(p convert.Progress) {
-	if p.Path != r.path || r.update == nil {
-		r.end()
-		r.path = p.Path
-		r.update, r.stop = r.c.progress(p.Path, p.Total, r.quiet || p.Total == 0, r.asJSON)
+	if r.quiet || p.Total == 0 {
+		return
 	}
-	r.update(p)
+	if p.Path != r.now.Path || p.Total != r.now.Total || p.Done < r.now.Done {
+		r.rate, r.last = nil, time.Now()
+		if r.asJSON {
+			r.last = time.Time{} // the first line at once
+		}
+	}
+	r.now = p
+	r.rate.add(p)
+	if width := r.c.status.width(); !r.asJSON && width > 0 {
+		r.c.status.show(r.line(width))
+		return
+	}
+	switch since := time.Since(r.last); {
+	case r.asJSON && (p.Done == p.Total || since >= parallel.ProgressInterval):
+		r.c.progressLine(progressJSON{
+			Dataset: p.Path, Step: p.Step, Done: p.Done, Total: p.Total, Resumed: p.Resumed, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds(),
+		})
+	case !r.asJSON && since >= timeBetweenLines:
+		r.c.logf("%s: %s", printable(p.Path), r.details()[0])
+	default:
+		return
+	}
+	r.last = time.Now()
 }
 
-// end ends what is shown.
-func (r *runProgress) end() {
-	if r.stop != nil {
-		r.stop()
-	}
-	r.update, r.stop = nil, nil
-}
+// end erases what is shown. The result has the same numbers.
+func (r *runProgress) end() { r.c.status.erase() }
 
 // benchProgress shows the turns of a bench as they end.
 func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progress), error) {
@@ -130,37 +140,4 @@ func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progr
 			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 		}
 	}, err
-}
-
-func (c *console) bar(title string, total int) (show func(convert.Progress), end func()) {
-	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(40))
-	var state atomic.Pointer[convert.Progress] // another goroutine draws the bar
-	state.Store(&convert.Progress{Total: total})
-	bar := bars.AddBar(int64(total),
-		mpb.PrependDecorators(decor.Name(printable(title)+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + progressText(*state.Load()) })))
-	return func(p convert.Progress) {
-			state.Store(&p)
-			bar.SetCurrent(int64(p.Done))
-		}, func() {
-			bar.Abort(false) // no effect on a full bar
-			bars.Wait()
-		}
-}
-
-// progressText describes p: images, bytes, rate, time left and skipped images.
-func progressText(p convert.Progress) string {
-	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 1e-9)
-	left := time.Duration(float64(p.Total-p.Done) / max(rate, 1e-9) * float64(time.Second))
-	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
-	if p.BytesIn > 0 {
-		s += ", " + formatBytes(p.BytesIn)
-	}
-	if p.Done > 0 {
-		s += fmt.Sprintf(", %.0f images/s, %s left", rate, left.Round(time.Second))
-	}
-	if p.Skipped > 0 {
-		s += fmt.Sprintf(", %d skipped", p.Skipped)
-	}
-	return s
 }

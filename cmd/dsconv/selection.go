@@ -83,7 +83,9 @@ func nameFrom(text string) string {
 func (s *selection) hasKeys() bool { return len(s.keys) > 0 || s.keyFile != "" }
 
 // all reports whether nothing is named, so that a command which lists takes all samples.
-func (s *selection) all() bool { return !s.hasKeys() && len(s.patterns)+len(s.classes)+len(s.splits) == 0 }
+func (s *selection) all() bool {
+	return !s.hasKeys() && len(s.patterns)+len(s.classes)+len(s.splits) == 0
+}
 
 // chosenSamples are the selected samples of a dataset: one bit each.
 type chosenSamples struct {

@@ -122,32 +122,28 @@ func showOptions(cc *cli.Context) (o contactsheet.Options, err error) {
 
 // picture is the file that a sheet is written to.
 type picture struct {
-	c      *console
-	path   string // "-" is standard output
-	format imaging.Format
+	c        *console
+	path     string
+	standard bool // it is standard output
+	format   imaging.Format
 }
 
 // newPicture checks the file before anything is read.
 func newPicture(cc *cli.Context, c *console, src string) (*picture, error) {
 	p := &picture{c: c, path: cc.String("output"), format: imaging.PNG}
-	switch p.path {
-	case "":
-		return nil, usageErrorf("--output FILE is missing: write the name of a PNG or JPEG file, or - for standard output")
-	case "-":
-		if f, ok := c.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			return nil, usageErrorf("--output -: standard output is a terminal, which cannot show a PNG: write it to a file or a pipe")
-		}
-		if cc.Bool("json") {
-			return nil, usageErrorf("--json and --output - both write to standard output: give the picture a file")
-		}
-		return p, nil
+	fd, open := durable.Descriptor(p.path)
+	if p.standard = p.path == "-" || open && fd == 1; p.standard {
+		return p, p.checkStandard(cc)
 	}
-	var err error
-	if p.format, err = imaging.FormatFromFilename(p.path); err != nil || p.format != imaging.PNG && p.format != imaging.JPEG {
-		if _, stream := durable.Descriptor(p.path); !stream {
-			return nil, usageErrorf("--output %s: the suffix must be .png, .jpg or .jpeg", p.path)
-		}
-		p.format = imaging.PNG
+	if p.path == "" {
+		return nil, usageErrorf("--output FILE is missing: write the name of a PNG or JPEG file, or - for standard output")
+	}
+	format, err := imaging.FormatFromFilename(p.path)
+	switch {
+	case err == nil && (format == imaging.PNG || format == imaging.JPEG):
+		p.format = format
+	case !open:
+		return nil, usageErrorf("--output %s: the suffix must be .png, .jpg or .jpeg", p.path)
 	}
 	if st, err := os.Lstat(p.path); err == nil && st.Mode().IsRegular() && !cc.Bool("force") {
 		return nil, fmt.Errorf("%s %w: choose another name, or replace it with --force", p.path, formats.ErrExists)
@@ -158,6 +154,17 @@ func newPicture(cc *cli.Context, c *console, src string) (*picture, error) {
 	return p, durable.CheckParent(p.path)
 }
 
+// checkStandard returns an error if standard output cannot take a picture.
+func (p *picture) checkStandard(cc *cli.Context) error {
+	if f, ok := p.c.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return usageErrorf("--output %s: standard output is a terminal, which cannot show a PNG: write it to a file or a pipe", p.path)
+	}
+	if cc.Bool("json") {
+		return usageErrorf("--json and --output %s both write to standard output: give the picture a file", p.path)
+	}
+	return nil
+}
+
 func (p *picture) write(m image.Image) error {
 	if p.format == imaging.JPEG && max(m.Bounds().Dx(), m.Bounds().Dy()) > 65535 {
 		return usageErrorf("%s: a JPEG has at most 65535 rows and columns, and the picture is %dx%d: write a PNG, or choose fewer samples", p.path, m.Bounds().Dx(), m.Bounds().Dy())
@@ -165,7 +172,7 @@ func (p *picture) write(m image.Image) error {
 	write := func(w io.Writer) error {
 		return imaging.Encode(w, m, p.format, imaging.JPEGQuality(92))
 	}
-	if p.path != "-" {
+	if !p.standard {
 		return durable.Write(p.path, write)
 	}
 	var b bytes.Buffer
@@ -215,7 +222,7 @@ func (p *picture) report(cc *cli.Context, numbers bool, s *contactsheet.Sheet) e
 		if err := p.c.json(result); err != nil {
 			return err
 		}
-	case p.path != "-" && !isStandardOutput(p.path):
+	case !p.standard:
 		p.c.printf("%s: %d samples", p.path, len(s.Samples))
 		if len(classes) > 0 && !numbers {
 			p.c.printf(" of %d classes", len(classes))
@@ -229,10 +236,4 @@ func (p *picture) report(cc *cli.Context, numbers bool, s *contactsheet.Sheet) e
 		return errSkipped
 	}
 	return nil
-}
-
-// isStandardOutput reports whether path, such as /dev/stdout, names standard output.
-func isStandardOutput(path string) bool {
-	fd, ok := durable.Descriptor(path)
-	return ok && fd == 1
 }

@@ -64,12 +64,12 @@ type synthResult struct {
 }
 
 func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error {
-	show, end := c.progress(dir, o.N, cc.Bool("quiet"), false)
+	progress := &runProgress{c: c, words: imageWords, quiet: cc.Bool("quiet")}
 	start := time.Now()
 	err := synth.Write(cc.Context, dir, o, func(done int) {
-		show(convert.Progress{Done: done, Total: o.N, Elapsed: time.Since(start)})
+		progress.show(convert.Progress{Path: dir, Done: done, Total: o.N, Elapsed: time.Since(start)})
 	})
-	end()
+	progress.end()
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -33,7 +35,7 @@ func unpackCommand(c *console) *cli.Command {
 			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
 			"resume it.\n\n" +
 			"Examples:\n   dsconv unpack out.lmdb images/\n   dsconv unpack out.lmdb cats/ --class cat --split val\n\n" + exitCodes,
-		Flags: selectionFlags(workersFlag("goroutines that read and write"), &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}),
+		Flags: selectionFlags(workersFlag("goroutines that read and write"), &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}, progressFlag(), quietFlag()),
 		Action: func(cc *cli.Context) error {
 			args, err := argumentsOrMore(cc, "DATASET", "DIR")
 			if err != nil {
@@ -55,14 +57,21 @@ func unpackCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			u, err := unpack(cc.Context, ds, args[1], strings.Join(s.splits, ","), only, cc.Int("workers"))
+			show, err := newProgress(cc, c, progressWords{unit: "images", finish: "syncing to the disk"})
 			if err != nil {
 				return err
 			}
-			if cc.Bool("json") {
-				return c.json(u.result())
+			u, err := unpack(cc.Context, ds, args[1], strings.Join(s.splits, ","), only, cc.Int("workers"), show.show)
+			show.end()
+			if err != nil {
+				return err
 			}
-			u.print(c)
+			switch {
+			case cc.Bool("json"):
+				return c.json(u.result())
+			case !cc.Bool("quiet"):
+				u.print(c)
+			}
 			return nil
 		},
 	}
@@ -76,10 +85,12 @@ type unpacker struct {
 	marker  *os.File
 	plan    *unpackPlan
 	written atomic.Int64
+	show    func(convert.Progress)
+	started time.Time
 }
 
-// unpack writes the samples of only to dir; split is that of planUnpack.
-func unpack(ctx context.Context, ds formats.Dataset, dir, split string, only *chosenSamples, workers int) (*unpacker, error) {
+// unpack writes the samples of only to dir; split is that of planUnpack. It calls show with its progress.
+func unpack(ctx context.Context, ds formats.Dataset, dir, split string, only *chosenSamples, workers int, show func(convert.Progress)) (*unpacker, error) {
 	plan, err := planUnpack(ds, split, only)
 	if err != nil {
 		return nil, err
@@ -87,7 +98,7 @@ func unpack(ctx context.Context, ds formats.Dataset, dir, split string, only *ch
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	u := &unpacker{ds: ds, dir: dir, plan: plan}
+	u := &unpacker{ds: ds, dir: dir, plan: plan, show: show, started: time.Now()}
 	if u.root, err = os.OpenRoot(dir); err != nil {
 		return nil, err
 	}
@@ -106,6 +117,7 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 	if err := u.samples(ctx, workers); err != nil {
 		return err
 	}
+	u.showStep(convert.StepFinish, len(u.plan.indices))
 	if u.plan.table != "" {
 		if err := u.writeTable(); err != nil {
 			return err
@@ -146,12 +158,20 @@ func (u *unpacker) print(c *console) {
 	c.printf("to pack it again: dsconv pack %s DST --labels %s\n", shellWord(u.dir), shellWord(filepath.Join(u.dir, p.description())))
 }
 
+// showStep shows how many of the samples are done.
+func (u *unpacker) showStep(step convert.Step, done int) {
+	u.show(convert.Progress{Path: u.dir, Step: step, Done: done, Total: len(u.plan.indices), Elapsed: time.Since(u.started)})
+}
+
 func (u *unpacker) samples(ctx context.Context, workers int) error {
+	count := parallel.Counter{Show: func(done int) { u.showStep(convert.StepWrite, done) }}
 	return parallel.Each(ctx, len(u.plan.indices), workers, func() (func(int) error, func(), error) {
 		coder := newPNGCoder()
 		var s formats.Sample
 		return func(at int) error {
-			return guard.For(fmt.Sprintf("key %q", u.plan.keyAt(at)), func() error { return u.sample(at, &s, coder) })
+			err := guard.For(fmt.Sprintf("key %q", u.plan.keyAt(at)), func() error { return u.sample(at, &s, coder) })
+			count.Add(1)
+			return err
 		}, coder.close, nil
 	})
 }

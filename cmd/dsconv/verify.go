@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/verify"
@@ -50,6 +51,8 @@ func verifyCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
 			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			progressFlag(),
+			quietFlag(),
 			workersFlag("goroutines that read"),
 			memoryFlag(),
 		}, parityFlags()...),
@@ -114,11 +117,18 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if from == "" && (dry || cc.Bool("keep-old") || cc.IsSet("memory")) {
 		return usageErrorf("--dry-run, --keep-old and --memory are for --repair SRC")
 	}
-	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers")}
+	show, err := newProgress(cc, c, progressWords{unit: "samples", finish: imageWords.finish})
+	if err != nil {
+		return err
+	}
+	o := verify.Options{Quick: cc.Bool("quick"), Workers: cc.Int("workers"), Progress: func(p verify.Progress) {
+		show.show(convert.Progress{Path: args[0], Done: p.Done, Total: p.Total, BytesIn: p.Bytes, Elapsed: p.Elapsed})
+	}}
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
 	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
+	show.end()
 	if errors.Is(err, verify.ErrNoChecksums) {
 		return usageError{err}
 	}
@@ -127,21 +137,24 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	}
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
-		if done.Repaired, err = repair(cc, c, args[0], from, edit.RepairOptions{
+		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
 			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
 		}); err != nil {
 			return err
 		}
 		done.DryRun = dry
 		if len(done.Repaired.Lost) == 0 && !dry {
-			if done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o); err != nil {
+			done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o)
+			show.end()
+			if err != nil {
 				return err
 			}
 		}
 	}
-	if cc.Bool("json") {
+	switch {
+	case cc.Bool("json"):
 		err = write(done)
-	} else {
+	case !cc.Bool("quiet"):
 		if done.DryRun {
 			c.printf("nothing is changed; without --dry-run this would be done:\n")
 		}

@@ -13,7 +13,7 @@ import (
 
 // repair restores the damaged samples of the dataset at path from its source, or from any dataset with
 // the same samples.
-func repair(cc *cli.Context, c *console, path, from string, o edit.RepairOptions) (*edit.Repaired, error) {
+func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o edit.RepairOptions) (*edit.Repaired, error) {
 	m := o.Found.Meta
 	if m == nil {
 		m = &formats.Meta{} // edit.Repair says that it is lost
@@ -27,7 +27,6 @@ func repair(cc *cli.Context, c *console, path, from string, o edit.RepairOptions
 		return nil, err
 	}
 	defer src.Close()
-	show := &runProgress{c: c}
 	o.Progress, o.Command = show.show, c.commandLine()
 	r, err := edit.Repair(cc.Context, dsconv.Formats(), path, src, o)
 	show.end()

@@ -37,11 +37,10 @@ func writeFlags(flags ...cli.Flag) []cli.Flag {
 
 // parseWriteFlags parses the flags of writeFlags.
 func parseWriteFlags(cc *cli.Context, c *console) (*writeOptions, error) {
-	asJSON, err := progressAsJSON(cc)
+	show, err := newProgress(cc, c, imageWords)
 	if err != nil {
 		return nil, err
 	}
-	show := &runProgress{c: c, quiet: cc.Bool("quiet"), asJSON: asJSON}
 	o := &writeOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progress: show,
 		convert: convert.Options{Workers: cc.Int("workers"), Memory: memory(cc), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old"), Progress: show.show, Command: c.commandLine()},

@@ -21,7 +21,10 @@ import (
 type loader struct {
 	*reader.Loader
 	datasets []formats.Dataset
-	parts    []part
+	parts    []part // those that are described, then the views but the first
+
+	described []part
+	views     []viewPart
 
 	use  sync.RWMutex // held for writing by end alone
 	gone bool
@@ -94,6 +97,7 @@ type opened struct {
 	Splits  map[string]int `json:"splits"`
 	Columns []string       `json:"columns"` // of texts, which are no fields: see columnsOf
 	Parts   []part         `json:"parts"`
+	Views   []viewPart     `json:"views"`  // null without Config.Views
 	Config  reader.Config  `json:"config"` // with the defaults filled in
 }
 
@@ -117,7 +121,7 @@ func openLoader(a openArguments) (_ any, err error) {
 	}
 	return opened{
 		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: l.Meta().Columns, Parts: l.parts, Config: l.Config(),
+		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Config: l.Config(),
 	}, nil
 }
 
@@ -161,7 +165,8 @@ func (l *loader) open(parts []reader.Part, c reader.Config) (err error) {
 	fields := c.Fields
 	c.Fields = extraFields(l.datasets[0].Meta().Schema, fields)
 	if l.Loader, err = reader.NewConcat(parts, c); err == nil {
-		l.parts = l.describe()
+		l.described = l.describe()
+		l.parts, l.views = l.describeViews(l.described)
 		err = checkFields(l.Meta(), fields)
 	}
 	if err != nil {

@@ -33,8 +33,8 @@ const (
 	kindIndex formats.Kind = "index" // the samples' indices in the loader's split
 )
 
-// describe lists the parts of a loader's batches: the images, the labels, the indices, then the
-// extra fields in the order that the caller gave.
+// describe lists the parts of a loader's batches: the images, of the first view if there are several, the
+// labels, the indices, then the extra fields in the order that the caller gave.
 func (l *loader) describe() []part {
 	schema, frame := l.Meta().Schema, l.Frame()
 	image, label := schema.ImageIndex(), schema.LabelIndex()
@@ -63,6 +63,33 @@ func (l *loader) describe() []part {
 		})
 	}
 	return parts
+}
+
+// viewPart is one of the views of a loader's images.
+type viewPart struct {
+	Part   int    `json:"part"`   // its number, as dsconv_part takes it
+	Shape  []int  `json:"shape"`  // of one image; null if it differs from sample to sample
+	Offset int    `json:"offset"` // in bytes, of its images in a block
+	Seed   uint64 `json:"seed"`   // reader.ViewSeed
+}
+
+// describeViews lists the views, none if there is one image of each sample alone, and appends parts for those
+// but the first.
+func (l *loader) describeViews(parts []part) ([]part, []viewPart) {
+	var views []viewPart
+	for k, v := range l.Frame().Views {
+		view := viewPart{Shape: v.Image, Offset: v.Offset, Seed: reader.ViewSeed(l.Config().Seed, k)}
+		if k > 0 {
+			view.Part = len(parts)
+			parts = append(parts, part{
+				Name: parts[0].Name, Kind: formats.Image, DType: parts[0].DType, Shape: v.Image,
+				bytes:  func(b *reader.Batch) []byte { return b.ViewBytes(k) },
+				shapes: func(b *reader.Batch) [][]int { shape := b.ViewShape(k); return [][]int{shape[1:]} },
+			})
+		}
+		views = append(views, view)
+	}
+	return parts, views
 }
 
 func labelPart(name string, f *reader.Frame) part {

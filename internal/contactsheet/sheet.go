@@ -31,8 +31,8 @@ const (
 
 const (
 	margin = 8 // between tiles and at the edges
-	// maxPixels is the largest sheet: 4 bytes of memory for each pixel.
-	maxPixels = 100_000_000
+	// maxPixels is the largest sheet, at 4 bytes of memory for each pixel. Pillow warns of larger images.
+	maxPixels = 80_000_000
 )
 
 var (

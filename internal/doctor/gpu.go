@@ -16,9 +16,13 @@ import (
 func (m *Machine) GPU(ctx context.Context, packages []string) []Line {
 	gpu := m.gpus(ctx)
 	jpeg := ok("nvJPEG", "not found")
-	if file := m.nvjpeg(packages); file != "" {
+	file, answered := within(ctx, m.Timeout, func() string { return m.nvjpeg(packages) })
+	switch {
+	case !answered:
+		jpeg = ok("nvJPEG", "unknown").warn("a folder of libraries did not answer within %v", m.Timeout)
+	case file != "":
 		jpeg.Value = file
-	} else if gpu.present {
+	case gpu.present:
 		jpeg = jpeg.advise("CUDA's JPEG decoder comes with the CUDA toolkit, or with pip install nvidia-nvjpeg-cu%s", majorOr(gpu.cuda, "12"))
 	}
 	return append(gpu.lines, jpeg, ok("GPU decoding", "off: this build of dsconv has none; images are decoded on the processor's cores"))

@@ -7,7 +7,7 @@ try:
     from importlib.metadata import PackageNotFoundError, version
     from importlib.util import find_spec
 except ImportError:
-    sys.exit("Python %d.%d is older than 3.9, the oldest that dsconv supports" % sys.version_info[:2])
+    sys.exit("Python " + sys.version.split()[0] + " is too old: dsconv needs 3.9")
 
 packages = {}
 for name in ("dsconv", "torch", "torchvision", "Pillow", "Pillow-SIMD"):

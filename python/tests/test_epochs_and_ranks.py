@@ -13,7 +13,7 @@ SAMPLES, BATCH = 48, 8
 
 
 def loader(packed: Path, **more: object) -> dsconv.Loader:
-    options = {"transforms": "rrc:16", "fields": ("index", "label"), "shuffle": True, **more}
+    options = {"transforms": "rrc:16", "fields": ("index", "label"), "shuffle": True, "seed": 0, **more}
     return dsconv.Loader(packed, BATCH, **options)
 
 

@@ -43,7 +43,7 @@ def imported(name: str, path: Path) -> Iterator[str]:
 def test_imports_have_no_cycle() -> None:
     graph = {name: {other for other in imported(name, path) if other != name} for name, path in MODULES.items()}
     assert graph["dsconv.transforms.compose"] > {"dsconv.transforms.nesting", "dsconv.transforms.plan"}
-    assert "dsconv.dataset" in graph["dsconv.loader"]  # which a function imports
+    assert "dsconv.transforms" in graph["dsconv.loader"]  # which a function imports
     try:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:

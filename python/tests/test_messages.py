@@ -87,7 +87,7 @@ def test_no_argument_is_printed(name: str, packed: Path) -> None:
                     called(name, call, {p.name: value}, packed)
                 except Exception as error:
                     said = str(error)
-                    if len(said) > 1000 or kind not in ("text", "bytes") and said.count(str(LONG)[:7]) > 12:
+                    if len(said) > 1000 or f"[{LONG}"[:7] in said:
                         long.append((p.name, kind, type(error).__name__, len(said), said[:200]))
     assert not long, "\n".join(map(str, long))
 

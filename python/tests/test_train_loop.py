@@ -16,6 +16,7 @@ from dsconv.train.clock import Clock  # noqa: E402
 from dsconv.train.data import Data  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
 from dsconv.train.learner import Learner  # noqa: E402
+from dsconv.train.progress import Progress  # noqa: E402
 from dsconv.train.settings import Settings  # noqa: E402
 from dsconv.train.trace import Board, Trace  # noqa: E402
 
@@ -37,7 +38,8 @@ def data(count: int, size: int, val: list | None = None, classes: int = 10) -> D
 
 def train(learner: Learner, given: Data, epochs: int = 1, limit: int | None = None, trace: Trace | None = None) -> list:
     trace = trace or Trace(None, WORLD.device)
-    return list(loop.train(learner, given, WORLD, epochs, limit, trace))
+    progress = Progress("side", epochs, shown=False)
+    return list(loop.train(learner, given, WORLD, epochs, limit, trace, progress))
 
 
 def weights(learner: Learner) -> torch.Tensor:

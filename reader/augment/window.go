@@ -50,9 +50,8 @@ func (s *Steps) Least() (h, w int) {
 	return s.steps[0].h, s.steps[0].w
 }
 
-// Narrow says that the image that Apply gets next is Source alone, or one in which Source,
-// scaled down but not below Least, is the area a. Nothing else of s changes: masks and boxes
-// are those of the whole image.
+// Narrow says that the image that Apply gets next is not whole: Source is its area a, as large as it is, or
+// scaled down but not below Least. Nothing else of s changes: masks and boxes are those of the whole image.
 func (s *Steps) Narrow(a pixel.Area) { s.narrowed, s.area = true, a }
 
 // Widen takes Narrow back: the image that Apply gets next is whole.
@@ -73,10 +72,10 @@ func (s *Steps) input(i int) (pixel.Rect, pixel.Area) {
 	if i > 0 || !s.narrowed {
 		return s.windowOf(i), pixel.Area{}
 	}
-	r := s.Source()
-	r.X, r.Y = 0, 0
-	if s.area == (pixel.Area{X1: float64(r.W), Y1: float64(r.H)}) {
+	r, a := s.Source(), s.area
+	r.X, r.Y = int(a.X0), int(a.Y0)
+	if a.X1-a.X0 == float64(r.W) && a.Y1-a.Y0 == float64(r.H) {
 		return r, pixel.Area{}
 	}
-	return r, s.area
+	return r, a
 }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import ArgumentError, ArgumentTypeError
+from ._short_messages import shown
 
 LARGEST = (1 << 31) - 1
 LARGEST_INT64 = (1 << 63) - 1
@@ -153,27 +154,3 @@ def state(value: Any) -> dict[str, Any]:
     bounds = {"epoch": LARGEST, "position": LARGEST_INT64, "seed": LARGEST_SEED}
     numbers = {name: whole(f"resume: {name}", value[name], 0, maximum) for name, maximum in bounds.items()}
     return {**numbers, "order": text("resume: order", value["order"])}
-
-
-# What a message shows as it is.
-_PLAIN = (str, bytes, int, float, type(None))
-_LONGEST = 80
-
-
-def shown(value: Any) -> str:
-    """A value for a message: short, on one line, and without the elements of tensors, arrays and images."""
-    if hasattr(value, "shape") and getattr(value, "shape", ()) != ():
-        return f"{type(value).__name__} of shape {tuple(value.shape)}"
-    if isinstance(value, (list, tuple, set, frozenset, dict)) and not _plain(value):
-        return f"{type(value).__name__} of {len(value)} items"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def _plain(value: Any) -> bool:
-    """Reports whether a value consists of few numbers and texts."""
-    if isinstance(value, dict):
-        value = [*value.keys(), *value.values()]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return len(value) <= _LONGEST and all(map(_plain, value))
-    return isinstance(value, _PLAIN)

@@ -38,11 +38,12 @@ def path() -> str:
 
 
 def main() -> NoReturn:
-    """The `dsconv` of the console: replaces this process by the program."""
+    """The `dsconv` of the console: replaces this process by the program, and names this Python to it."""
     try:
         program = path()
     except FileNotFoundError as err:
         sys.exit(f"dsconv: {err}")
+    os.environ.setdefault("DSCONV_PYTHON", sys.executable)
     os.execv(program, ["dsconv", *sys.argv[1:]])
 
 

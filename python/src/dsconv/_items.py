@@ -35,36 +35,35 @@ class Items:
     """
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
-        self._source, self._names = source, names
+        self._source = source
         self._values = BatchFields(source, (), channels_last=False)
         self._fields = [self._find(name) for name in names]
-        self.roles = [self._role(name, field) for name, field in zip(names, self._fields)]
+        self.roles = [self._role(field) for field in self._fields]
 
-    def _find(self, name: str) -> Field | None:
-        """The field of that name; None for a key, a column, and a label that the dataset does not have."""
-        named = {field.name for field in self._source.fields}
-        if name == "label" and target(self._source) is None and name not in named:
-            return None
-        field = find_field(self._source.fields, self._source.columns, name)
-        return None if field.number == TEXTS else field
+    def _find(self, name: str) -> Field:
+        """The field of that name. A dataset without labels has the label -1."""
+        if name == "label" and target(self._source) is None and name not in self._source.columns:
+            return Field(TEXTS, name, "none", "", None)
+        return find_field(self._source.fields, self._source.columns, name)
 
-    def _role(self, name: str, field: Field | None) -> str:
-        if field is None:
-            return TARGET if name == "label" else ""
-        label = target(self._source)
-        return IMAGE if field.number == 0 else TARGET if label is not None and field.number == label.number else ""
+    def _role(self, field: Field) -> str:
+        if field.number == 0:
+            return IMAGE
+        return TARGET if field.kind == "none" or field == target(self._source) else ""
 
     def read(self, i: int) -> list[Any]:
         """The values of sample i, from 0."""
         picked = self._source.pick(i, 0)
         try:
-            return [self._value(name, field, picked, i) for name, field in zip(self._names, self._fields)]
+            return [self._value(field, picked, i) for field in self._fields]
         finally:
             self._source.drop(picked)
 
-    def _value(self, name: str, field: Field | None, picked: int, i: int) -> Any:
-        if field is None:
-            return self._text(name, i)
+    def _value(self, field: Field, picked: int, i: int) -> Any:
+        if field.kind == "none":
+            return -1
+        if field.number == TEXTS:
+            return self._values.texts(field, picked, 1)[0]
         if field.kind == "index":
             return i
         shape = field.shape if field.shape is not None else _fields.shapes(picked, field.number)[0]
@@ -76,13 +75,6 @@ class Items:
         if field.kind in ("mask", "boxes"):
             return self._geometry(field, value, picked)
         return value.item() if value.ndim == 0 else self._values.tensor(value, field.dtype)
-
-    def _text(self, name: str, i: int) -> Any:
-        if name == "key":
-            return self._source.call("keys", samples=[i])[0]
-        if name == "label":
-            return -1
-        return self._source.call("columns", samples=[i], names=[name])[name][0]
 
     def _geometry(self, field: Field, value: np.ndarray, picked: int) -> Any:
         """A mask or boxes; with torchvision as its tv_tensors, so that its transforms move them with the image."""

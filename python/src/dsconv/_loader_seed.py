@@ -8,8 +8,9 @@ import warnings
 import weakref
 from typing import Any
 
-from ._arguments import LARGEST_SEED, shown, whole
+from ._arguments import LARGEST_SEED, whole
 from ._errors import ArgumentError, ArgumentTypeError
+from ._short_messages import shown
 
 
 class LoaderSeed:

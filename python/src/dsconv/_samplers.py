@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arguments import LARGEST_INT64, shown
+from ._arguments import LARGEST_INT64
 from ._errors import ArgumentError, ArgumentTypeError
+from ._short_messages import shown
 
 
 class Sampled(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import _arguments
-from ._arguments import shown
 from ._errors import ArgumentError, ArgumentTypeError
-from .dataset import Dataset
+from ._short_messages import shown
+from .dataset import Dataset, split_names
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,21 @@ class Selection:
                 raise ArgumentError(f"{name}: the Datasets differ in it: give {name} to the Loader")
         return values[0] if values else None
 
+    def transform_of(self, transform: Any, transforms: Any) -> Any:
+        """What the Loader's arguments of these names give, else the Datasets' transform."""
+        if transform is not None and transforms is not None:
+            raise ArgumentError("transform and transforms are the same argument: give one of them")
+        given = transform if transforms is None else transforms
+        if given is None and self.of_datasets("transforms") is not None:
+            raise ArgumentError(
+                "the Dataset has transforms for whole items: give the Loader a transform for the images"
+            )
+        return self.of_datasets("transform") if given is None else given
+
 
 def select(path: Any, split: Any, indices: Any) -> Selection:
     """The samples that the arguments of those names give."""
-    splits = _splits(split)
+    splits = split_names(split)
     if isinstance(path, (str, bytes, os.PathLike)):
         chosen = Selection((Part(_arguments.path(path), splits),))
     elif isinstance(path, (list, tuple)):
@@ -94,7 +105,7 @@ def select(path: Any, split: Any, indices: Any) -> Selection:
 def dataset_of(selection: Selection) -> Dataset[Any]:
     """The samples one at a time, without transforms."""
     first = selection.parts[0]
-    dataset = Dataset(first.path, first.splits[0] if first.splits else None)
+    dataset: Dataset[Any] = Dataset(first.path, first.splits[0] if first.splits else None)
     configuration = selection.configuration()
     if configuration.keys() != {"path", "split"}:
         dataset._source.change(**{"path": "", "split": "", **configuration})
@@ -114,21 +125,15 @@ def index_array(name: str, indices: Any) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def _splits(split: Any) -> tuple[str, ...]:
-    if split is None or split == "" and isinstance(split, str):
-        return ()
-    if isinstance(split, str):
-        return (split,)
-    if not isinstance(split, (list, tuple)) or not split or not all(isinstance(name, str) for name in split):
-        raise ArgumentTypeError(f"split={shown(split)}: it must be a string or a list of strings")
-    return tuple(split)
-
-
 def _of_object(given: Any) -> Selection:
     """The samples of a Dataset, or of a Subset or ConcatDataset of Datasets."""
     if isinstance(given, Dataset):
         _check_items(given, Dataset)
-        return Selection((Part(given.root, _splits(given.split)),), given=given, datasets=(given,))
+        if given.transforms is not None:
+            raise ArgumentError(
+                "the Dataset has transforms for whole items: give transforms of the image to the Loader"
+            )
+        return Selection((Part(given.root, split_names(given.split)),), given=given, datasets=(given,))
     kind = _torch_class(given)
     if kind is None:
         raise ArgumentTypeError(

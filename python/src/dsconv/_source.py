@@ -104,14 +104,14 @@ class Source:
         return seed
 
     @property
+    def columns(self) -> list[str]:
+        """The columns of texts, which are no fields."""
+        return self.describe()["columns"] or []
+
+    @property
     def splits(self) -> dict[str, int]:
         """The number of samples of each split of the whole dataset; "" counts those without a split."""
         return self.describe()["splits"]
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns of texts, which are no fields of the library's batches."""
-        return self.describe()["columns"] or []
 
     @property
     def fields(self) -> list[Field]:

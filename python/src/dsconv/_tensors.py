@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from . import _fields
-from ._arguments import shown
 from ._batch_memory import Memory, Pages, Pinned
 from ._batch_stream import RawBatch
 from ._errors import ArgumentError, ArgumentTypeError
 from ._fields import Field
+from ._short_messages import shown
 from ._source import Source
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arguments import flag, shown, whole
+from ._arguments import flag, whole
 from ._errors import ArgumentError, ArgumentTypeError
+from ._short_messages import shown
 
 _START_METHODS = ("fork", "spawn", "forkserver")
 

@@ -12,6 +12,7 @@ from . import _arguments
 from ._errors import ArgumentError, ArgumentTypeError
 from ._items import IMAGE, TARGET, Items, Value
 from ._short_messages import named, shown
+from ._show import Picture, show
 from ._source import Source
 from ._tensors import extra_fields, torch_or_none
 
@@ -154,14 +155,14 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         fields: Sequence[str] = _FIELDS,
         max_pixels: int | None = None,
     ) -> None:
-        self.root = _arguments.path(path)
-        self.split = split
+        self.root, self.split, self.max_pixels = _arguments.path(path), split, max_pixels
         self.fields = _arguments.names("fields", fields)
         self.transform, self.target_transform, self.transforms = transform, target_transform, transforms
         self._check_transforms()
+        splits = split_names(split)
         self._source = Source(
             path=self.root,
-            splits=_splits(split),
+            **({"splits": splits} if len(splits) > 1 else {"split": "".join(splits)}),
             fields=extra_fields(self.fields),
             batch=1,
             any_size=True,
@@ -233,7 +234,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
 
         Of a folder of images they are those of ImageFolder. Of a packed dataset, the paths are relative to the folder
         that was packed, which may be gone."""
-        folder = self.root if self._source.describe()["format"] == "folder" else ""
+        folder = self.root if self._source.describe()["format"] == "folder" and len(self._paths) == 1 else ""
         paths = (os.path.join(folder, path) for paths in self._source.texts("sources") for path in paths)
         return list(zip(paths, self.targets.tolist()))
 
@@ -252,6 +253,47 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
                 columns.setdefault(name, []).extend(texts)
         return columns
 
+    @property
+    def _paths(self) -> list[str]:
+        """Of the datasets that lie behind it: the dataset of a Loader may have several."""
+        return [part["path"] for part in self._source.configuration.get("paths", ())] or [self.root]
+
+    def show(
+        self,
+        n: int | None = None,
+        *,
+        augment: str | None = None,
+        seed: int | None = None,
+        classes: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        columns: int | None = None,
+        size: int | None = None,
+    ) -> Picture:
+        """A picture of n random samples, as many of each class as possible, with the names of their classes.
+
+        It is a PIL image, which notebooks show; without Pillow an object that notebooks show and that has `save`. A
+        sample that cannot be read has an empty tile with its key. See `dsconv show --help`, whose flags None leaves at
+        their defaults.
+
+        Args:
+            n: 64 samples, or 8 with augment; with keys all of them.
+            augment: ops such as "rrc:224,flip,normalize": each row has a sample, then what a `Loader` with
+                `transforms=augment`, this split and this seed makes of it in the epochs 0, 1, 2 and so on.
+            seed: of the choice and of the ops.
+            classes: show only samples of these classes.
+            keys: show these samples.
+            columns: tiles in a row.
+            size: the side of a tile in pixels.
+
+        Raises:
+            ValueError: an argument does not fit the dataset.
+            dsconv.Error: any other error.
+        """
+        return show(
+            self.root, _splits(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
+            columns=columns, size=size,
+        )  # fmt: skip
+
     def close(self) -> None:
         """Closes the dataset. The next use opens it again."""
         self._targets = None
@@ -262,7 +304,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
 
     def __repr__(self) -> str:
         split = "" if self.split is None else f", split={shown(self.split)}"
-        lines = [f"Dataset({self.root!r}{split}): {len(self)} samples, {len(self.classes)} classes"]
+        paths = ", ".join(map(repr, self._paths[:2])) + (", ..." if len(self._paths) > 2 else "")
+        lines = [f"Dataset({paths}{split}): {len(self)} samples, {len(self.classes)} classes"]
         if self.fields != _FIELDS:
             lines.append(f"    fields: {', '.join(self.fields)}")
         for name in ("transform", "target_transform", "transforms"):
@@ -272,11 +315,10 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         return "\n".join(lines)
 
 
-def _splits(split: Any) -> list[str]:
+def split_names(split: Any) -> tuple[str, ...]:
     """The names of the splits; none for all samples."""
     if split is None or isinstance(split, str):
-        return [split] if split else []
-    found = list(split) if isinstance(split, Sequence) else []
-    if not found or not all(isinstance(name, str) for name in found):
+        return (split,) if split else ()
+    if not isinstance(split, (list, tuple)) or not split or not all(isinstance(name, str) for name in split):
         raise ArgumentTypeError(f"split={shown(split)}: it must be a string or a list of strings")
-    return found
+    return tuple(split)

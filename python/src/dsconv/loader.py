@@ -161,7 +161,7 @@ class Loader(Generic[Batch]):
         transforms: Any = None,
         shuffle: bool | str | None = False,
         *,
-        fields: Sequence[str] | None = None,
+        fields: Sequence[str],
         collate_fn: None = None,
         target_transform: Callable[[Any], object] | None = None,
         **options: Unpack[Options],
@@ -252,7 +252,7 @@ class Loader(Generic[Batch]):
         if sampler is not None or batch_sampler is not None:
             given = GivenOrder(sampler, batch_sampler)
         self._given = given
-        plan = translate(_one_of(transform, transforms, selection.of_datasets("transform")))
+        plan = translate(selection.transform_of(transform, transforms))
         python_runs(plan, _arguments.flag("strict", strict))
         warn_of_unseeded(plan.rest, self.collate_fn, target_transform, stacklevel=2)
         self._plan = plan
@@ -430,11 +430,3 @@ class Loader(Generic[Batch]):
         self._source.close()
         if self._dataset is not None:
             self._dataset.close()
-
-
-def _one_of(transform: Any, transforms: Any, of_dataset: Any) -> Any:
-    """The transforms of a Loader."""
-    if transform is not None and transforms is not None:
-        raise ArgumentError("transform and transforms are the same argument: give one of them")
-    given = transform if transforms is None else transforms
-    return of_dataset if given is None else given

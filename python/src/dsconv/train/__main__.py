@@ -39,7 +39,7 @@ def run(asked: argparse.Namespace, settings: Settings) -> None:
             else:
                 sides = [from_dataloader.folder(Path(asked.before), settings, world)] if asked.before else []
                 sides += [from_dsconv.images(Path(path), settings, world) for path in asked.after]
-        report = compare(sides, settings, world, print_epoch)
+        report = compare(sides, settings, world, print_epoch, asked.quiet)
         if world.rank > 0:
             return
         if asked.json:

@@ -100,6 +100,7 @@ def commands() -> argparse.ArgumentParser:
     output = parser.add_argument_group("output")
     output.add_argument("--profile", metavar="DIR", help="write traces of the first steps by torch.profiler to DIR")
     output.add_argument("--tensorboard", metavar="DIR", help="write curves for TensorBoard to DIR")
+    output.add_argument("--quiet", action="store_true", help="no progress on standard error")
     output.add_argument("--json", metavar="FILE", help="write the report with all epochs to FILE")
     return parser
 
@@ -151,7 +152,10 @@ def loading(group: argparse._ArgumentGroup) -> None:
         "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="of the DataLoader"
     )
     group.add_argument(
-        "--prefetch-factor", type=positive, default=2, metavar="N", help="batches to prefetch (default: 2)"
+        "--prefetch-factor",
+        type=positive,
+        metavar="N",
+        help="batches to prefetch for each worker or thread (default: 2 a worker; of dsconv, 2 in all)",
     )
     group.add_argument("--threads", type=positive, metavar="N", help="of dsconv (default: number of cores)")
 

@@ -13,6 +13,7 @@ from dsconv.train.distributed import World
 from dsconv.train.epoch import Epoch
 from dsconv.train.learner import Learner
 from dsconv.train.loop import train
+from dsconv.train.progress import Progress
 from dsconv.train.report import report
 from dsconv.train.settings import Settings
 from dsconv.train.trace import Board, Trace, slug
@@ -20,11 +21,11 @@ from dsconv.train.trace import Board, Trace, slug
 OnEpoch = Callable[[str, int, Epoch], None]  # the side's name, the number of the epoch
 
 
-def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: OnEpoch) -> Report:
+def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: OnEpoch, quiet: bool = False) -> Report:
     """Trains a network on each side, from the same weights, and returns the measurements.
 
     The sides take turns epoch by epoch, so that a slower machine slows down all of them. on_epoch is called after each
-    epoch, in the first process.
+    epoch, in the first process, which also shows the progress on standard error unless it is quiet.
     """
     with ExitStack() as stack:
         with usage():
@@ -32,7 +33,8 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: O
             check(sides, opened)
             check_backend(settings)
         turns = [
-            run(number, side, data, settings, world, stack) for number, (side, data) in enumerate(zip(sides, opened), 1)
+            run(number, side, data, settings, world, stack, quiet)
+            for number, (side, data) in enumerate(zip(sides, opened), 1)
         ]
         epochs: list[list[Epoch]] = [[] for _ in sides]
         for number in range(1, settings.epochs + 1):
@@ -44,14 +46,18 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: O
     return report(sides, samples, epochs, settings, world)
 
 
-def run(number: int, side: Side, data: Data, settings: Settings, world: World, stack: ExitStack) -> Iterator[Epoch]:
+def run(
+    number: int, side: Side, data: Data, settings: Settings, world: World, stack: ExitStack, quiet: bool
+) -> Iterator[Epoch]:
     """The epochs of one side. Each runs when it is requested."""
     name = f"{number}-{slug(side.name)}"
     traced = Path(settings.profile, f"{name}-rank{world.rank}.json") if settings.profile else None
     board = Board(Path(settings.tensorboard, name) if settings.tensorboard and world.rank == 0 else None)
     stack.callback(board.close)
     learner = Learner(settings, len(data.classes), data.channels, world)
-    epochs = train(learner, data, world, settings.epochs, settings.limit_batches, Trace(traced, world.device))
+    progress = Progress(side.name, settings.epochs, shown=world.rank == 0 and not quiet, processes=world.size)
+    trace = Trace(traced, world.device)
+    epochs = train(learner, data, world, settings.epochs, settings.limit_batches, trace, progress)
     for n, epoch in enumerate(epochs, 1):
         board.add(n, epoch)
         yield epoch

@@ -16,6 +16,7 @@ from dsconv.train.data import Batch, Batches, Data
 from dsconv.train.distributed import World
 from dsconv.train.epoch import Epoch
 from dsconv.train.learner import Learner
+from dsconv.train.progress import Progress
 from dsconv.train.trace import Trace
 
 
@@ -35,7 +36,9 @@ class Tally:
         return int(samples), loss / max(samples, 1), correct / max(samples, 1)
 
 
-def train(learner: Learner, data: Data, world: World, epochs: int, limit: int | None, trace: Trace) -> Iterator[Epoch]:
+def train(
+    learner: Learner, data: Data, world: World, epochs: int, limit: int | None, trace: Trace, progress: Progress
+) -> Iterator[Epoch]:
     """Trains, and yields each epoch after its end. limit is the maximum number of batches in an epoch."""
     clock = Clock(world.device)
     learner.begin(epochs * math.ceil(count(data, limit) / learner.settings.accumulate))
@@ -43,16 +46,25 @@ def train(learner: Learner, data: Data, world: World, epochs: int, limit: int | 
         data.set_epoch(number)
         trace.start()
         before = data.clock()
-        epoch = learn(learner, data, world, clock, limit, trace.step)
+        with progress.shows(number + 1, count(data, limit)):
+            epoch = learn(learner, data, world, clock, limit, trace.step, progress)
         trace.stop()
         epoch = replace(epoch, loader=spent(before, data.clock(), world))
         if data.val is not None:
-            epoch = replace(epoch, accuracy=evaluate(learner, data.val, data.non_blocking, world), validated=True)
+            with progress.shows(number + 1, len(data.val), ", evaluation"):
+                accuracy = evaluate(learner, data.val, data.non_blocking, world, progress)
+            epoch = replace(epoch, accuracy=accuracy, validated=True)
         yield epoch
 
 
 def learn(
-    learner: Learner, data: Data, world: World, clock: Clock, limit: int | None, on_step: Callable[[], None]
+    learner: Learner,
+    data: Data,
+    world: World,
+    clock: Clock,
+    limit: int | None,
+    on_step: Callable[[], None],
+    progress: Progress,
 ) -> Epoch:
     """One epoch of training, of at most limit batches."""
     steps = count(data, limit)
@@ -71,6 +83,7 @@ def learn(
             tally.add(learner.learn(images, labels, group, n + 1 == first + group))
         clock.lap("step")
         on_step()
+        progress.step(len(images), tally.sums)
     seconds, stages = clock.stop()
     images, loss, accuracy = tally.means(world)
     if images == 0:
@@ -85,13 +98,14 @@ def spent(before: dict[str, float], after: dict[str, float], world: World) -> di
     return dict(zip(stages, world.sum(*(after[stage] - before[stage] for stage in stages)))) if stages else {}
 
 
-def evaluate(learner: Learner, batches: Batches, non_blocking: bool, world: World) -> float:
+def evaluate(learner: Learner, batches: Batches, non_blocking: bool, world: World, progress: Progress) -> float:
     """The accuracy on the validation images."""
     tally = Tally(world.device)
     learner.network.eval()
     for images, labels in batches:
         images, labels = learner.take(images, labels, non_blocking)
         tally.add(learner.evaluate(images, labels))
+        progress.step(len(images), tally.sums)
     _, _, accuracy = tally.means(world)
     return accuracy
 

@@ -25,7 +25,7 @@ class Settings:
     num_workers: int = 0
     pin_memory: bool = False
     persistent_workers: bool = False
-    prefetch_factor: int = 2
+    prefetch_factor: int | None = None
     threads: int | None = None
     profile: str | None = None
     tensorboard: str | None = None

@@ -1,0 +1,116 @@
+package reader
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// entry is an image of each view in a batch.
+type entry struct {
+	frame *frame
+	batch *Batch
+	at    int
+}
+
+// renderImage decodes the designated image, carries out the steps of each view and stores it in e. It returns
+// the time.
+func (w *worker) renderImage(e entry, now time.Duration) (time.Duration, error) {
+	v := &w.sample.Values[w.loader.image]
+	if v.Encoding != formats.JPEG {
+		m, own, err := w.decode(v, w.options())
+		if err != nil {
+			return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+		}
+		now = w.lap(stageDecode, now)
+		for k := range w.steps {
+			if now, err = w.renderView(k, m, own && k == len(w.steps)-1, e, now); err != nil {
+				return now, err
+			}
+		}
+		return now, nil
+	}
+	for _, g := range w.group(v) {
+		var err error
+		if now, err = w.renderGroup(v, g, e, now); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+// renderGroup is renderImage of the views of g, a JPEG's.
+func (w *worker) renderGroup(v *formats.Value, g viewGroup, e entry, now time.Duration) (time.Duration, error) {
+	m, own, err := w.decodeRegion(v, g)
+	last := len(g.views) - 1
+	if last > 0 && (err != nil || w.decoder.Whole()) { // damage may concern only some of the views
+		for i, k := range g.views {
+			if now, err = w.renderGroup(v, viewGroup{views: g.views[i : i+1], region: w.steps[k].Source()}, e, now); err != nil {
+				return now, err
+			}
+		}
+		return now, nil
+	}
+	if err != nil {
+		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
+	}
+	now = w.lap(stageDecode, now)
+	for i, k := range g.views {
+		if now, err = w.renderView(k, m, own && i == last, e, now); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+// renderView carries out the steps of view k on m, which they may change if own, and stores it in e. It returns
+// the time.
+func (w *worker) renderView(k int, m *pixel.Image, own bool, e entry, now time.Duration) (time.Duration, error) {
+	l := w.loader
+	err := w.apply(k, m, own, l.target(k, e.frame.entryOf(e.batch, k, e.at)))
+	if err != nil {
+		return now, l.config.ofView(k, fmt.Errorf("transform %s: %w", w.sample.Key, err))
+	}
+	now = w.lap(stageAugment, now)
+	if err := w.runner.Store(); err != nil {
+		return now, fmt.Errorf("store %s: %w", w.sample.Key, err)
+	}
+	if len(w.steps) == 1 {
+		return now, nil // the rest of the sample counts with it
+	}
+	return w.lap(stageCollate, now), nil
+}
+
+// apply carries out the steps of view k on m, but for the last pass.
+func (w *worker) apply(k int, m *pixel.Image, own bool, t resample.Target) error {
+	if err := w.loader.views[k].pipeline.Fits(m, &w.steps[k]); err != nil {
+		return err
+	}
+	return w.runner.Apply(&w.steps[k], m, own, t)
+}
+
+// decodeRegion decodes what the views of g need of a JPEG.
+func (w *worker) decodeRegion(v *formats.Value, g viewGroup) (m *pixel.Image, own bool, err error) {
+	o := w.options()
+	o.Region = g.region
+	if len(g.views) == 1 {
+		o.MinH, o.MinW = w.steps[g.views[0]].Least()
+	}
+	m, own, err = w.decode(v, o)
+	if err != nil {
+		return nil, false, err
+	}
+	area := w.decoder.Area()
+	for _, k := range g.views {
+		if len(g.views) > 1 {
+			r := w.steps[k].Source()
+			x, y := float64(r.X-g.region.X), float64(r.Y-g.region.Y)
+			area = pixel.Area{X0: x, Y0: y, X1: x + float64(r.W), Y1: y + float64(r.H)}
+		}
+		w.steps[k].Narrow(area)
+	}
+	return m, own, nil
+}
