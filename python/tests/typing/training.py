@@ -138,7 +138,7 @@ def loaders(path: Path, table: Path) -> None:
 def wrong(path: Path) -> None:
     """Is never called: type checkers report each line, and that a comment is not needed."""
     dsconv.Dataset(path, transform="rrc:224")  # type: ignore[call-overload]
-    dsconv.Dataset(path, transform=collate)  # type: ignore[call-overload]
+    dsconv.Dataset(path, transform=collate)  # type: ignore[arg-type]
     dsconv.Loader(path, 8, colour="gray")  # type: ignore[call-overload]
     dsconv.Loader(path, "8")  # type: ignore[call-overload]
     names: list[str] = next(iter(dsconv.Loader(path, 8)))[1]  # type: ignore[assignment]
