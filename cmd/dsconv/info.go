@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -88,16 +87,6 @@ func info(cc *cli.Context, c *console, several *openedDatasets) error {
 		return c.json(list)
 	}
 	return nil
-}
-
-// openFirst returns the arguments, and opens the dataset that is the first of them.
-func openFirst(cc *cli.Context, names ...string) (formats.Dataset, []string, error) {
-	args, err := arguments(cc, names...)
-	if err != nil {
-		return nil, nil, err
-	}
-	ds, err := openSource(cc.Context, args[0], folder.Config{})
-	return ds, args, err
 }
 
 func printInfo(c *console, m *formats.Meta) {
