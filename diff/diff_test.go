@@ -360,3 +360,21 @@ func TestMisuse(t *testing.T) {
 type noMeta struct{ *memory }
 
 func (noMeta) Meta() *formats.Meta { return nil }
+
+// The progress comes in order and ends with all samples of both datasets, also if none differs.
+func TestProgress(t *testing.T) {
+	a := dataset(imageField)
+	for i := range 300 {
+		a.add(fmt.Sprintf("k%03d", i), encoded([]byte("x")))
+	}
+	last := -1
+	_, err := diff.Run(t.Context(), a, a, diff.Options{Progress: func(done, total int) {
+		if done < last || total != 600 {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last = done
+	}})
+	if err != nil || last != 600 {
+		t.Errorf("%v: %d", err, last)
+	}
+}

@@ -91,3 +91,15 @@ func TestDamagedIndex(t *testing.T) {
 		}
 	}
 }
+
+// The progress ends with all samples, whether their images are read or not.
+func TestProgress(t *testing.T) {
+	path := packed(t.TempDir())
+	for _, quick := range []bool{false, true} {
+		var last verify.Progress
+		r, err := verify.Run(t.Context(), dsconv.Formats(), path, verify.Options{Quick: quick, Progress: func(p verify.Progress) { last = p }})
+		if err != nil || r.Checked == 0 || last.Done != r.Checked || last.Total != r.Checked || last.Bytes == 0 {
+			t.Errorf("quick %v: %v: %+v", quick, err, last)
+		}
+	}
+}
