@@ -9,6 +9,10 @@ import (
 // run executes the command line args and returns the exit code.
 func run(ctx context.Context, args []string, c *console) int {
 	app := newApp(c)
+	if len(args) > 2 && args[1] == completeCommand {
+		printCompletions(c, app, args[2:])
+		return exitDone
+	}
 	c.args = args
 	args, err := flagsFirst(app, args)
 	if err == nil {
@@ -19,13 +23,14 @@ func run(ctx context.Context, args []string, c *console) int {
 }
 
 func newApp(c *console) *cli.App {
+	cli.HelpPrinter = helpPrinter(c)
 	app := &cli.App{
 		Name:  "dsconv",
 		Usage: "pack image folders into datasets that are fast to train on",
 		Commands: []*cli.Command{
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), showCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
 			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
-			trainCommand(c), benchCommand(c), doctorCommand(c),
+			trainCommand(c), benchCommand(c), doctorCommand(c), completionCommand(c), manCommand(c),
 		},
 		Version:   versionText(),
 		Writer:    c.out,

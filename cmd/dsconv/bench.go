@@ -84,7 +84,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "train", Usage: "train `MODEL` on the batches: mlp or cnn"},
 		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
-		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
+		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - to standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
@@ -165,6 +165,9 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 		return err
 	}
 	file := cc.String("json")
+	if file == "-" {
+		return c.json(r)
+	}
 	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // standard output gets the JSON, without the table
 		if err := printTo(c.out, "%s", table.String()); err != nil {
 			return err

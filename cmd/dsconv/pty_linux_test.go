@@ -85,6 +85,7 @@ func (s *session) wait(t *testing.T) int {
 func (s *session) await(t *testing.T, text string) {
 	t.Helper()
 	hung := time.After(patience)
+	text = strings.TrimRight(text, " ") // as those at the end of a row
 	for !strings.Contains(s.text(), text) {
 		select {
 		case <-time.After(5 * time.Millisecond):

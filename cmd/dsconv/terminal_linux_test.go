@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -147,20 +148,51 @@ func TestCommandScreens(t *testing.T) {
 
 // TestInterruptInTerminal: Ctrl-C leaves no bar and no ^C.
 func TestInterruptInTerminal(t *testing.T) {
-	src := samples(t, "300", "64x48")
 	for _, width := range []int{40, 80, 200} {
-		s := inTerminal(t, width, t.TempDir(), nil, os.Args[0], "pack", src, "out.tar", "--workers", "1", "--resize", "exact:1500x1500", "--encode", "png")
+		s := inTerminal(t, width, t.TempDir(), nil, os.Args[0], "synth", "images", "--n", "300000", "--size", "16x16")
 		s.await(t, "[")
 		s.types(t, "\x03")
-		if code := s.wait(t); code != exitFailed {
-			t.Errorf("exit code %d", code)
-		}
-		got := changing.ReplaceAllString(s.logical(), "N")
-		want := "found N = written N + skipped N + failed N, N not reached\ndsconv: interrupted\n" +
-			"out.tar.partial is unfinished: repeat the command to resume from its last checkpoint, or start over with --discard\n"
-		if got != want {
-			t.Errorf("%d columns: got\n%s\nwant\n%s", width, got, want)
+		if code := s.wait(t); code != exitFailed || s.text() != "dsconv: interrupted" {
+			t.Errorf("%d columns: exit code %d, the screen is\n%s", width, code, s.text())
 		}
 		s.check(t)
+	}
+}
+
+// TestCompletionInTerminal: the Tab key of real shells.
+func TestCompletionInTerminal(t *testing.T) {
+	for _, c := range []struct {
+		shell, load string
+		args        []string
+	}{
+		{"bash", "source <(dsconv completion bash)", []string{"--norc", "--noprofile", "-i"}},
+		{"zsh", "autoload -Uz compinit; compinit -u -D; source <(dsconv completion zsh)", []string{"-f", "-i"}},
+	} {
+		t.Run(c.shell, func(t *testing.T) {
+			program, err := exec.LookPath(c.shell)
+			if err != nil {
+				t.Skipf("there is no %s", c.shell)
+			}
+			dir, env := shellFolder(t)
+			s := inTerminal(t, 200, dir, append(env, "TERM=dumb", "PS1=ready> "), append([]string{program}, c.args...)...)
+			s.await(t, "ready> ")
+			s.types(t, c.load+"; echo loa''ded\n")
+			s.await(t, "loaded")
+			for _, one := range [][2]string{
+				{"dsconv veri\t", "dsconv verify "},
+				{"--qui\t", "dsconv verify --qui"}, // quick or quiet
+				{"ck \t", "dsconv verify --quick "},
+				{"my\t", `dsconv verify --quick my\ data.tar`},
+				{"--rep\t", `my\ data.tar --repair`},
+				{"na\t", `--repair naïve.tar`},
+				{"\x15dsconv pack --filter=lan\t", "dsconv pack --filter=lanczos"},
+				{"--labels=my\t", `--filter=lanczos --labels=my\ data.tar`},
+			} {
+				s.types(t, one[0])
+				s.await(t, one[1])
+			}
+			s.types(t, "\x15exit\n")
+			s.wait(t)
+		})
 	}
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+const (
+	widestHelp = 100 // columns: longer lines are hard to read
+	usualHelp  = 80  // where there is no terminal
+)
+
+// helpPrinter returns a printer of help texts that fit into the terminal.
+func helpPrinter(c *console) func(w io.Writer, template string, data any) {
+	return func(w io.Writer, template string, data any) {
+		width := usualHelp
+		if c.columns > 0 {
+			width = min(c.columns, widestHelp)
+		}
+		var b strings.Builder
+		cli.HelpPrinterCustom(&b, template, data, nil)
+		_, _ = io.WriteString(w, layOut(b.String(), width)) // urfave/cli has no place for the error
+	}
+}
+
+// column finds where the second column of a line begins, after two spaces or more.
+var column = regexp.MustCompile(`^ *\S.*?  +`)
+
+// layOut wraps the lines of a help text. In the section DESCRIPTION, the lines of a paragraph are joined
+// first; what is indented more is a table or an example, and keeps its lines. Text in a second column, as
+// after the name of a flag, stays in its column.
+func layOut(text string, width int) string {
+	var b strings.Builder
+	var paragraph []string
+	flush := func() {
+		if len(paragraph) > 0 {
+			wrapLine(&b, strings.Join(paragraph, " "), 3, 3, width)
+		}
+		paragraph = nil
+	}
+	described := false
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		line = strings.TrimRight(line, " ")
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		switch {
+		case described && indent == 3 && !column.MatchString(line):
+			paragraph = append(paragraph, line[indent:])
+			continue
+		case line != "" && indent == 0:
+			described = line == "DESCRIPTION:"
+		}
+		flush()
+		name := column.FindString(line)
+		if at := width * 3 / 8; !described && len(name) > at {
+			writeFlag(&b, strings.TrimRight(name, " "), line[len(name):], at, width)
+			continue
+		}
+		if indent > width/2 { // a table that is too wide here
+			indent = width / 4
+		}
+		hanging := indent + 3
+		if len(name) > hanging && len(name) <= width/2 {
+			hanging = len(name)
+		}
+		wrapLine(&b, strings.TrimLeft(line, " "), indent, hanging, width)
+	}
+	flush()
+	return b.String()
+}
+
+// wrapLine writes text in lines of at most width columns: the first one indented by first, the others by
+// hanging. A word that is longer stays whole.
+func wrapLine(b *strings.Builder, text string, first, hanging, width int) {
+	for indent := first; ; indent = hanging {
+		cut := len(text)
+		if room := max(width-indent, 20); cut > room {
+			cut = strings.LastIndexByte(text[:room+1], ' ')
+			if cut < 0 {
+				cut = max(strings.IndexByte(text, ' '), 0)
+			}
+			if cut == 0 {
+				cut = len(text)
+			}
+		}
+		line := strings.TrimRight(text[:cut], " ")
+		if line != "" {
+			line = strings.Repeat(" ", indent) + line
+		}
+		fmt.Fprintln(b, line)
+		if text = strings.TrimLeft(text[cut:], " "); text == "" {
+			return
+		}
+	}
+}
+
+// writeFlag writes the name of a flag, and the text about it in the column at.
+func writeFlag(b *strings.Builder, name, text string, at, width int) {
+	if len(name)+2 <= at {
+		wrapLine(b, fmt.Sprintf("%-*s", at-3, strings.TrimLeft(name, " "))+text, 3, at, width)
+		return
+	}
+	wrapLine(b, strings.TrimLeft(name, " "), 3, 6, width)
+	wrapLine(b, text, at, at, width)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/urfave/cli/v2"
+)
+
+func manCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:  "man",
+		Usage: "print the man page",
+		Description: "The page has the help texts of all commands, for man:\n" +
+			"   dsconv man > ~/.local/share/man/man1/dsconv.1\n   dsconv man | man -l -\n\n" + exitCodes,
+		Action: func(cc *cli.Context) error {
+			if _, err := arguments(cc); err != nil {
+				return err
+			}
+			page, err := manPage(c)
+			if err != nil {
+				return err
+			}
+			_, err = c.out.Write(page)
+			return err
+		},
+	}
+}
+
+// manWidth is how wide man shows the texts that it does not wrap itself.
+const manWidth = 68
+
+// manPage returns the man page in roff.
+func manPage(c *console) ([]byte, error) {
+	app := newApp(c)
+	for _, cmd := range app.Commands {
+		// urfave/cli has the UsageText in a man page, as it is, and not the Description.
+		text := layOut("DESCRIPTION:\n   "+strings.ReplaceAll(cmd.Description, "\n", "\n   "), manWidth)
+		text = strings.ReplaceAll(strings.TrimPrefix(text, "DESCRIPTION:\n"), "\n   ", "\n")
+		cmd.UsageText = strings.TrimRight(fmt.Sprintf("dsconv %s [options] %s\n\n%s", cmd.Name, cmd.ArgsUsage, strings.TrimLeft(text, " ")), "\n")
+	}
+	page, err := app.ToMarkdown()
+	if err != nil {
+		return nil, err
+	}
+	return md2man.Render([]byte("% dsconv 1 \"\" \"dsconv " + version() + "\" \"\"\n" + page + manStatus)), nil
+}
+
+// manStatus has the sections that urfave/cli does not know.
+var manStatus = fmt.Sprintf(`
+# EXIT STATUS
+
+**%d**: done
+
+**%d**: the command failed, was interrupted, or found damage or differences
+
+**%d**: the command line is wrong
+
+**%d**: done, but some inputs were skipped
+
+# ENVIRONMENT
+
+**CI**, **NO_COLOR**, **TERM=dumb**: the progress is lines of text, not a bar.
+`, exitDone, exitFailed, exitUsage, exitSkipped)
