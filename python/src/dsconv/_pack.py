@@ -90,8 +90,8 @@ def pack(
     """Converts src, a folder of images or a dataset, into the dataset dst.
 
     The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
-    "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains them; None is the
-    command's default.
+    "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help``
+    explains them; None is the command's default.
 
     `encode` is "keep" (no byte changes), "jpeg-tiled" (no pixel changes, and random crops are decoded alone),
     "jpeg:90", "png" or "raw". `resize` is "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or "cover:WxH". `split` is
@@ -123,8 +123,8 @@ def pack(
         decode=decode, color=color, exif=exif, compress=compress, split=split, labels=labels,
         label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit,
-        sample=sample, seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
-        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
+        sample=sample, seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict,
+        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
