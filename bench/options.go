@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -28,6 +29,8 @@ type Options struct {
 	reader.Config
 	// Size is the side of the images; 0 is 224, with Train the model's.
 	Size int `json:"-"`
+	// ViewCount is a number of views of each image, all with Transforms; 0 is one, which is no list of views.
+	ViewCount int `json:"view_count,omitempty"`
 	// OrderText and AugmentText are the texts of Order and Transforms, which Run sets for the report.
 	// The report of a training loop in Python may have any text here.
 	OrderText   string `json:"order"`
@@ -73,8 +76,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Rounds = cmp.Or(o.Rounds, 3)
 	o.Epochs = cmp.Or(o.Epochs, 1)
 	o.BatchSize = cmp.Or(o.BatchSize, 64)
-	if o.Rounds < 0 || o.Epochs < 0 || o.LimitBatches < 0 || o.Size < 0 {
-		return o, fmt.Errorf("rounds %d, epochs %d, batches %d, size %d: the numbers must not be negative", o.Rounds, o.Epochs, o.LimitBatches, o.Size)
+	if min(o.Rounds, o.Epochs, o.LimitBatches, o.Size, o.ViewCount) < 0 {
+		return o, fmt.Errorf("rounds %d, epochs %d, batches %d, size %d, views %d: the numbers must not be negative",
+			o.Rounds, o.Epochs, o.LimitBatches, o.Size, o.ViewCount)
 	}
 	if !(o.Consume >= 0) || math.IsInf(o.Consume, 0) {
 		return o, fmt.Errorf("consume %v: give images per second, or 0 for no limit", o.Consume)
@@ -105,11 +109,17 @@ func (o Options) withDefaults() (Options, error) {
 	o.OrderText, o.AugmentText = o.Order.String(), o.Transforms.String()
 	// Do color, transforms, dtype and layout fit together?
 	_, err = augment.Compile(o.Transforms, o.Size, o.Size, channels, o.DType, o.Layout)
+	if o.ViewCount > 0 {
+		o.Views, o.Transforms = slices.Repeat([]augment.Ops{o.Transforms}, o.ViewCount), nil
+	}
 	return o, err
 }
 
 // trainDefaults fills in what the model takes: NHWC and small images.
 func (o *Options) trainDefaults() error {
+	if o.ViewCount != 0 {
+		return errors.New("views and the trainer exclude each other: it takes one image of each sample")
+	}
 	if o.Consume != 0 {
 		return errors.New("a simulated consumer and the trainer exclude each other: choose one")
 	}

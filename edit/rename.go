@@ -118,9 +118,20 @@ func (r *renamer) plan(ctx context.Context, o convert.Options) (*convert.Plan, e
 	if err := r.changes(ctx, v); err != nil {
 		return nil, err
 	}
+	if r.nothing(v) {
+		r.found = Renamed{}
+		return nil, nil
+	}
 	// Only the description changes.
 	v.keepData = len(r.found.Merged) == 0 && !t.format.Traits().ClassNames && t.inOneFile()
 	return v.plan(ctx, o)
+}
+
+// nothing reports whether an earlier run did everything.
+func (r *renamer) nothing(v *version) bool {
+	m := r.target.Meta()
+	return slices.Equal(r.classes, m.Classes()) && maps.Equal(v.union.meta.Renamed, m.Renamed) &&
+		!slices.ContainsFunc(v.union.samples, func(s unionSample) bool { return s.change != nil })
 }
 
 // check checks the names, and drops those that were given before.

@@ -76,7 +76,7 @@ type Config struct {
 	// package reader/augment.
 	Transforms augment.Ops `json:"augment,omitempty"`
 	// Views are the transforms of each of several views of an image, in place of Transforms: see the
-	// package's section on views.
+	// package's section on views. They exclude MixUp, CutMix, and extra fields that follow the image.
 	Views []augment.Ops `json:"views,omitempty"`
 	// DType of the batches: formats.Uint8, the default, Uint16, Float32, Float16 or BFloat16.
 	DType formats.DType `json:"dtype"`

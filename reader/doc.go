@@ -41,6 +41,13 @@
 // [Config.Splits], [Config.Select] and [Config.Samples] choose samples. [NewConcat] loads several datasets one
 // after the other, [NewMixture] by weight.
 //
+// # Views
+//
+// [Config.Views] makes several views of each image, for contrastive training: each has transforms of its own, and
+// they are made from one read and, where that is less, one decode. [ViewPixels] are the images of one. View k draws
+// as a Loader with its transforms alone and the seed [ViewSeed] would, and has the same pixels; the first view is
+// what a Loader without the others makes. A sample is bad if one of its views cannot be made.
+//
 // # Memory
 //
 // There are Prefetch batches and the one that the loop has; workers keep their

@@ -79,19 +79,20 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
 		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
+		&cli.IntFlag{Name: "views", Usage: "make `N` views of each image, as for contrastive training", DefaultText: "one image"},
 		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
 		&cli.StringFlag{Name: "train", Usage: "train `MODEL` on the batches: mlp or cnn"},
 		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
-		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`"},
+		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - to standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
 }
 
 func benchOptions(cc *cli.Context) (o bench.Options, err error) {
-	if err := positive(cc, "rounds", "epochs", "limit-batches"); err != nil {
+	if err := positive(cc, "rounds", "epochs", "limit-batches", "views"); err != nil {
 		return o, err
 	}
 	if cc.IsSet("backend") && !cc.IsSet("train") {
@@ -99,7 +100,7 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	}
 	o = bench.Options{
 		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
-		Size: cc.Int("size"), Train: trainer.Model(cc.String("train")), Backend: cc.String("backend"),
+		Size: cc.Int("size"), ViewCount: cc.Int("views"), Train: trainer.Model(cc.String("train")), Backend: cc.String("backend"),
 	}
 	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
@@ -165,6 +166,9 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 		return err
 	}
 	file := cc.String("json")
+	if file == "-" {
+		return c.json(r)
+	}
 	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // standard output gets the JSON, without the table
 		if err := printTo(c.out, "%s", table.String()); err != nil {
 			return err

@@ -24,7 +24,31 @@ func TestKilledWhileEditing(t *testing.T) {
 			old := t.TempDir()
 			packOld(t, src, filepath.Join(old, v.dst), v.flags)
 			usersFiles(t, filepath.Join(old, v.dst))
-			killedWhileEditing(t, src, old, v.dst, rand.New(rand.NewPCG(3, uint64(i))))
+			killedWhileEditing(t, adding(src), old, v.dst, rand.New(rand.NewPCG(3, uint64(i))))
+		})
+	}
+}
+
+// The same for classes that are renamed: one gets a new name, and one becomes part of another.
+func TestKilledWhileRenamingClasses(t *testing.T) {
+	src := samples(t, "60", "64x48")
+	for i, v := range packings() {
+		if quick() && v.plain {
+			continue
+		}
+		t.Run(v.name(), func(t *testing.T) {
+			t.Parallel()
+			old := t.TempDir()
+			packOld(t, src, filepath.Join(old, v.dst), v.flags)
+			usersFiles(t, filepath.Join(old, v.dst))
+			classes := described(t, filepath.Join(old, v.dst)).Schema[1].Classes
+			killedWhileEditing(t, func(t *testing.T, dst string) *process {
+				t.Helper()
+				return start(t, []string{
+					os.Args[0], "relabel", dst, "--checkpoint=20KB", "--merge-classes",
+					"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2],
+				})
+			}, old, v.dst, rand.New(rand.NewPCG(5, uint64(i))))
 		})
 	}
 }
@@ -42,19 +66,19 @@ func TestKilledWhileEditingACopy(t *testing.T) {
 			packOld(t, src, filepath.Join(old, v.dst), v.flags)
 			copyDataset(t, filepath.Join(old, v.dst), filepath.Join(old, name))
 			usersFiles(t, filepath.Join(old, name))
-			killedWhileEditing(t, src, old, name, rand.New(rand.NewPCG(4, uint64(i))))
+			killedWhileEditing(t, adding(src), old, name, rand.New(rand.NewPCG(4, uint64(i))))
 		})
 	}
 }
 
 // killedWhileEditing kills edits of the dataset of that name, in a copy of the folder old, until there
 // were enough kills. Nothing else in the folder may change.
-func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
+func killedWhileEditing(t *testing.T, edit func(t *testing.T, dst string) *process, old, name string, r *rand.Rand) {
 	t.Helper()
 	whole := t.TempDir()
 	copyTree(t, whole, old)
 	start := time.Now()
-	if p := startEdit(t, src, filepath.Join(whole, name)); p.wait() != exitDone {
+	if p := edit(t, filepath.Join(whole, name)); p.wait() != exitDone {
 		t.Fatal(p.said.String())
 	}
 	took := time.Since(start)
@@ -69,7 +93,7 @@ func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
 		dst := filepath.Join(dir, name)
 		w := watch(dst)
 		for {
-			p := startEdit(t, src, dst)
+			p := edit(t, dst)
 			time.Sleep(time.Duration(r.Float64() * 1.2 * float64(took)))
 			if !p.kill() {
 				if p.code != exitDone {
@@ -91,6 +115,14 @@ func killedWhileEditing(t *testing.T, src, old, name string, r *rand.Rand) {
 func startEdit(t *testing.T, src, dst string) *process {
 	t.Helper()
 	return start(t, []string{os.Args[0], "add", dst, src, "--checkpoint=20KB", reportAside(t)})
+}
+
+// adding returns startEdit of the folder.
+func adding(src string) func(t *testing.T, dst string) *process {
+	return func(t *testing.T, dst string) *process {
+		t.Helper()
+		return startEdit(t, src, dst)
+	}
 }
 
 // copyTree copies a folder.

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-var placeholder = regexp.MustCompile("`[A-Z][A-Za-z,]*`")
+var placeholder = regexp.MustCompile("`[A-Z][A-Za-z,=]*`")
 
 var noise = regexp.MustCompile(`.*(-\S+ value\b|\(default: false\)).*`)
 

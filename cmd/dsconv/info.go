@@ -7,17 +7,21 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 func infoCommand(c *console) *cli.Command {
 	return &cli.Command{
-		Name:        "info",
-		Usage:       "describe a dataset",
-		ArgsUsage:   "DATASET",
-		Description: outHelp + "\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print dataset.json"}},
+		Name:      "info",
+		Usage:     "describe a dataset",
+		ArgsUsage: "DATASET",
+		Description: "Counts the images of each class, the encodings and the sizes, from the index. That is left out for more\n" +
+			"than two million samples, and for labels that are not in the index (several labels of one image,\n" +
+			"numbers) if the images have more than 1 GB, unless --counts is given.\n\n" + outHelp + "\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "counts", Usage: "count classes, encodings and sizes, however long it takes"},
+			&cli.BoolFlag{Name: "json", Usage: "print dataset.json and the counts as JSON"},
+		},
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
@@ -28,31 +32,53 @@ func infoCommand(c *console) *cli.Command {
 				return err
 			}
 			defer several.close()
-			return info(c, several, cc.Bool("json"))
+			return info(cc, c, several)
 		},
 	}
 }
 
-// datasetInfo is the description of one dataset in a folder of several, for --json.
+// datasetInfo is the description of a dataset for --json.
 type datasetInfo struct {
-	Dataset string `json:"dataset"` // its path
+	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
 	*formats.Meta
+	Counts *infoCounts `json:"counts,omitempty"` // nil if they would take long
 }
 
-func info(c *console, several *openedDatasets, asJSON bool) error {
+// maxLabelBytes is the most bytes of images that info reads for the labels in their records without --counts.
+const maxLabelBytes = 1e9
+
+// countsQuickly reports whether counting takes a moment only.
+func countsQuickly(ds formats.Dataset) bool {
+	return ds.Len() <= maxCounted && (newLabelReader(ds).inInfo() || ds.Meta().Stats.Bytes <= maxLabelBytes)
+}
+
+func info(cc *cli.Context, c *console, several *openedDatasets) error {
+	asJSON := cc.Bool("json")
 	var list []datasetInfo
 	for k, ds := range several.datasets {
 		path := several.paths[k]
+		var counts *infoCounts
+		if cc.Bool("counts") || countsQuickly(ds) {
+			var err error
+			if counts, err = countSamples(cc.Context, ds); err != nil {
+				return err
+			}
+		}
 		switch {
 		case asJSON && !several.folder:
-			return c.json(ds.Meta())
+			return c.json(datasetInfo{Meta: ds.Meta(), Counts: counts})
 		case asJSON:
-			list = append(list, datasetInfo{path, ds.Meta()})
+			list = append(list, datasetInfo{path, ds.Meta(), counts})
 			continue
 		case several.folder:
 			c.printf("dataset    %s\n", printable(path))
 		}
 		printInfo(c, ds.Meta())
+		if counts != nil {
+			counts.print(c)
+		} else {
+			c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
+		}
 		if p, err := staging.FindPrevious(path); err == nil {
 			c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
 		}
@@ -61,16 +87,6 @@ func info(c *console, several *openedDatasets, asJSON bool) error {
 		return c.json(list)
 	}
 	return nil
-}
-
-// openFirst returns the arguments, and opens the dataset that is the first of them.
-func openFirst(cc *cli.Context, names ...string) (formats.Dataset, []string, error) {
-	args, err := arguments(cc, names...)
-	if err != nil {
-		return nil, nil, err
-	}
-	ds, err := openSource(cc.Context, args[0], folder.Config{})
-	return ds, args, err
 }
 
 func printInfo(c *console, m *formats.Meta) {

@@ -73,10 +73,10 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 		return recipe[name]
 	})
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
-	if f, err := detectFormat(from); err != nil || f.Name() != "folder" {
+	if !isFolderOfImages(from) {
 		options := folderConfig(cc.String) // those of the recipe are for the folder that was packed
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
-		return options, nil // opening it returns the error
+		return options, nil
 	}
 	for option, file := range map[string]string{"labels": cfg.Labels, "class-order": cfg.ClassOrder} {
 		if err := checkPacked(cc, path, m.Recipe, option, file); err != nil {
@@ -84,6 +84,11 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 		}
 	}
 	return cfg, nil
+}
+
+func isFolderOfImages(path string) bool {
+	f, err := detectFormat(path)
+	return err == nil && f.Name() == "folder"
 }
 
 // checkPacked returns an error if the file that the dataset at path was packed with by the option is not at

@@ -336,15 +336,6 @@ func unknownClassError(what, name string, m *formats.Meta) error {
 	return usageErrorf("%s: unknown class; the dataset has the classes %s%s", what, shortList(classes, maxLines), hint)
 }
 
-// checkSplit returns an error if the dataset lacks the one split of the flag --split.
-func checkSplit(cc *cli.Context, ds formats.Dataset) error {
-	name := cc.String("split")
-	if name == "" {
-		return nil
-	}
-	return (&selection{splits: []string{name}}).checkSplits([]formats.Dataset{ds})
-}
-
 func (s *selection) checkSplits(all []formats.Dataset) error {
 	var names []string
 	for _, ds := range all {

@@ -25,6 +25,7 @@ func synthCommand(c *console) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `N` gives other images of the same classes"},
 			&cli.StringFlag{Name: "split", Usage: "write the folders of `SPLITS`: val=0.2 gives train/ and val/, stratified by class"},
 			workersFlag("goroutines that draw and write"),
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			quietFlag(),
 		},
 		Action: func(cc *cli.Context) error {
@@ -52,6 +53,16 @@ func synthOptions(cc *cli.Context) (o synth.Options, err error) {
 	return o, err
 }
 
+// synthResult is the result of synth, for --json.
+type synthResult struct {
+	Path    string  `json:"path"`
+	Images  int     `json:"images"`
+	Width   int     `json:"width"`
+	Height  int     `json:"height"`
+	Classes int     `json:"classes"`
+	Seconds float64 `json:"seconds"`
+}
+
 func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error {
 	progress := &runProgress{c: c, words: imageWords, quiet: cc.Bool("quiet")}
 	start := time.Now()
@@ -61,6 +72,9 @@ func makeSamples(cc *cli.Context, c *console, dir string, o synth.Options) error
 	progress.end()
 	if err != nil {
 		return err
+	}
+	if cc.Bool("json") {
+		return c.json(synthResult{dir, o.N, o.Width, o.Height, o.Classes, time.Since(start).Seconds()})
 	}
 	if !cc.Bool("quiet") {
 		c.printf("%s: %d images of %dx%d in %d classes, %.1f s\n", dir, o.N, o.Width, o.Height, o.Classes, time.Since(start).Seconds())

@@ -43,6 +43,30 @@ func TestKilledWhileKeeping(t *testing.T) {
 	}
 }
 
+// Two classes that exchange their names do so once: a run that was killed at any step is finished by the same
+// command, also if all that was left to do was to publish the new version.
+func TestKilledWhileExchangingClasses(t *testing.T) {
+	needStrace(t)
+	src := samples(t, "60", "64x48")
+	for i, v := range packings() {
+		t.Run(v.name(), func(t *testing.T) {
+			t.Parallel()
+			old, exchanged := t.TempDir(), t.TempDir()
+			packOld(t, src, filepath.Join(old, v.dst), v.flags)
+			usersFiles(t, filepath.Join(old, v.dst))
+			classes := described(t, filepath.Join(old, v.dst)).Schema[1].Classes
+			a, b := classes[0], classes[1]
+			exchange := func(dst string) []string {
+				return []string{os.Args[0], "relabel", dst, "--rename", a + "=" + b, "--rename", b + "=" + a, "--checkpoint=20KB"}
+			}
+			copyTree(t, exchanged, old)
+			ends(t, exchange(filepath.Join(exchanged, v.dst)))
+			k := keeping{dst: v.dst, r: rand.New(rand.NewPCG(6, uint64(i))), classes: append([]string{b, a}, classes[2:]...)}
+			k.killed(t, exchange, old, exchanged, 17)
+		})
+	}
+}
+
 // isUndone checks that the dataset is the old version, and that the edited one is kept.
 func isUndone(t *testing.T, undone, old, edited, dst string) {
 	t.Helper()
@@ -71,8 +95,9 @@ func ends(t *testing.T, args []string) {
 
 // keeping is a dataset whose edits are killed.
 type keeping struct {
-	dst string
-	r   *rand.Rand
+	dst     string
+	r       *rand.Rand
+	classes []string // after the command; nil if it changes the number of samples
 }
 
 // killed kills a command that makes the folder to of the folder from, at some of its steps or all.
@@ -103,7 +128,7 @@ func (k keeping) killed(t *testing.T, command func(dst string) []string, from, t
 			t.Errorf("killed at call %d: %v", n, err)
 		}
 		_, err = os.Stat(dst + ".partial")
-		if unfinished := err == nil; unfinished || now != samples {
+		if unfinished := err == nil; unfinished || now != samples || k.classes != nil && !slices.Equal(described(t, dst).Schema[1].Classes, k.classes) {
 			ends(t, command(dst))
 		}
 		w.end(t)

@@ -35,7 +35,7 @@ func unpackCommand(c *console) *cli.Command {
 			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
 			"resume it.\n\n" +
 			"Examples:\n   dsconv unpack out.lmdb images/\n   dsconv unpack out.lmdb cats/ --class cat --split val\n\n" + exitCodes,
-		Flags: selectionFlags(workersFlag("goroutines that read and write"), progressFlag(), quietFlag()),
+		Flags: selectionFlags(workersFlag("goroutines that read and write"), &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}, progressFlag(), quietFlag()),
 		Action: func(cc *cli.Context) error {
 			args, err := argumentsOrMore(cc, "DATASET", "DIR")
 			if err != nil {
@@ -66,7 +66,10 @@ func unpackCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if !cc.Bool("quiet") {
+			switch {
+			case cc.Bool("json"):
+				return c.json(u.result())
+			case !cc.Bool("quiet"):
 				u.print(c)
 			}
 			return nil
@@ -124,6 +127,23 @@ func (u *unpacker) run(ctx context.Context, workers int) error {
 		return err
 	}
 	return u.root.Remove(markerName)
+}
+
+// unpackResult is the result of unpack, for --json.
+type unpackResult struct {
+	Path    string `json:"path"`
+	Samples int64  `json:"samples"`
+	// Table is the table of labels and Labels its description, for pack --labels, if they were written.
+	Table  string `json:"table,omitempty"`
+	Labels string `json:"labels,omitempty"`
+}
+
+func (u *unpacker) result() unpackResult {
+	r := unpackResult{Path: u.dir, Samples: u.written.Load()}
+	if u.plan.table != "" {
+		r.Table, r.Labels = filepath.Join(u.dir, u.plan.table), filepath.Join(u.dir, u.plan.description())
+	}
+	return r
 }
 
 func (u *unpacker) print(c *console) {

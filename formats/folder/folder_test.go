@@ -103,7 +103,8 @@ func TestLayouts(t *testing.T) {
 		"no images in a class":        {[]string{"a/1.jpg", "b/deep/notes.txt"}, []string{"a/1  a"}, []string{"a"}},
 		"system folders without images": {
 			[]string{"train/x/1.jpg", ".git/objects/ab/cd", "train/.ipynb_checkpoints/", "__MACOSX/train/x/notes.txt", "$RECYCLE.BIN/", "lost+found/"},
-			[]string{"train/x/1 train x"}, []string{"x"},
+			[]string{"train/x/1 train x"},
+			[]string{"x"},
 		},
 		"splits": {
 			[]string{"train/x/1.jpg", "val/y/1.jpg", "val/x/1.jpg"},

@@ -29,7 +29,7 @@ import (
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
-	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8],
+	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	bench.ReadReport, bench.Run, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,

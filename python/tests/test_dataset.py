@@ -85,8 +85,8 @@ def test_it_is_a_dataset_of_torch(packed: Path, photos: Path) -> None:
     parts = torch.utils.data.random_split(a, [0.75, 0.25], torch.Generator().manual_seed(1))
     assert [len(part) for part in parts] == [36, 12]
     for dataset, n in ((some, 4), (parts[1], 12)):
-        for options in ({}, {"num_workers": 2}, {"num_workers": 2, "multiprocessing_context": "spawn"}):
-            images, targets = zip(*DataLoader(dataset, 5, **options))
+        for workers in (0, 2):
+            images, targets = zip(*DataLoader(dataset, 5, num_workers=workers))
             for k, (image, target) in enumerate(zip(torch.cat(images), torch.cat(targets))):
                 want = dataset[k]
                 assert torch.equal(image, want[0]) and target == want[1]

@@ -99,6 +99,18 @@ def test_several_splits_are_in_the_order_of_keys(table: Path) -> None:
             dsconv.Dataset(table, wrong)  # type: ignore[arg-type]
 
 
+def test_the_samples_of_a_loader_are_no_others_in_another_loader(table: Path) -> None:
+    for chosen in ({"path": [table, table]}, {"path": table, "indices": [3, 1]}):
+        dataset = dsconv.Loader(batch_size=4, transforms="resize:8x8", **chosen).dataset
+        with pytest.raises(ValueError, match="several paths or of some samples"):
+            dsconv.Loader(dataset, 4, "resize:8x8")
+    for split in ("val", ["val", "test"]):
+        dataset = dsconv.Loader(table, 4, "resize:8x8", split=split).dataset
+        assert dataset.keys == dsconv.Dataset(table, split).keys and repr(dataset) == repr(dsconv.Dataset(table, split))
+        assert len(dsconv.Loader(dataset, 1, "resize:8x8")) == len(dataset)
+    assert len(dsconv.Loader(dsconv.Dataset(table, ["val", "test"]), 4, "resize:8x8")) == 4
+
+
 # Fields.
 
 

@@ -87,7 +87,7 @@ def test_no_argument_is_printed(name: str, packed: Path) -> None:
                     called(name, call, {p.name: value}, packed)
                 except Exception as error:
                     said = str(error)
-                    if len(said) > 1000 or f"[{LONG}"[:7] in said:
+                    if len(said) > 1000 or "tensor([" in said or "array([" in said or said.count(f"{LONG}, ") > 12:
                         long.append((p.name, kind, type(error).__name__, len(said), said[:200]))
     assert not long, "\n".join(map(str, long))
 

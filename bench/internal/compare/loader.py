@@ -16,7 +16,7 @@ def main() -> None:
     path, work, workers = sys.argv[1:]
     crop, epochs = CROPS[work]
     ops = T.Compose([crop, T.RandomHorizontalFlip()])
-    loader = Loader(path, 64, ops, shuffle=True, num_workers=int(workers), pin_memory=False, strict=True)
+    loader = Loader(path, 64, ops, shuffle=True, seed=0, num_workers=int(workers), pin_memory=False, strict=True)
     for _ in loader:
         pass
     start, cpu = time.perf_counter(), time.process_time()

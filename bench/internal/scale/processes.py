@@ -158,7 +158,7 @@ def wait(done: Any, children: list[Any]) -> float:
 def load(path: str, side: int, batches: int, done: Any, leave: Any) -> None:
     torch.set_num_threads(1)
     start = time.perf_counter()
-    loader = dsconv.Loader(path, BATCH, T.CenterCrop(side), shuffle=True, num_workers=1, pin_memory=False)
+    loader = dsconv.Loader(path, BATCH, T.CenterCrop(side), shuffle=True, seed=0, num_workers=1, pin_memory=False)
     first, loaded = 0.0, 0
     while loaded < (batches or STEADY):
         for _ in loader:

@@ -39,5 +39,5 @@ def crop() -> list:
 
 def epochs(dataset: Path, workers: int, ops: transforms.Compose, **options: object) -> Epoch:
     """Shuffled epochs. strict asserts that all transforms run natively."""
-    loader = Loader(dataset, BATCH, ops, shuffle=True, num_workers=workers, strict=True, **options)
+    loader = Loader(dataset, BATCH, ops, shuffle=True, seed=0, num_workers=workers, strict=True, **options)
     return lambda: timed(len(labels) for _, labels in loader)

@@ -18,6 +18,7 @@ from ._samplers import GivenOrder, Sampled
 from ._seeding import Generators
 from ._source import Source
 from ._tensors import BatchFields
+from ._views import samples_of
 from ._warnings import narrowed
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class EpochBatches:
         if plan.rest is not None:
             pads = source.configuration["tail"] == "pad" and not plan.mixers
             self._transforms = PythonTransforms(
-                source, fields, plan.rest, plan.kind,
+                source, fields, plan,
                 threads=threads, prefetch=prefetch, on_error=on_error, bad=self._bad, pads=pads,
             )  # fmt: skip
         self._warned_narrowed = False
@@ -137,10 +138,14 @@ class EpochBatches:
         self._warn_narrowed()
 
     def _stacked(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
-        numbers = [field.number for field in self._fields.fields]
-        return tuple(
-            self._images.convert(column) if number == 0 else column for number, column in zip(numbers, stack(columns))
-        )
+        images = [k for k, field in enumerate(self._fields.fields) if field.number == 0]
+        stacked = list(stack(columns))
+        for k in images:
+            if self._source.views:
+                stacked[k] = [self._images.convert(view) for view in stack(tuple(zip(*columns[k])))]
+            else:
+                stacked[k] = self._images.convert(stacked[k])
+        return tuple(stacked)
 
     def _finisher(self, epoch: int) -> Callable[[tuple[Any, ...], int], Any]:
         """A function that calls target_transform and collate_fn with the columns of a batch, and the position after it.
@@ -161,10 +166,17 @@ class EpochBatches:
                     columns = self._with_targets(columns, target_transform)
                 if collate_fn is None:
                     return columns
-                batch = collate_fn(list(zip(*columns)))
+                batch = collate_fn(list(zip(*self._by_sample(columns))))
             return pin(batch) if self._pin_memory else batch
 
         return finish
+
+    def _by_sample(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The columns with a list of views for each sample, where the library made a list of a batch for each view."""
+        if not self._source.views or self._transforms is not None:
+            return columns
+        numbers = [field.number for field in self._fields.fields]
+        return tuple(samples_of(column) if number == 0 else column for number, column in zip(numbers, columns))
 
     def _with_targets(self, columns: tuple[Any, ...], target_transform: Callable[[Any], Any]) -> tuple[Any, ...]:
         at = self._fields.label

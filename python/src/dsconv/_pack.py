@@ -67,6 +67,8 @@ def pack(
     include: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
     max_pixels: int | None = None,
     on_error: str | None = None,
     check: str | None = None,
@@ -87,13 +89,13 @@ def pack(
 ) -> PackReport:
     """Converts src, a folder of images or a dataset, into the dataset dst.
 
-    The suffix of dst is the format: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as "train-%06d.tar" writes
-    several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains them; None is the
-    command's default.
+    The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
+    "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains
+    them; None is the command's default.
 
     `encode` is "keep" (no byte changes), "jpeg-tiled" (no pixel changes, and random crops are decoded alone),
     "jpeg:90", "png" or "raw". `resize` is "shorter:256", "longer:N", "exact:WxH", "fit:WxH" or "cover:WxH". `split` is
-    "auto", "none", "train=0.9,val=0.1" or the name of a column of the labels.
+    "auto", "none", "train=0.9,val=0.1" (with ":seed=3" other images) or the name of a column of the labels.
 
     `labels` is a table: .csv, .tsv or .jsonl. Numbers in a label column are class indices if all of 0 to n-1 occur.
     Other numbers are an error unless `label_type` gives their type: "index", "name" or "float" (numbers to predict), or
@@ -102,6 +104,8 @@ def pack(
 
     `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),
     "test/*" or "**/x/*". The report names patterns that match no file.
+
+    `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
@@ -117,8 +121,8 @@ def pack(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, color=color, exif=exif, compress=compress, split=split, labels=labels,
         label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
-        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit,
-        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
+        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from ._short_messages import short_message
 from ._source import Source
 from ._tensors import TEXTS, BatchFields
 from ._thread_transforms import ThreadTransforms, count_for_threads
+from ._views import Views, native_image
 from .transforms.steps import Chain
+
+if TYPE_CHECKING:
+    from .transforms.plan import Plan
 
 # How many other samples are tried in place of a bad one, as in the library.
 _MAX_SUBSTITUTES = 16
@@ -42,8 +46,7 @@ class PythonTransforms:
         self,
         source: Source,
         fields: BatchFields,
-        rest: Callable[[Any], Any],
-        kind: str | None,
+        plan: Plan,
         *,
         threads: int,
         prefetch: int,
@@ -51,8 +54,9 @@ class PythonTransforms:
         bad: BadSamples,
         pads: bool,
     ) -> None:
-        self.source, self.fields, self.kind, self.bad = source, fields, kind, bad
-        self.calls = rest.calls if isinstance(rest, Chain) else (rest,)
+        self.source, self.fields, self.bad = source, fields, bad
+        self.plans = plan.rest.plans if isinstance(plan.rest, Views) else (plan,)
+        self.list_of_views = isinstance(plan.rest, Views)
         self.threads, self.prefetch, self.on_error = threads, prefetch, on_error
         self.pads = pads  # padding has no label
         self.image = next((k for k, f in enumerate(fields.fields) if f.number == 0), None)
@@ -113,8 +117,9 @@ class _Epoch:
 
     def __init__(self, settings: PythonTransforms, order: EpochOrder) -> None:
         self._settings, self._order, self._source = settings, order, settings.source
-        self._on_threads, self._rest = _split(settings)
-        self._generators = Generators(self._source.seed, self._rest)
+        seeds = self._source.view_seeds or [self._source.seed]
+        self._views = [_View(settings, plan, seed) for plan, seed in zip(settings.plans, seeds)]
+        self._layout, self._parts = self._source.configuration["layout"], self._source.view_parts or [0]
 
     def read(self, entry: Entry) -> list[Any]:
         """Reads a sample's fields. It may run on any thread."""
@@ -125,11 +130,9 @@ class _Epoch:
             self._source.drop(picked)
         image = self._settings.image
         if image is not None:
-            values[image] = as_kind(values[image], self._settings.kind)
-            if self._on_threads is not None:
-                key = self._order.key(entry)
-                with self._naming(entry):
-                    values[image] = self._on_threads(values[image], key)
+            key = self._order.key(entry)
+            with self._naming(entry):
+                values[image] = [view.on_threads(pixels, key) for view, pixels in zip(self._views, values[image])]
         return values
 
     def batch(self, entries: list[Entry], futures: list[Future[Any]]) -> tuple[list[Any], list[bool]]:
@@ -137,7 +140,10 @@ class _Epoch:
         kept: list[Any] = []
         padding: list[bool] = []
         first = None
-        with self._generators.borrowed() if self._rest else contextlib.nullcontext():
+        with contextlib.ExitStack() as borrowed:
+            for view in self._views:
+                if view.rest:
+                    borrowed.enter_context(view.generators.borrowed())
             for entry, future in zip(entries, futures):
                 try:
                     kept.append(self._finished(entry, future.result()))
@@ -173,11 +179,11 @@ class _Epoch:
 
     def _finished(self, entry: Entry, values: list[Any]) -> tuple[Any, ...]:
         image = self._settings.image
-        if image is not None and self._rest:
-            self._generators.seed(*self._order.key(entry))
+        if image is not None:
+            key = self._order.key(entry)
             with self._naming(entry):
-                for call in self._rest:
-                    values[image] = call(values[image])
+                views = [view.in_loop(pixels, key) for view, pixels in zip(self._views, values[image])]
+            values[image] = views if self._settings.list_of_views else views[0]
         return tuple(values)
 
     @contextlib.contextmanager
@@ -191,13 +197,22 @@ class _Epoch:
             key = self._source.call("keys", samples=[entry.sample])[0]
             raise Error(f"transform {key}: {type(error).__name__}: {short_message(error)}") from error
 
+    def _image(self, plan: Plan, part: int, field: Field, picked: int) -> Any:
+        """A view of the image, as the view's transforms take it."""
+        image = native_image(
+            _fields.read(picked, part, field.dtype, _fields.shapes(picked, part)[0]), self._layout, plan
+        )
+        if plan.rest is None or plan.kind in ("tensor", "tv_tensor"):
+            dtype = "uint8" if image.dtype == np.uint8 else field.dtype
+            image = self._settings.fields.tensor(image, dtype)
+        return image if plan.rest is None else as_kind(image, plan.kind)
+
     def _value(self, field: Field, picked: int, padding: bool) -> Any:
         fields = self._settings.fields
         if field.number == TEXTS:
             return "" if padding else fields.texts(field, picked, 1)[0]
         if field.number == 0:
-            image = _fields.read(picked, 0, field.dtype, _fields.shapes(picked, 0)[0])
-            return fields.tensor(image, field.dtype) if self._settings.kind in ("tensor", "tv_tensor") else image
+            return [self._image(plan, part, field, picked) for plan, part in zip(self._settings.plans, self._parts)]
         if field.shape is None:
             shape = _fields.shapes(picked, field.number)[0]
             return fields.value(field, _fields.read_bytes(picked, field.number), shape)
@@ -208,14 +223,36 @@ class _Epoch:
         return value.item() if value.ndim == 0 and field.dtype == "int64" else fields.tensor(value, field.dtype)
 
 
-def _split(settings: PythonTransforms) -> tuple[ThreadTransforms | None, tuple[Callable[[Any], Any], ...]]:
+class _View:
+    """The transforms of one view of the images; of all images, if there is only one."""
+
+    def __init__(self, settings: PythonTransforms, plan: Plan, seed: int) -> None:
+        calls = plan.rest.calls if isinstance(plan.rest, Chain) else () if plan.rest is None else (plan.rest,)
+        self._first, self.rest = _split(calls, seed, max(settings.threads, 1))
+        self.generators = Generators(seed, self.rest)
+
+    def on_threads(self, image: Any, key: Sequence[Any]) -> Any:
+        """Applies the transforms that can run on any thread."""
+        return image if self._first is None else self._first(image, key)
+
+    def in_loop(self, image: Any, key: Sequence[Any]) -> Any:
+        """Applies the others, while the generators are borrowed."""
+        if self.rest:
+            self.generators.seed(*key)
+        for call in self.rest:
+            image = call(image)
+        return image
+
+
+def _split(
+    calls: tuple[Callable[[Any], Any], ...], seed: int, copies: int
+) -> tuple[ThreadTransforms | None, tuple[Callable[[Any], Any], ...]]:
     """The transforms that can run on any thread, and those after them."""
-    n = count_for_threads(settings.calls)
+    n = count_for_threads(calls)
     if n > 0:
         with contextlib.suppress(Exception):  # some cannot be copied
-            copies = max(settings.threads, 1)
-            return ThreadTransforms(settings.calls[:n], settings.source.seed, copies), settings.calls[n:]
-    return None, settings.calls
+            return ThreadTransforms(calls[:n], seed, copies), calls[n:]
+    return None, calls
 
 
 def no_value(kind: str, dtype: Any) -> Any:

@@ -104,11 +104,11 @@ def select(path: Any, split: Any, indices: Any) -> Selection:
 
 def dataset_of(selection: Selection) -> Dataset[Any]:
     """The samples one at a time, without transforms."""
-    first = selection.parts[0]
-    dataset: Dataset[Any] = Dataset(first.path, first.splits[0] if first.splits else None)
-    configuration = selection.configuration()
-    if configuration.keys() != {"path", "split"}:
-        dataset._source.change(**{"path": "", "split": "", **configuration})
+    path, splits = selection.parts[0].path, list(selection.parts[0].splits)
+    dataset: Dataset[Any] = Dataset(path, splits if len(splits) > 1 else "".join(splits) or None)
+    if len(selection.parts) > 1 or selection.indices is not None:
+        nothing: dict[str, Any] = {"path": "", "split": "", "splits": []}
+        dataset._source.change(**{**nothing, **selection.configuration()})
     return dataset
 
 
@@ -132,6 +132,11 @@ def _of_object(given: Any) -> Selection:
         if given.transforms is not None:
             raise ArgumentError(
                 "the Dataset has transforms for whole items: give transforms of the image to the Loader"
+            )
+        if given._source.configuration.keys() & {"paths", "samples"}:  # dataset_of made it
+            raise ArgumentError(
+                "this Dataset is a Loader's, of several paths or of some samples: give this Loader the same path, split"
+                " and indices, or a Subset"
             )
         return Selection((Part(given.root, split_names(given.split)),), given=given, datasets=(given,))
     kind = _torch_class(given)

@@ -27,6 +27,15 @@ class FieldDescription(TypedDict):
     shape: list[int] | None
 
 
+class ViewDescription(TypedDict):
+    """One of a description's views."""
+
+    part: int
+    shape: list[int] | None
+    offset: int
+    seed: int
+
+
 class Description(TypedDict):
     """The library's description of a loader: see internal/capi/loader.go."""
 
@@ -39,6 +48,7 @@ class Description(TypedDict):
     splits: dict[str, int]
     columns: list[str] | None
     parts: list[FieldDescription]
+    views: list[ViewDescription] | None
     slots: int
     block_size: int
     repeats: bool
@@ -119,6 +129,21 @@ class Source:
             Field(k, p["name"], p["kind"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))
             for k, p in enumerate(self.describe()["parts"])
         ]
+
+    @property
+    def views(self) -> list[ViewDescription]:
+        """The views of the images; none if a batch has one image of each sample alone."""
+        return self.describe()["views"] or []
+
+    @property
+    def view_seeds(self) -> list[int]:
+        """The seeds of the views' random draws."""
+        return [view["seed"] for view in self.views]
+
+    @property
+    def view_parts(self) -> list[int]:
+        """The numbers of the views' fields."""
+        return [view["part"] for view in self.views]
 
     @property
     def repeats(self) -> bool:

@@ -90,14 +90,21 @@ class BatchFields:
         return self._planes(values) if field.kind == "image" and self._channels_last else values
 
     def _images(self, field: Field, raw: RawBatch) -> Any:
-        assert field.shape is not None
-        shape = (raw.n, *field.shape)
-        size = math.prod(shape) * _fields.numpy_dtype(field.dtype).itemsize
+        """The images, or a list of the images of each view."""
+        views = self._source.views
+        if not views:
+            assert field.shape is not None
+            return self._view(field.dtype, raw, field.shape, 0)
+        return [self._view(field.dtype, raw, view["shape"] or (), view["offset"]) for view in views]
+
+    def _view(self, dtype: str, raw: RawBatch, image: Sequence[int], offset: int) -> Any:
+        shape = (raw.n, *image)
+        end = offset + math.prod(shape) * _fields.numpy_dtype(dtype).itemsize
         if isinstance(raw.images, np.ndarray):
-            flat = raw.images[:size].view(_fields.numpy_dtype(field.dtype))
-            images = self.tensor(flat.reshape(shape), field.dtype)
+            flat = raw.images[offset:end].view(_fields.numpy_dtype(dtype))
+            images = self.tensor(flat.reshape(shape), dtype)
         else:
-            images = raw.images[:size].view(getattr(self._torch, field.dtype)).view(shape)
+            images = raw.images[offset:end].view(getattr(self._torch, dtype)).view(shape)
         return self._planes(images) if self._channels_last else images
 
     def _planes(self, images: Any) -> Any:

@@ -68,8 +68,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         dsconv.Error: a sample cannot be read; the message has its key.
     """
 
-    # What an item is follows from the transforms. Labels that are no class indices need an explicit type, such as
-    # Dataset[tuple[Image, float]](path), or a target_transform.
+    # What an item is follows from the transforms. Labels that are numbers to predict, or rows, get their type from
+    # target_transform, such as float.
     @overload
     def __init__(
         self: Dataset[tuple[Image, int]],
@@ -133,10 +133,10 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     ) -> None: ...
     @overload
     def __init__(
-        self,
+        self: Dataset[Any],
         path: Path,
         split: Splits = None,
-        transform: Callable[[Any], Any] | None = None,
+        transform: Callable[[Image], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
         *,
         transforms: Callable[..., Any] | None = None,
@@ -290,7 +290,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
             dsconv.Error: any other error.
         """
         return show(
-            self.root, _splits(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
+            self.root, split_names(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
             columns=columns, size=size,
         )  # fmt: skip
 

@@ -20,6 +20,7 @@ from ._seeding import warn_of_unseeded
 from ._selection import dataset_of, select
 from ._source import Source
 from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields
+from ._views import checked_dtype, plan_of, views_of
 from ._warnings import all_splits, python_runs
 from ._worker_arguments import check_worker_arguments, prefetched
 
@@ -115,6 +116,10 @@ class Loader(Generic[Batch]):
         label_dtype: of the labels: "int64" (the default), "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: a larger image is a bad sample. This also limits the memory for an image. None is Pillow's limit,
             178,956,970.
+        views: several views of each image, from one read and one decode: a number, such as 2 for SimCLR, of which each
+            draws for itself; or the transforms of each view, in place of transforms, such as DINO's multi-crop. The
+            batch's images are a list of tensors then, one for each view, as default_collate makes of a transform that
+            returns a list; collate_fn gets samples whose image is such a list. See `view_seeds`.
         generator: a torch.Generator, whose initial_seed() is the seed. Nothing is drawn from it.
         in_order, multiprocessing_context, persistent_workers, pin_memory_device, timeout, worker_init_fn: accepted, as
             DataLoader's, with values that need no worker processes. Other values are an error that says what to do.
@@ -141,6 +146,21 @@ class Loader(Generic[Batch]):
 
     @overload
     def __init__(
+        self: Loader[tuple[list[Tensor], Tensor]],
+        path: Samples,
+        batch_size: int | None = None,
+        transforms: Any = None,
+        shuffle: bool | str | None = False,
+        *,
+        views: int | Sequence[Any],
+        fields: None = None,
+        collate_fn: None = None,
+        target_transform: Callable[[Any], float | Tensor] | None = None,
+        **options: Unpack[Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
         self: Loader[Collated],
         path: Samples,
         batch_size: int | None = None,
@@ -150,6 +170,7 @@ class Loader(Generic[Batch]):
         fields: Sequence[str] | None = None,
         collate_fn: Callable[[list[Any]], Collated],
         target_transform: Callable[[Any], object] | None = None,
+        views: int | Sequence[Any] | None = None,
         **options: Unpack[Options],
     ) -> None: ...
 
@@ -164,6 +185,7 @@ class Loader(Generic[Batch]):
         fields: Sequence[str],
         collate_fn: None = None,
         target_transform: Callable[[Any], object] | None = None,
+        views: int | Sequence[Any] | None = None,
         **options: Unpack[Options],
     ) -> None: ...
 
@@ -202,6 +224,7 @@ class Loader(Generic[Batch]):
         tail: str | None = None,
         label_dtype: Any = None,
         max_pixels: int | None = None,
+        views: int | Sequence[Any] | None = None,
         generator: Any = None,
         in_order: bool = True,
         multiprocessing_context: Any = None,
@@ -252,9 +275,12 @@ class Loader(Generic[Batch]):
         if sampler is not None or batch_sampler is not None:
             given = GivenOrder(sampler, batch_sampler)
         self._given = given
-        plan = translate(selection.transform_of(transform, transforms))
+        chosen = selection.transform_of(transform, transforms)
+        self._views = views_of(views, chosen, transform is not None or transforms is not None)
+        plan = translate(chosen) if self._views is None else checked_dtype(plan_of(self._views), dtype)
         python_runs(plan, _arguments.flag("strict", strict))
-        warn_of_unseeded(plan.rest, self.collate_fn, target_transform, stacklevel=2)
+        rests = (plan.rest,) if self._views is None else self._views.rests
+        warn_of_unseeded(*rests, self.collate_fn, target_transform, stacklevel=2)
         self._plan = plan
         images = image_format(plan, dtype, memory_format)
         self._given_rank = rank is not None
@@ -276,7 +302,8 @@ class Loader(Generic[Batch]):
             label_dtype="" if label_dtype is None else dtype_name(label_dtype, "label_dtype"),
             on_error=_ON_ERROR[on_error],
             cache=_arguments.text("cache", cache),
-            augment=plan.words,
+            augment=plan.words if self._views is None else "",
+            views=None if self._views is None else self._views.words,
             color=_arguments.text("color", color),
             orientation=_arguments.flag("orientation", orientation),
             decode=_arguments.text("decode", decode),
@@ -302,7 +329,7 @@ class Loader(Generic[Batch]):
             threads=self.num_workers,
             prefetch=prefetch,
         )
-        self._seed_matters = order != "none" or draws(plan)
+        self._seed_matters = order != "none" or any(map(draws, [plan] if self._views is None else self._views.plans))
         if order != "none" and selection.indices is None:
             all_splits(self.path, self.split, self._source.splits)
         self._selection = selection
@@ -323,6 +350,13 @@ class Loader(Generic[Batch]):
     def seed(self) -> int:
         """The seed. Without a given one it is PyTorch's, and may change until the first epoch starts."""
         return self._seed.value
+
+    @property
+    def view_seeds(self) -> list[int]:
+        """The seed of each of the views: a Loader with that seed and the view's transforms draws the same for a sample
+        in an epoch. The first is the Loader's own. Empty without views. Asking settles the seed, as an epoch does."""
+        self._prepare()
+        return self._source.view_seeds
 
     @property
     def classes(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from dsconv._items import target
 from dsconv._ranks import threads
 from dsconv.train import augment
 from dsconv.train.data import Data, Side
@@ -71,7 +72,7 @@ def splits(path: Path) -> list[str]:
     from dsconv import Dataset
 
     with closing(Dataset(path)) as dataset:
-        if not dataset.classes and dataset._label is None:
+        if not dataset.classes and target(dataset._source) is None:
             raise ValueError(f"{path}: the dataset has no labels")
         if not dataset.classes:
             raise ValueError(f"{path}: the labels are numbers, but this trainer learns classes")
