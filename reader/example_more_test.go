@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // A training that was stopped in the middle of an epoch goes on with the samples that are left.
@@ -76,6 +77,27 @@ func ExampleNewConcat() {
 	// [0 1 2 3 4 5 6 7]
 	// [8 9 10 11 12 13 14 15]
 	// [16 17 18 19]
+}
+
+// Two views of each image, each with draws of its own, as SimCLR needs them.
+func ExampleViewPixels() {
+	train := augment.Train(224)
+	config := reader.Config{BatchSize: 256, Shuffle: true, Views: []augment.Ops{train, train}}
+	loader, err := reader.New(squares{}, config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for batch, err := range loader.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Print(err)
+			return
+		}
+		first, second := reader.ViewPixels[uint8](batch, 0), reader.ViewPixels[uint8](batch, 1)
+		fmt.Println(len(first) == len(second), batch.ViewShape(1), len(reader.Labels[int64](batch)))
+	}
+	// Output:
+	// true [10 224 224 3] 10
 }
 
 // The caller decides which samples an epoch has, and how many each batch has.
