@@ -58,6 +58,8 @@ type Machine struct {
 	Root fs.FS
 	// Resolve returns the absolute path without links of one that exists.
 	Resolve func(path string) (string, error)
+	// Missing reports whether nothing is at the path; nil if something is at each.
+	Missing func(path string) bool
 	// Space returns the size of the file system at path and what is free of it, in bytes.
 	Space func(path string) (size, free uint64, err error)
 	// Run runs a program and returns what it prints.
@@ -75,7 +77,7 @@ type Machine struct {
 // This is the machine that the program runs on. cpus and cores are as Machine has them.
 func This(goos string, cpus, cores int) *Machine {
 	return &Machine{
-		Root: os.DirFS("/"), Resolve: resolve, Space: space, Run: run, Getenv: os.Getenv,
+		Root: os.DirFS("/"), Resolve: resolve, Missing: missing, Space: space, Run: run, Getenv: os.Getenv,
 		CPUs: cpus, Cores: cores, OS: goos, Timeout: 10 * time.Second,
 	}
 }
@@ -92,6 +94,11 @@ func resolve(path string) (string, error) {
 			return real, err
 		}
 	}
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func space(path string) (size, free uint64, err error) {
