@@ -35,6 +35,9 @@ func (m *Machine) disk(name, at string) Line {
 		return ok(name, "%s", kind).warn("%v", err)
 	}
 	line := ok(name, "%s, %s free of %s", kind, size(free), size(total))
+	if m.missing != nil && m.missing(at) {
+		line.Value = "nothing is there yet; its disk would be " + line.Value
+	}
 	switch {
 	case free < lowSpace:
 		return line.warn("the disk is nearly full: a pack needs room for the whole dataset")

@@ -58,6 +58,8 @@ type Machine struct {
 	root fs.FS
 	// resolve returns the absolute path without links of one that exists.
 	resolve func(path string) (string, error)
+	// missing reports whether nothing is at the path; nil if something is at each.
+	missing func(path string) bool
 	// space returns the size of the file system at path and what is free of it, in bytes.
 	space func(path string) (size, free uint64, err error)
 	// run runs a program and returns what it prints.
@@ -75,7 +77,7 @@ type Machine struct {
 // This is the machine that the program runs on. cpus and workers are as Machine has them.
 func This(goos string, cpus, workers int) *Machine {
 	return &Machine{
-		root: os.DirFS("/"), resolve: resolve, space: space, run: run, getenv: os.Getenv,
+		root: os.DirFS("/"), resolve: resolve, missing: missing, space: space, run: run, getenv: os.Getenv,
 		cpus: cpus, workers: workers, goos: goos, timeout: 10 * time.Second,
 	}
 }
@@ -92,6 +94,11 @@ func resolve(path string) (string, error) {
 			return real, err
 		}
 	}
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func space(path string) (size, free uint64, err error) {
