@@ -58,14 +58,14 @@ func (c *layoutCheck) check(p *pair) error {
 	if !inFolder || old.Source.Path != now.Source.Path {
 		return nil
 	}
-	was, is := "class", "split"
+	was, is := "no split", "one"
 	if now.Split == "" {
-		was, is = is, was
+		was, is = "a split", "none"
 	}
 	if c.movedLabel(&old, &now, first, below) || c.movedSplit(&old, &now, first) {
-		return fmt.Errorf("%s: %w: the folder %s was a %s when the dataset was packed, and is a %s now (key %q). "+
+		return fmt.Errorf("%s: %w: the folder %s was %s when the dataset was packed, and is %s now (key %q). "+
 			"Folders beside it came or went, or this dsconv takes others for classes. "+
-			"Nothing was added, since all labels would change: pack the folder to another dataset, or add folders whose layout is that of the dataset",
+			"Nothing was added, since labels and splits would change: pack the folder to another dataset, or add folders whose layout is that of the dataset",
 			c.target.path, formats.ErrSchema, first, was, is, old.Key)
 	}
 	return nil
