@@ -116,6 +116,22 @@ func TestSplitsOfSeveralDatasets(t *testing.T) {
 	}
 }
 
+// TestStatsOfSeveralDatasets are of all, not the first one's.
+func TestStatsOfSeveralDatasets(t *testing.T) {
+	parts := cutIn(rawImages(6, 9, 7, 3), 4)
+	for k, s := range []formats.Stats{
+		{Bytes: 70, MinHeight: 9, MinWidth: 7, MaxHeight: 9, MaxWidth: 7, Uniform: true},
+		{Bytes: 30, MinHeight: 3, MinWidth: 5, MaxHeight: 8, MaxWidth: 11},
+	} {
+		parts[k].Dataset.Meta().Stats = s
+	}
+	l := concatenated(t, parts, Config{BatchSize: 2})
+	want := formats.Stats{Bytes: 100, MinHeight: 3, MinWidth: 5, MaxHeight: 9, MaxWidth: 11}
+	if got := l.Meta().Stats; got != want {
+		t.Errorf("stats %+v, want %+v", got, want)
+	}
+}
+
 // TestDatasetsThatDiffer are told apart by name.
 func TestDatasetsThatDiffer(t *testing.T) {
 	for want, change := range map[string]func(*memory){
