@@ -86,6 +86,9 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 		return err
 	}
 	defer src.Close()
+	if err := checkTable(cc); err != nil {
+		return err
+	}
 	o.report = cc.String("report")
 	if err := o.parseOnError(cc.String("on-error")); err != nil {
 		return err

@@ -47,7 +47,7 @@ Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
 		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
-			if err := durable.Check(cc.String("json")); err != nil { // before anything is measured
+			if err := checkReport(cc.String("json")); err != nil { // before anything is measured
 				return err
 			}
 			others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
@@ -85,7 +85,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "train", Usage: "train `MODEL` on the batches: mlp or cnn"},
 		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
-		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - to standard output, without the table"},
+		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
@@ -157,6 +157,28 @@ func readReports(c *console, files []string) (reports []*bench.Report, err error
 		reports = append(reports, r)
 	}
 	return reports, nil
+}
+
+// checkReport returns an error if another file than a report is at the path: the dataset to measure, for instance.
+func checkReport(file string) error {
+	if err := durable.Check(file); err != nil || file == "-" {
+		return err
+	}
+	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+		return nil // writing it returns the error
+	}
+	if _, open := durable.Descriptor(file); open {
+		return nil // what the shell opened
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := bench.ReadReport(f); err != nil {
+		return usageErrorf("--json %s: this file exists and is no report of dsconv bench: choose another name; - is standard output", file)
+	}
+	return nil
 }
 
 // writeBench prints the table, and writes the JSON if --json is given.

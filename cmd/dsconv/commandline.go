@@ -34,6 +34,10 @@ func flagsFirst(app *cli.App, args []string) ([]string, error) {
 		if hasValue || !takesValue(cmd, name) {
 			continue
 		}
+		if name == "json" && (i+1 == len(args) || len(args[i+1]) > 1 && args[i+1][0] == '-') {
+			flags = append(flags, "-") // no file is named, as in the other commands
+			continue
+		}
 		if i+1 == len(args) {
 			return nil, usageErrorf("flag needs an argument: %s: see dsconv %s --help", a, cmd.Name)
 		}

@@ -173,7 +173,7 @@ var loadingValues = map[string][]string{
 
 // writingValues are those of all other commands.
 var writingValues = map[string][]string{
-	"format":      {"lmdb", "hdf5", "shard", "tfrecord"},
+	"format":      {"lmdb", "hdf5", "h5", "shard", "tar", "webdataset", "tfrecord"},
 	"split":       {"auto", "none"},
 	"label-type":  {"index", "name", "float"},
 	"class-order": {"natural"},

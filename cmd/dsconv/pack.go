@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/formats"
 )
 
 func packCommand(c *console) *cli.Command {
@@ -35,16 +39,16 @@ Other numbers are an error unless --label-type says what they are:
 All other cells are names of classes. Names are sorted as ImageFolder sorts folders; names
 that are numbers are sorted by value. The summary says how each column was interpreted.
 
---encode keep       copy the bytes
-         jpeg-tiled[:MCUS]  add restart markers to JPEGs and improve their Huffman tables;
-                    their coefficients, and so their pixels, do not change. A region
-                    can then be decoded alone, so random crops are faster. Images that
-                    cannot be tiled are copied and counted. MCUS is the number of MCUs
-                    between two markers (default: 8)
-         jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS]
-                    default: quality 90, 4:2:0, and restart markers as in jpeg-tiled;
-                    progressive JPEGs and --no-tile have none
-         png, raw   lossless
+--encode says how images are stored:
+
+   keep         copy the bytes
+` +
+			"   jpeg-tiled   add restart markers to JPEGs and improve their Huffman tables; their coefficients, and so " +
+			"their pixels, do not change. A region can then be decoded alone, so random crops are faster. Images that " +
+			"cannot be tiled are copied and counted. jpeg-tiled:MCUS sets the number of MCUs between two markers " +
+			"(default: 8)\n" +
+			"   jpeg         encode as jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS] says (default: " +
+			"quality 90, 4:2:0, and restart markers as in jpeg-tiled; progressive JPEGs and --no-tile have none)\n" + `   png, raw     lossless
 
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
 checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
@@ -74,10 +78,16 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	o.src = args[0]
+	if err := checkTable(cc); err != nil {
+		return err
+	}
 	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
 		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report,
 	})
 	if err != nil {
+		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {
+			err = fmt.Errorf("%w (--format lmdb)", err)
+		}
 		return asUsage(err)
 	}
 	defer p.Close()
@@ -85,6 +95,20 @@ func pack(cc *cli.Context, c *console) error {
 		return packDryRun(cc.Context, c, p, o)
 	}
 	return runPack(cc.Context, c, p, o)
+}
+
+// checkTable returns an error if --report names a file that is read: it would be replaced.
+func checkTable(cc *cli.Context) error {
+	report, err := os.Stat(cc.String("report"))
+	if err != nil {
+		return nil // a new file, or the default
+	}
+	for _, flag := range []string{"labels", "class-order"} {
+		if in, err := os.Stat(cc.String(flag)); err == nil && in.Mode().IsRegular() && os.SameFile(in, report) {
+			return usageErrorf("--report %s: this is the file of --%s, which the report would replace: choose another one", cc.String("report"), flag)
+		}
+	}
+	return nil
 }
 
 // runPack packs, and prints the summary.

@@ -80,7 +80,11 @@ func (s *summary) printFolders(c *console) {
 		}
 	}
 	if len(classes) > 0 {
-		c.printf("torchvision's ImageFolder takes %s as a class, so its class indices differ\n", shortList(classes, 5))
+		what := "classes"
+		if len(classes) == 1 {
+			what = "a class"
+		}
+		c.printf("torchvision's ImageFolder takes %s as %s, so its class indices differ\n", shortList(classes, 5), what)
 	}
 	if len(s.EmptyFolders) > 0 {
 		c.printf("%d folder(s) without images are no classes: %s\n", len(s.EmptyFolders), shortList(s.EmptyFolders, 5))

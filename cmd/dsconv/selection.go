@@ -62,6 +62,11 @@ func parseSelection(cc *cli.Context, c *console, keys []string) (*selection, err
 	if cc.IsSet("keys-from") && s.keyFile == "" {
 		return nil, usageErrorf("--keys-from: the name of the file is empty")
 	}
+	if s.keyFile != "" && s.keyFile != "-" {
+		if _, err := os.Stat(s.keyFile); err != nil { // before it is said of the dataset
+			return nil, fmt.Errorf("--keys-from: %w", err)
+		}
+	}
 	for i, name := range s.classes {
 		s.classes[i] = nameFrom(name)
 	}

@@ -225,7 +225,7 @@ func (p *picture) report(cc *cli.Context, numbers bool, s *contactsheet.Sheet) e
 	case !p.standard:
 		p.c.printf("%s: %d samples", p.path, len(s.Samples))
 		if len(classes) > 0 && !numbers {
-			p.c.printf(" of %d classes", len(classes))
+			p.c.printf(" of %d class%s", len(classes), map[bool]string{false: "es"}[len(classes) == 1])
 		}
 		p.c.printf(", %dx%d pixels\n", result.Width, result.Height)
 	}

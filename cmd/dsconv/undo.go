@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func undoCommand(c *console) *cli.Command {
@@ -40,6 +41,9 @@ func undo(cc *cli.Context, c *console) error {
 	u, err := edit.Undo(cc.Context, dsconv.Formats(), args[0], edit.UndoOptions{DryRun: cc.Bool("dry-run")})
 	if errors.Is(err, formats.ErrPartial) {
 		return fmt.Errorf("%w: repeat that command first to finish it, or with --discard to drop it", err)
+	}
+	if errors.Is(err, formats.ErrNotDataset) && durable.Exists(args[0]) {
+		return fmt.Errorf("%w (--keep-old)", err)
 	}
 	if err != nil {
 		return editError(err, false, args[0])
