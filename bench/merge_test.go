@@ -19,7 +19,7 @@ const loop = `{
   "datasets": [
     {"path": "before", "format": "folder", "samples": 1000, "epoch_seconds": 2, "images_per_second": 500, "ratio": 1, "starved": 0.8,
      "stage_us_per_image": {"step": 400}, "transfer_seconds": 0.2, "accuracy": 0.25, "loss": 1.25,
-     "settings": {"pin_memory": true, "num_workers": 8, "note": "a\u001bb"}, "diagnosis": "it starved", "rounds": [
+     "settings": {"pin_memory": true, "num_workers": 8, "prefetch_factor": null, "note": "a\u001bb"}, "diagnosis": "it starved", "rounds": [
        {"images": 1000, "loaded": 1000, "epochs": 2, "seconds": 4, "wait_seconds": 3.2, "stage_seconds": {"step": 0.8}, "ratio": 1}]},
     {"path": "after", "format": "lmdb", "samples": 1000, "epoch_seconds": 0.5, "images_per_second": 2000, "ratio": 4, "starved": 0.04,
      "transfer_seconds": 0.1, "accuracy": 0, "diagnosis": "it was fed", "rounds": [

@@ -186,11 +186,13 @@ func (r *Report) sentences(b *strings.Builder) {
 	}
 }
 
-// settings lists the values by name.
+// settings lists the values by name, without those that nobody gave.
 func settings(values map[string]any) string {
 	list := make([]string, 0, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		list = append(list, printable(fmt.Sprintf("%s=%v", name, values[name])))
+		if values[name] != nil {
+			list = append(list, printable(fmt.Sprintf("%s=%v", name, values[name])))
+		}
 	}
 	return strings.Join(list, ", ")
 }

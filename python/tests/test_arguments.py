@@ -23,7 +23,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"batch_size": 0}, "batch_size=0: it must be at least 1"),
     ({"batch_size": 8.5}, "batch_size=8.5: it must be a whole number"),
     ({"batch_size": "8"}, "batch_size='8': it must be a whole number"),
-    ({"batch_size": None}, "batch_size=None: it must be a whole number, or left out with a batch_sampler"),
+    ({"batch_size": None}, "batch_size: give the number of samples of a batch, or a batch_sampler"),
     ({"batch_size": True}, "batch_size=True: it must be a whole number"),
     ({"batch_size": 1 << 40}, f"batch_size={1 << 40}: it must be at most 2147483647"),
     ({"seed": -1}, "seed=-1: it must be at least 0"),

@@ -127,7 +127,7 @@ def test_repr_is_short() -> None:
     report.datasets *= 10
     report.merged = [loop()]
     lines = repr(report).splitlines()
-    assert len(lines) == 5 and lines[0] == "Report('resnet18'): 20 datasets, 1 merged reports"
+    assert len(lines) == 5 and lines[0] == "Report('resnet18'): 20 datasets, 1 merged report"
     assert lines[4] == "    and 17 more: print(report) shows all"
 
 

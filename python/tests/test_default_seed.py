@@ -127,6 +127,14 @@ def test_ranks_agree_without_a_seed(packed: Path) -> None:
     assert sorted(parts[0] + parts[1]) == list(range(48))
 
 
+def test_ranks_show_the_seed_that_they_will_have(packed: Path) -> None:
+    torch.manual_seed(7)
+    loader = dsconv.Loader(packed, 10, rank=1, world_size=2, **RANDOM)
+    assert loader.seed == 0 and ", seed 0\n" in repr(loader)
+    given = dsconv.Loader(packed, 10, rank=1, world_size=2, generator=torch.Generator().manual_seed(3), **RANDOM)
+    assert given.seed == 3
+
+
 def test_the_warning_comes_once_and_only_if_draws_depend_on_it(packed: Path) -> None:
     torch.manual_seed(7)
     ranked: dict[str, Any] = {"rank": 1, "world_size": 2, "num_workers": 2}

@@ -118,6 +118,7 @@ def test_wrong_datasets_are_an_error(packed: Path, split: Path) -> None:
         (ConcatDataset([dataset, images]), {}, "path=Tensor of shape"),
         ([], {}, "path=[]: give at least one path"),
         ([packed, 5], {}, "path=5: it must be a path"),
+        ([dataset, dataset], {}, "path: the list has Datasets: join them with +"),
         (dataset, {"split": "train"}, "split='train': a Dataset has its samples already"),
         (Subset(dataset, [48]), {}, "indices: 48 is not an index of 48 samples, which are from 0 to 47"),
         (Subset(dataset, [-49]), {}, "indices: -1 is not an index of 48 samples"),
@@ -133,6 +134,16 @@ def test_wrong_datasets_are_an_error(packed: Path, split: Path) -> None:
         with pytest.raises((TypeError, ValueError)) as raised:
             dsconv.Loader(path, 4, **more)
         assert message in str(raised.value) and len(str(raised.value)) < 300
+
+
+def test_transforms_of_the_loader_replace_all_of_the_datasets(packed: Path) -> None:
+    whole = dsconv.Dataset(packed, transforms=lambda *item: item)
+    unlike = ConcatDataset([dsconv.Dataset(packed, transform=TRANSFORM), dsconv.Dataset(packed)])
+    for path in (whole, unlike):
+        images, _ = next(iter(dsconv.Loader(path, 4, "centercrop:32")))
+        assert images.shape == (4, 3, 32, 32)
+        views, _ = next(iter(dsconv.Loader(path, 4, views=["centercrop:32", "centercrop:16"])))
+        assert [view.shape[-1] for view in views] == [32, 16]
 
 
 def indices_of(loader: Any) -> list[int]:

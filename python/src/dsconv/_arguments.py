@@ -110,7 +110,7 @@ def check_combination(order: str, drop_last: bool, tail: Any, weights: Any, **gi
             what = "sample indices" if name == "sampler" else "lists of sample indices"
             raise ArgumentTypeError(f"{name}={shown(given[name])}: it must be an iterable of {what}")
     if batch_sampler is None and batch_size is None:
-        raise ArgumentTypeError("batch_size=None: it must be a whole number, or left out with a batch_sampler")
+        raise ArgumentTypeError("batch_size: give the number of samples of a batch, or a batch_sampler")
     if batch_sampler is not None and (batch_size not in (None, 1) or sampler is not None or drop_last or tail):
         raise ArgumentError("batch_sampler excludes batch_size, sampler, drop_last and tail")
     for name in ("collate_fn", "target_transform"):

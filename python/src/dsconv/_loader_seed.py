@@ -37,21 +37,23 @@ class LoaderSeed:
         self._warned = False
         _all.add(self)
 
+    def of(self, world_size: int) -> int:
+        """The seed that an epoch of so many ranks would have now."""
+        return 0 if world_size > 1 and not self._agreed else self.value
+
     @property
     def value(self) -> int:
-        """The seed. It may still change as long as it was neither given nor settled."""
+        """The seed of one rank. It may still change as long as it was neither given nor settled."""
         return self._initial() if self._number is None else self._number
 
     def settle(self, world_size: int, matters: bool) -> int:
         """The seed for the epochs from now on. Warns once of a seed that is 0 because of several ranks, if it
         matters."""
-        if world_size > 1 and not self._agreed:
-            self._number = 0
-            if matters and not self._warned:
-                self._warned = True
-                text = "several ranks must agree on the random draws, and no seed is given: it is 0 in each run"
-                warnings.warn(f"{text}; give seed=, another one in each run", stacklevel=4)
-        self._number = self.value
+        if world_size > 1 and not self._agreed and matters and not self._warned:
+            self._warned = True
+            text = "several ranks must agree on the random draws, and no seed is given: it is 0 in each run"
+            warnings.warn(f"{text}; give seed=, another one in each run", stacklevel=4)
+        self._number = self.of(world_size)
         return self._number
 
     def accepted(self, of_state: int, now: int) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._short_messages import counted
+
 if TYPE_CHECKING:
     from ._samplers import GivenOrder
     from ._source import Source
@@ -16,8 +18,9 @@ _LONGEST = 100  # characters of a list of transforms
 def described(loader: Loader[Any], source: Source, plan: Plan, given: GivenOrder | None) -> str:
     """A Loader in a few lines: what it loads, in which order, how."""
     split = "" if loader.split is None else f", split={loader.split!r}"
+    samples, classes = counted(source.samples, "sample"), counted(len(source.classes), "class", "classes")
     lines = [
-        f"Loader({loader.path!r}{split}): {source.samples} samples, {len(source.classes)} classes",
+        f"Loader({loader.path!r}{split}): {samples}, {classes}",
         f"{_batches(loader)}, {_order(source, given)}, seed {loader.seed}",
         f"transforms: {_transforms(plan)}",
         _threads(loader),
@@ -27,7 +30,7 @@ def described(loader: Loader[Any], source: Source, plan: Plan, given: GivenOrder
 
 def _batches(loader: Loader[Any]) -> str:
     try:
-        count = f"{len(loader)} batches"
+        count = counted(len(loader), "batch", "batches")
     except TypeError:  # a sampler without a length
         count = "batches"
     return count if loader.batch_size is None else f"{count} of {loader.batch_size}"
@@ -50,7 +53,7 @@ def _transforms(plan: Plan) -> str:
 
 
 def _threads(loader: Loader[Any]) -> str:
-    text = f"{loader.num_workers} threads" if loader.num_workers else "in the loop's thread"
+    text = counted(loader.num_workers, "thread") if loader.num_workers else "in the loop's thread"
     if loader.world_size > 1:
         text += f", rank {loader.rank} of {loader.world_size}"
     return text if loader.device is None else f"{text}, on {loader.device}"

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+from ._short_messages import counted
+
 # The stages of a loader's workers, which are summed over them.
 WORKER_STAGES = ("read", "decode", "augment", "collate")
 
@@ -168,7 +170,7 @@ class DatasetReport:
 
     def __repr__(self) -> str:
         figures = f"{self.images_per_second:.0f} images/s, ratio {self.ratio:.2f}, starved {100 * self.starved:.0f} %"
-        return f"DatasetReport({self.path!r}): {figures}, {len(self.rounds)} rounds"
+        return f"DatasetReport({self.path!r}): {figures}, {counted(len(self.rounds), 'round')}"
 
     def _over(self, figure: Callable[[Round], float]) -> float:
         return statistics.median(map(figure, self.rounds)) if self.rounds else 0.0
@@ -224,8 +226,8 @@ class Report:
         return self.table
 
     def __repr__(self) -> str:
-        merged = f", {len(self.merged)} merged reports" if self.merged else ""
-        lines = [f"Report({self.consumer!r}): {len(self.datasets)} datasets{merged}"]
+        merged = f", {counted(len(self.merged), 'merged report')}" if self.merged else ""
+        lines = [f"Report({self.consumer!r}): {counted(len(self.datasets), 'dataset')}{merged}"]
         shown = self.datasets if len(self.datasets) <= _IN_REPR else self.datasets[: _IN_REPR - 1]
         lines += [f"    {dataset!r}" for dataset in shown]
         if len(shown) < len(self.datasets):

@@ -70,11 +70,14 @@ class Selection:
                 raise ArgumentError(f"{name}: the Datasets differ in it: give {name} to the Loader")
         return values[0] if values else None
 
-    def transform_of(self, transform: Any, transforms: Any) -> Any:
-        """What the Loader's arguments of these names give, else the Datasets' transform."""
+    def transform_of(self, transform: Any, transforms: Any, views: Any) -> Any:
+        """What the Loader's arguments of these names give, else the Datasets' transform. A list of views has its own
+        transforms."""
         if transform is not None and transforms is not None:
             raise ArgumentError("transform and transforms are the same argument: give one of them")
         given = transform if transforms is None else transforms
+        if given is None and isinstance(views, Sequence):
+            return None
         if given is None and self.of_datasets("transforms") is not None:
             raise ArgumentError(
                 "the Dataset has transforms for whole items: give the Loader a transform for the images"
@@ -90,6 +93,8 @@ def select(path: Any, split: Any, indices: Any) -> Selection:
     elif isinstance(path, (list, tuple)):
         if not path:
             raise ArgumentError("path=[]: give at least one path")
+        if any(isinstance(one, Dataset) for one in path):
+            raise ArgumentTypeError("path: the list has Datasets: join them with +, or give a list of their paths")
         chosen = Selection(tuple(Part(_arguments.path(one), splits) for one in path))
     else:
         chosen = _of_object(path)
@@ -129,10 +134,6 @@ def _of_object(given: Any) -> Selection:
     """The samples of a Dataset, or of a Subset or ConcatDataset of Datasets."""
     if isinstance(given, Dataset):
         _check_items(given, Dataset)
-        if given.transforms is not None:
-            raise ArgumentError(
-                "the Dataset has transforms for whole items: give transforms of the image to the Loader"
-            )
         if given._source.configuration.keys() & {"paths", "samples"}:  # dataset_of made it
             raise ArgumentError(
                 "this Dataset is a Loader's, of several paths or of some samples: give this Loader the same path, split"

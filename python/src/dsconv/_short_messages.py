@@ -58,6 +58,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number and what is counted; many is the plural if it is not one with an s."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
 def named(call: Any) -> str:
     """A function or a transform in one short line."""
     return getattr(call, "__qualname__", None) or shown(call)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable, Generic, TypeVar
 
 from dsconv._report import WORKER_STAGES, DatasetReport, Machine, Report, Round, Stages
-from dsconv._short_messages import shown
+from dsconv._short_messages import counted, shown
 
 Batch = TypeVar("Batch")
 
@@ -133,7 +133,7 @@ class Timed(Generic[Batch]):
         return report.summarise()
 
     def __repr__(self) -> str:
-        head = f"Timed({self._name!r}): {len(self._rounds)} epochs"
+        head = f"Timed({self._name!r}): {counted(len(self._rounds), 'epoch')}"
         if not self._rounds:
             return head
         last = self._rounds[-1]

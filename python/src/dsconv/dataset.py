@@ -11,7 +11,7 @@ import numpy as np
 from . import _arguments
 from ._errors import ArgumentError, ArgumentTypeError
 from ._items import IMAGE, TARGET, Items, Value
-from ._short_messages import named, shown
+from ._short_messages import counted, named, shown
 from ._show import Picture, show
 from ._source import Source
 from ._tensors import extra_fields, torch_or_none
@@ -177,7 +177,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         for name in ("transform", "target_transform", "transforms"):
             call = getattr(self, name)
             if call is not None and not callable(call):
-                raise ArgumentTypeError(f"{name}={shown(call)}: it must be a function or a transform")
+                hint = "; dsconv.transforms has those of a Loader's text" if isinstance(call, str) else ""
+                raise ArgumentTypeError(f"{name}={shown(call)}: it must be a function or a transform{hint}")
 
     def __len__(self) -> int:
         return self._source.samples
@@ -305,7 +306,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     def __repr__(self) -> str:
         split = "" if self.split is None else f", split={shown(self.split)}"
         paths = ", ".join(map(repr, self._paths[:2])) + (", ..." if len(self._paths) > 2 else "")
-        lines = [f"Dataset({paths}{split}): {len(self)} samples, {len(self.classes)} classes"]
+        samples, classes = counted(len(self), "sample"), counted(len(self.classes), "class", "classes")
+        lines = [f"Dataset({paths}{split}): {samples}, {classes}"]
         if self.fields != _FIELDS:
             lines.append(f"    fields: {', '.join(self.fields)}")
         for name in ("transform", "target_transform", "transforms"):

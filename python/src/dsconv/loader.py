@@ -275,7 +275,7 @@ class Loader(Generic[Batch]):
         if sampler is not None or batch_sampler is not None:
             given = GivenOrder(sampler, batch_sampler)
         self._given = given
-        chosen = selection.transform_of(transform, transforms)
+        chosen = selection.transform_of(transform, transforms, views)
         self._views = views_of(views, chosen, transform is not None or transforms is not None)
         plan = translate(chosen) if self._views is None else checked_dtype(plan_of(self._views), dtype)
         python_runs(plan, _arguments.flag("strict", strict))
@@ -348,8 +348,10 @@ class Loader(Generic[Batch]):
 
     @property
     def seed(self) -> int:
-        """The seed. Without a given one it is PyTorch's, and may change until the first epoch starts."""
-        return self._seed.value
+        """The seed. Without a given one it is PyTorch's, and may change until the first epoch starts; with several
+        ranks it is 0."""
+        self._join()
+        return self._seed.of(self.world_size)
 
     @property
     def view_seeds(self) -> list[int]:
