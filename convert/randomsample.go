@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -30,7 +32,7 @@ func newRandomSample(src formats.Dataset, n int, seed uint64, selected func(in *
 				return fmt.Errorf("sample %d of the source: %w", i, err)
 			}
 			if selected(&in) {
-				yield(keyHash(in.Key, seed))
+				yield(sampleHash(in.Key, seed))
 			}
 		}
 		return nil
@@ -61,7 +63,10 @@ func newRandomSample(src formats.Dataset, n int, seed uint64, selected func(in *
 	return r, nil
 }
 
-func (r *randomSample) has(key string) bool { return r.all || keyHash(key, r.seed) <= r.limit }
+func (r *randomSample) has(key string) bool { return r.all || sampleHash(key, r.seed) <= r.limit }
+
+// sampleHash is independent of the hash that decides splits by shares: else a sample would be of one split.
+func sampleHash(key string, seed uint64) uint64 { return xxh3.HashStringSeed(key, seed) }
 
 // SampleSeedKey and SampleKey are the recipe's keys of a random sample.
 const (

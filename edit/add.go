@@ -248,6 +248,9 @@ func (a *adder) compare(ctx context.Context) error {
 			i, j = i+1, j+1
 		}
 	}
+	if err := a.checkLayout(ctx); err != nil {
+		return err
+	}
 	if err := a.compareImages(ctx); err != nil {
 		return err
 	}

@@ -24,20 +24,50 @@ func withRenamedClasses(m *formats.Meta, renamed map[string]string) (*formats.Me
 	}
 	classes := slices.Clone(m.Classes())
 	sourceOf := map[string]string{} // by name in the dataset
+	wasRenamed := map[string]bool{} // by name in m
 	for i, name := range m.Classes() {
-		to, known := renamed[name]
-		if !known {
-			to = name
+		to, known, err := renamedClass(m, name, renamed)
+		if err != nil {
+			return nil, err
 		}
 		if other, taken := sourceOf[to]; taken {
-			if _, otherKnown := renamed[other]; !known || !otherKnown {
+			if !known || !wasRenamed[other] {
 				return nil, fmt.Errorf("%w: it has the classes %q and %q, but in the dataset %q is the new name of a renamed class: "+
 					"rename that class again first (dsconv relabel --rename)", formats.ErrSchema, other, name, to)
 			}
 		}
-		sourceOf[to], classes[i] = name, to
+		sourceOf[to], classes[i], wasRenamed[name] = name, to, known
 	}
 	return withClasses(m, classes), nil
+}
+
+// renamedClass returns the name that a class of the source that m describes has in a dataset in which classes were
+// renamed, and whether it was. If the source's own classes were renamed, their former names count: a
+// copy of the dataset has its classes.
+func renamedClass(m *formats.Meta, name string, renamed map[string]string) (to string, known bool, err error) {
+	var former []string
+	for _, from := range slices.Sorted(maps.Keys(m.Renamed)) {
+		if m.Renamed[from] == name {
+			former = append(former, from)
+		}
+	}
+	if former == nil {
+		former = []string{name}
+	}
+	for _, from := range former {
+		next, ok := renamed[from]
+		if ok && known && next != to {
+			return "", false, fmt.Errorf("%w: its class %q was made of classes that are now %q and %q in the dataset: rename them alike first (dsconv relabel --rename)",
+				formats.ErrSchema, name, to, next)
+		}
+		if ok {
+			to, known = next, true
+		}
+	}
+	if !known {
+		to = name
+	}
+	return to, known, nil
 }
 
 // renamedClasses returns the record of renamed classes after those of to, by their present names, got new ones.

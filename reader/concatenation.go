@@ -48,13 +48,13 @@ func (d *concatenation) append(parts []Part, k int) error {
 		d.meta = *m
 		d.meta.Schema, d.meta.Columns = slices.Clone(m.Schema), slices.Clone(m.Columns)
 		d.meta.Splits, d.meta.Files, d.meta.Count = nil, nil, 0
+		d.meta.Stats.Bytes = 0 // added below
 	} else if err := joinSchemas(d.meta.Schema, m.Schema); err != nil {
 		return fmt.Errorf("%s and %s differ: %w", nameOf(parts, k), nameOf(parts, 0), err)
 	}
 	d.meta.Columns = slices.DeleteFunc(d.meta.Columns, func(name string) bool { return !slices.Contains(m.Columns, name) })
 	d.meta.Splits = addSplits(d.meta.Splits, m.Splits)
-	d.meta.Stats.MaxHeight = max(d.meta.Stats.MaxHeight, m.Stats.MaxHeight)
-	d.meta.Stats.MaxWidth = max(d.meta.Stats.MaxWidth, m.Stats.MaxWidth)
+	d.meta.Stats = joinStats(d.meta.Stats, m.Stats)
 	view := one.Read
 	if v, ok := one.(formats.Viewer); ok {
 		view = v.View
@@ -65,6 +65,15 @@ func (d *concatenation) append(parts []Part, k int) error {
 		return fmt.Errorf("the datasets up to %s have %d samples: at most %d are supported", nameOf(parts, k), d.meta.Count, math.MaxInt32)
 	}
 	return nil
+}
+
+// joinStats are the Stats of what a and b are of, as one. They may differ in more than size: it is not Uniform.
+func joinStats(a, b formats.Stats) formats.Stats {
+	return formats.Stats{
+		Bytes:     a.Bytes + b.Bytes,
+		MinHeight: min(a.MinHeight, b.MinHeight), MinWidth: min(a.MinWidth, b.MinWidth),
+		MaxHeight: max(a.MaxHeight, b.MaxHeight), MaxWidth: max(a.MaxWidth, b.MaxWidth),
+	}
 }
 
 // nameOf is the name of part k in errors.

@@ -46,7 +46,7 @@ func (w *worker) renderImage(e entry, now time.Duration) (time.Duration, error) 
 func (w *worker) renderGroup(v *formats.Value, g viewGroup, e entry, now time.Duration) (time.Duration, error) {
 	m, own, err := w.decodeRegion(v, g)
 	last := len(g.views) - 1
-	if last > 0 && (err != nil || w.decoder.Whole()) { // damage may concern only some of the views
+	if last > 0 && err != nil { // damage, or a limit of memory, may concern none of the views alone
 		for i, k := range g.views {
 			if now, err = w.renderGroup(v, viewGroup{views: g.views[i : i+1], region: w.steps[k].Source()}, e, now); err != nil {
 				return now, err

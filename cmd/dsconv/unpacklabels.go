@@ -81,7 +81,7 @@ func (u *unpacker) clearTemporary(names ...string) error {
 // describe names the table's columns, each differently.
 func (t *unpackTable) describe() {
 	m := t.ds.Meta()
-	t.Version, t.Table = folder.DescriptionVersion, t.table
+	t.Version, t.Table, t.Renamed = folder.DescriptionVersion, t.table, m.Renamed
 	t.column("path")
 	if t.keysDiffer {
 		t.Key = t.column("key")

@@ -174,6 +174,9 @@ func (d *Dataset) describe(cfg *Config) {
 	if _, onDisk := d.in.(disk); onDisk {
 		d.meta.Recipe = recipepath.Absolute(d.meta.Recipe)
 	}
+	if description, ok := d.source.(*descriptionSource); ok {
+		d.meta.Renamed = description.Renamed
+	}
 	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()

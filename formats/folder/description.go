@@ -28,6 +28,8 @@ type Description struct {
 	Fields []FieldColumn `json:"fields"`
 	// Columns are the user's, in order.
 	Columns []UserColumn `json:"columns,omitempty"`
+	// Renamed are the renamed classes of the dataset: see formats.Meta.
+	Renamed map[string]string `json:"renamed_classes,omitempty"`
 }
 
 // DescriptionVersion is the latest version of descriptions.

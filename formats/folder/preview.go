@@ -31,9 +31,6 @@ func NewPreview(paths []string) *Preview {
 // Classes returns the classes of the folders, nil if there are none.
 func (p *Preview) Classes() []string { return p.layout.names }
 
-// Splits reports whether the folders of the first level are splits.
-func (p *Preview) Splits() bool { return p.layout.split }
-
 // Sample returns key, split and label of the image at the path; ok is false if it is skipped.
 func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) {
 	split, class, ok := p.layout.splitAndClass(path)

@@ -14,15 +14,15 @@ const lowSpace = 1 << 30
 
 // Disk describes the disk that a path lies on: its file system, its kind and what is free.
 func (m *Machine) Disk(ctx context.Context, name, at string) Line {
-	line, answered := within(ctx, m.Timeout, func() Line { return m.disk(name, at) })
+	line, answered := within(ctx, m.timeout, func() Line { return m.disk(name, at) })
 	if !answered {
-		return ok(name, "no answer").warn("the disk did not answer within %v: it may be a network disk whose server is gone", m.Timeout)
+		return ok(name, "no answer").warn("the disk did not answer within %v: it may be a network disk whose server is gone", m.timeout)
 	}
 	return line
 }
 
 func (m *Machine) disk(name, at string) Line {
-	real, err := m.Resolve(at)
+	real, err := m.resolve(at)
 	if err != nil {
 		return ok(name, "unknown").warn("%v", err)
 	}
@@ -30,12 +30,12 @@ func (m *Machine) disk(name, at string) Line {
 	if found, known := m.mountOf(real); known {
 		kind, advice = m.kindOf(found)
 	}
-	total, free, err := m.Space(real)
+	total, free, err := m.space(real)
 	if err != nil {
 		return ok(name, "%s", kind).warn("%v", err)
 	}
 	line := ok(name, "%s, %s free of %s", kind, size(free), size(total))
-	if m.Missing != nil && m.Missing(at) {
+	if m.missing != nil && m.missing(at) {
 		line.Value = "nothing is there yet; its disk would be " + line.Value
 	}
 	switch {
@@ -90,7 +90,7 @@ func (m *Machine) blockDevice(of mount) string {
 		if disk == "" {
 			return ""
 		}
-		parts, err := fs.ReadDir(m.Root, "sys/block/"+disk+"/slaves")
+		parts, err := fs.ReadDir(m.root, "sys/block/"+disk+"/slaves")
 		if err != nil || len(parts) == 0 {
 			return disk
 		}
@@ -107,7 +107,7 @@ func (m *Machine) diskWith(name string) string {
 	if m.has("/sys/block/" + name) {
 		return name
 	}
-	disks, _ := fs.ReadDir(m.Root, "sys/block")
+	disks, _ := fs.ReadDir(m.root, "sys/block")
 	for _, disk := range disks {
 		if m.has("/sys/block/" + disk.Name() + "/" + name) {
 			return disk.Name()

@@ -54,31 +54,31 @@ func (l Line) warn(format string, args ...any) Line {
 
 // Machine is how a machine is asked.
 type Machine struct {
-	// Root is the folder / with /proc, /sys and all others.
-	Root fs.FS
-	// Resolve returns the absolute path without links of one that exists.
-	Resolve func(path string) (string, error)
-	// Missing reports whether nothing is at the path; nil if something is at each.
-	Missing func(path string) bool
-	// Space returns the size of the file system at path and what is free of it, in bytes.
-	Space func(path string) (size, free uint64, err error)
-	// Run runs a program and returns what it prints.
-	Run func(ctx context.Context, name string, args ...string) ([]byte, error)
-	// Getenv is os.Getenv.
-	Getenv func(name string) string
-	// CPUs is how many processors the process may run on, Cores how many dsconv uses by default.
-	CPUs, Cores int
-	// OS is runtime.GOOS.
-	OS string
-	// Timeout is how long a disk or a program may take to answer.
-	Timeout time.Duration
+	// root is the folder / with /proc, /sys and all others.
+	root fs.FS
+	// resolve returns the absolute path without links of one that exists.
+	resolve func(path string) (string, error)
+	// missing reports whether nothing is at the path; nil if something is at each.
+	missing func(path string) bool
+	// space returns the size of the file system at path and what is free of it, in bytes.
+	space func(path string) (size, free uint64, err error)
+	// run runs a program and returns what it prints.
+	run func(ctx context.Context, name string, args ...string) ([]byte, error)
+	// getenv is os.Getenv.
+	getenv func(name string) string
+	// cpus is how many processors the process may run on, workers how many dsconv uses by default.
+	cpus, workers int
+	// goos is runtime.GOOS.
+	goos string
+	// timeout is how long a disk or a program may take to answer.
+	timeout time.Duration
 }
 
-// This is the machine that the program runs on. cpus and cores are as Machine has them.
-func This(goos string, cpus, cores int) *Machine {
+// This is the machine that the program runs on. cpus and workers are as Machine has them.
+func This(goos string, cpus, workers int) *Machine {
 	return &Machine{
-		Root: os.DirFS("/"), Resolve: resolve, Missing: missing, Space: space, Run: run, Getenv: os.Getenv,
-		CPUs: cpus, Cores: cores, OS: goos, Timeout: 10 * time.Second,
+		root: os.DirFS("/"), resolve: resolve, missing: missing, space: space, run: run, getenv: os.Getenv,
+		cpus: cpus, workers: workers, goos: goos, timeout: 10 * time.Second,
 	}
 }
 
@@ -126,11 +126,11 @@ func run(ctx context.Context, name string, args ...string) ([]byte, error) {
 
 // ask runs a program with the time limit. There is no program without its error being exec.ErrNotFound.
 func (m *Machine) ask(ctx context.Context, name string, args ...string) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, m.Timeout)
+	limited, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	out, err := m.Run(limited, name, args...)
+	out, err := m.run(limited, name, args...)
 	if limited.Err() != nil {
-		return nil, fmt.Errorf("%s did not answer within %v", name, m.Timeout)
+		return nil, fmt.Errorf("%s did not answer within %v", name, m.timeout)
 	}
 	return out, err
 }
@@ -152,7 +152,7 @@ func within[T any](ctx context.Context, limit time.Duration, f func() T) (result
 
 // read returns the text of a small file of the machine, without spaces around it; "" if it cannot be read.
 func (m *Machine) read(path string) string {
-	text, err := fs.ReadFile(m.Root, strings.TrimPrefix(path, "/"))
+	text, err := fs.ReadFile(m.root, strings.TrimPrefix(path, "/"))
 	if err != nil {
 		return ""
 	}
@@ -161,7 +161,7 @@ func (m *Machine) read(path string) string {
 
 // has reports whether something is at path.
 func (m *Machine) has(path string) bool {
-	_, err := fs.Stat(m.Root, strings.TrimPrefix(path, "/"))
+	_, err := fs.Stat(m.root, strings.TrimPrefix(path, "/"))
 	return err == nil
 }
 

@@ -19,10 +19,10 @@ func fake(files map[string]string, programs map[string]string) *Machine {
 		root[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return &Machine{
-		Root:    root,
-		Resolve: func(path string) (string, error) { return path, nil },
-		Space:   func(string) (uint64, uint64, error) { return 1 << 40, 1 << 39, nil },
-		Run: func(_ context.Context, name string, args ...string) ([]byte, error) {
+		root:    root,
+		resolve: func(path string) (string, error) { return path, nil },
+		space:   func(string) (uint64, uint64, error) { return 1 << 40, 1 << 39, nil },
+		run: func(_ context.Context, name string, args ...string) ([]byte, error) {
 			out, found := programs[strings.Join(append([]string{name}, args...), " ")]
 			if !found {
 				out, found = programs[name]
@@ -35,8 +35,8 @@ func fake(files map[string]string, programs map[string]string) *Machine {
 			}
 			return []byte(out), nil
 		},
-		Getenv: func(string) string { return "" },
-		CPUs:   16, Cores: 16, OS: "linux", Timeout: time.Minute,
+		getenv: func(string) string { return "" },
+		cpus:   16, workers: 16, goos: "linux", timeout: time.Minute,
 	}
 }
 
@@ -121,9 +121,9 @@ func TestDisks(t *testing.T) {
 	} {
 		check(t, []Line{m.Disk(t.Context(), path, path)}, path, want.status, want.value)
 	}
-	m.Space = func(string) (uint64, uint64, error) { return 1 << 40, 1 << 20, nil }
+	m.space = func(string) (uint64, uint64, error) { return 1 << 40, 1 << 20, nil }
 	check(t, []Line{m.Disk(t.Context(), "full", "/ram")}, "full", Warning, "1 MiB free", "nearly full")
-	m.Resolve = func(path string) (string, error) {
+	m.resolve = func(path string) (string, error) {
 		return "", &fs.PathError{Op: "stat", Path: path, Err: fs.ErrPermission}
 	}
 	check(t, []Line{m.Disk(t.Context(), "closed", "/x")}, "closed", Warning, "permission denied")
@@ -131,12 +131,12 @@ func TestDisks(t *testing.T) {
 
 func TestWhatHangsIsLeftBehind(t *testing.T) {
 	m := fake(laptop(), nil)
-	m.Timeout = time.Millisecond
+	m.timeout = time.Millisecond
 	hanging := make(chan struct{})
 	defer close(hanging)
-	m.Space = func(string) (uint64, uint64, error) { <-hanging; return 0, 0, nil }
+	m.space = func(string) (uint64, uint64, error) { <-hanging; return 0, 0, nil }
 	check(t, []Line{m.Disk(t.Context(), "dead", "/mnt/my data/a")}, "dead", Warning, "no answer", "did not answer within 1ms")
-	m.Run = func(ctx context.Context, _ string, _ ...string) ([]byte, error) {
+	m.run = func(ctx context.Context, _ string, _ ...string) ([]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -167,8 +167,8 @@ func TestContainerOfVersion2(t *testing.T) {
 	files["sys/fs/cgroup/memory.max"] = "1073741824\n"
 	files["sys/fs/cgroup/cpuset.cpus.effective"] = "0-2,8\n"
 	m := fake(files, map[string]string{"sh": "512\n1024\n"})
-	m.Cores = 2
-	m.Space = func(string) (uint64, uint64, error) { return 64 << 20, 64 << 20, nil }
+	m.workers = 2
+	m.space = func(string) (uint64, uint64, error) { return 64 << 20, 64 << 20, nil }
 	lines := m.Limits(t.Context())
 	check(t, lines, "cores", OK, "16, the cgroup's quota is 1.5, its cpuset has 4; dsconv uses 2", "num_workers=2")
 	check(t, lines, "memory", Warning, "the cgroup allows 1 GiB")
@@ -245,14 +245,14 @@ func TestGPU(t *testing.T) {
 	check(t, lines, "nvJPEG", OK, "/site/nvidia/nvjpeg/lib/libnvjpeg.so.12")
 	check(t, lines, "GPU decoding", OK, "off")
 	check(t, m.GPU(t.Context(), nil), "nvJPEG", OK, "/usr/local/cuda-12.8/lib64/libnvjpeg.so.12.4")
-	m.Getenv = func(name string) string {
+	m.getenv = func(name string) string {
 		return map[string]string{"LD_LIBRARY_PATH": ":relative:/site/nvidia/nvjpeg/lib"}[name]
 	}
 	check(t, m.GPU(t.Context(), nil), "nvJPEG", OK, "/site/nvidia")
 	delete(files, "site/nvidia/nvjpeg/lib/libnvjpeg.so.12")
 	delete(files, "usr/local/cuda-12.8/lib64/libnvjpeg.so.12.4")
 	without := fake(files, nil)
-	without.Run = m.Run
+	without.run = m.run
 	check(t, without.GPU(t.Context(), nil), "nvJPEG", OK, "not found", "nvidia-nvjpeg-cu12")
 
 	files["etc/ld.so.conf.d/cuda.conf"] = "# a comment\n/somewhere/lib\n"
@@ -304,7 +304,7 @@ func TestPython(t *testing.T) {
 // TestAnotherSystem: without /proc and /sys everything has a value.
 func TestAnotherSystem(t *testing.T) {
 	m := fake(nil, nil)
-	m.OS = "darwin"
+	m.goos = "darwin"
 	python, packages := m.Python(t.Context(), "python3", "devel")
 	lines := append(append(m.Limits(t.Context()), m.GPU(t.Context(), packages)...), python...)
 	lines = append(append(lines, Libraries("1")...), m.Disk(t.Context(), "here", "/x"))

@@ -16,10 +16,10 @@ import (
 func (m *Machine) GPU(ctx context.Context, packages []string) []Line {
 	gpu := m.gpus(ctx)
 	jpeg := ok("nvJPEG", "not found")
-	file, answered := within(ctx, m.Timeout, func() string { return m.nvjpeg(packages) })
+	file, answered := within(ctx, m.timeout, func() string { return m.nvjpeg(packages) })
 	switch {
 	case !answered:
-		jpeg = ok("nvJPEG", "unknown").warn("a folder of libraries did not answer within %v", m.Timeout)
+		jpeg = ok("nvJPEG", "unknown").warn("a folder of libraries did not answer within %v", m.timeout)
 	case file != "":
 		jpeg.Value = file
 	case gpu.present:
@@ -88,7 +88,7 @@ func (m *Machine) driver() string {
 
 // cards returns the GPUs by the driver's own files.
 func (m *Machine) cards() (lines []Line) {
-	files, _ := fs.Glob(m.Root, "proc/driver/nvidia/gpus/*/information")
+	files, _ := fs.Glob(m.root, "proc/driver/nvidia/gpus/*/information")
 	for _, file := range files {
 		for row := range strings.Lines(m.read(file)) {
 			if model, found := strings.CutPrefix(row, "Model:"); found {
@@ -108,15 +108,15 @@ func (m *Machine) nvjpeg(packages []string) string {
 	for _, p := range packages { // torch loads the one that pip installed beside it
 		dirs = append(dirs, path.Join(p, "nvidia/*/lib"))
 	}
-	for dir := range strings.SplitSeq(m.Getenv("LD_LIBRARY_PATH"), ":") {
+	for dir := range strings.SplitSeq(m.getenv("LD_LIBRARY_PATH"), ":") {
 		dirs = append(dirs, dir)
 	}
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"} {
-		if root := m.Getenv(name); root != "" {
+		if root := m.getenv(name); root != "" {
 			dirs = append(dirs, path.Join(root, "lib64"), path.Join(root, "lib"))
 		}
 	}
-	configured, _ := fs.Glob(m.Root, "etc/ld.so.conf.d/*.conf")
+	configured, _ := fs.Glob(m.root, "etc/ld.so.conf.d/*.conf")
 	for _, file := range configured {
 		dirs = append(dirs, strings.Fields(m.read(file))...)
 	}
@@ -125,7 +125,7 @@ func (m *Machine) nvjpeg(packages []string) string {
 		if !path.IsAbs(dir) {
 			continue
 		}
-		if found, _ := fs.Glob(m.Root, path.Join(dir, "libnvjpeg.so*")[1:]); len(found) > 0 {
+		if found, _ := fs.Glob(m.root, path.Join(dir, "libnvjpeg.so*")[1:]); len(found) > 0 {
 			slices.Sort(found)
 			return "/" + found[0]
 		}

@@ -19,25 +19,25 @@ func (m *Machine) Limits(ctx context.Context) []Line {
 }
 
 func (m *Machine) cores(l limits) Line {
-	line := ok("cores", "%d", m.CPUs)
+	line := ok("cores", "%d", m.cpus)
 	var by []string
-	if l.cpus > 0 && l.cpus < float64(m.CPUs) {
+	if l.cpus > 0 && l.cpus < float64(m.cpus) {
 		by = append(by, fmt.Sprintf("the cgroup's quota is %.4g", l.cpus))
 	}
-	if l.cpuset > 0 && l.cpuset < m.CPUs {
+	if l.cpuset > 0 && l.cpuset < m.cpus {
 		by = append(by, fmt.Sprintf("its cpuset has %d", l.cpuset))
 	}
-	if len(by) == 0 && m.Cores >= m.CPUs {
+	if len(by) == 0 && m.workers >= m.cpus {
 		return line
 	}
-	line.Value = strings.Join(append([]string{line.Value}, by...), ", ") + fmt.Sprintf("; dsconv uses %d", m.Cores)
-	return line.advise("programs that count processors start too many workers here: give PyTorch's DataLoader num_workers=%d", m.Cores)
+	line.Value = strings.Join(append([]string{line.Value}, by...), ", ") + fmt.Sprintf("; dsconv uses %d", m.workers)
+	return line.advise("programs that count processors start too many workers here: give PyTorch's DataLoader num_workers=%d", m.workers)
 }
 
 func (m *Machine) memory(l limits) Line {
 	total, free := m.meminfo("MemTotal"), m.meminfo("MemAvailable")
 	if total == 0 {
-		return ok("memory", "unknown on %s", m.OS)
+		return ok("memory", "unknown on %s", m.goos)
 	}
 	line, usable := ok("memory", "%s, %s available", size(total), size(free)), free
 	if l.memory > 0 && l.memory < total {
@@ -70,8 +70,8 @@ func (m *Machine) shm(ctx context.Context) Line {
 		total, free uint64
 		err         error
 	}
-	a, answered := within(ctx, m.Timeout, func() (a answer) {
-		a.total, a.free, a.err = m.Space(name)
+	a, answered := within(ctx, m.timeout, func() (a answer) {
+		a.total, a.free, a.err = m.space(name)
 		return a
 	})
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/preprocess"
@@ -26,6 +27,7 @@ func main() {
 	_, _ = dsconv.PackDataset(ctx, nil, "", dsconv.Options{})
 	_, _ = dsconv.NewLoader("", reader.Config{})
 	_, _ = convert.Run(ctx, nil, nil, "", convert.Options{})
+	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
 	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
 	_, _ = reader.NewMixture(nil, reader.Config{})
 	images()
@@ -54,6 +56,7 @@ func images() {
 }
 
 func loading() {
+	_ = reader.ViewPixels[uint8](nil, 0)
 	var l reader.Loader
 	if run, err := l.Start(context.Background(), 0); err == nil { // reader's package comment
 		_, _ = run.Next(context.Background())

@@ -56,6 +56,9 @@ func Resolve(recipe map[string]string, path string) map[string]string {
 	if recipe[Base] != dataset {
 		return Absolute(recipe)
 	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // dsconv never writes through a link to a dataset
+	}
 	to := replace(recipe, func(file string) string {
 		if filepath.IsAbs(file) {
 			return file

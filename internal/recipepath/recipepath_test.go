@@ -58,6 +58,14 @@ func TestPathsLeadToTheFile(t *testing.T) {
 			}
 		})
 	}
+	write(t, root, "data/set.lmdb")
+	if err := os.Symlink("../data/set.lmdb", filepath.Join(root, "shared/link.lmdb")); err != nil {
+		t.Fatal(err)
+	}
+	linked := map[string]string{"labels": "images/labels.csv", Base: "dataset"}
+	if got := Resolve(linked, "shared/link.lmdb")["labels"]; !sameFile(got, "data/images/labels.csv") {
+		t.Errorf("by a link to the dataset it is %s", got)
+	}
 	old := map[string]string{"labels": "data/images/labels.csv"}
 	if got := Resolve(old, "elsewhere/a.tar")["labels"]; got != filepath.Join(root, old["labels"]) {
 		t.Errorf("an earlier version's path is %s", got)

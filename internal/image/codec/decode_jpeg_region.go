@@ -13,9 +13,6 @@ import (
 // Fast, pixels at the edges may also cover surroundings of the region.
 func (d *Decoder) Area() pixel.Area { return d.area }
 
-// Whole reports whether the last image had to be decoded as a whole though a region was asked for.
-func (d *Decoder) Whole() bool { return d.whole }
-
 // Inspect returns the header of v, an encoded image or raw pixels.
 func (d *Decoder) Inspect(v *formats.Value) (pixel.Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
@@ -85,7 +82,7 @@ func (d *Decoder) decodeJPEG(dst *pixel.Image, data []byte, h pixel.Header, r pi
 		return err
 	}
 	region := q.Region
-	q.Region, d.whole = all, true
+	q.Region = all
 	if err := d.reserveMore(budget.ImageBytes(h.H/n+1, h.W/n+1, q.Channels)); err != nil {
 		return err
 	}

@@ -55,7 +55,6 @@ type Decoder struct {
 	narrowed string
 	header   pixel.Header
 	area     pixel.Area
-	whole    bool
 	stop     *pixel.Stop
 	// The current image: its memory reservation, the bytes of its file, the limit of pixels.
 	reservation         *budget.Reservation
@@ -99,7 +98,7 @@ func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) er
 	if o.Color == "" {
 		o.Color = pixel.ColorRGB
 	}
-	d.warning, d.narrowed, d.header, d.area, d.whole = "", "", pixel.Header{}, pixel.Area{}, false
+	d.warning, d.narrowed, d.header, d.area = "", "", pixel.Header{}, pixel.Area{}
 	if err := d.stop.Err(); err != nil {
 		return err
 	}

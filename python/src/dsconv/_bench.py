@@ -20,6 +20,7 @@ def bench(
     workers: int | None = None,
     size: int | None = None,
     augment: str | None = None,
+    views: int | None = None,
     dtype: str | None = None,
     decode: str | None = None,
     layout: str | None = None,
@@ -55,9 +56,9 @@ def bench(
     """
     options = _command.flags(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
-        augment=augment, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order,
-        prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume, train=train,
-        backend=backend,
+        augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
+        order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
+        train=train, backend=backend,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
