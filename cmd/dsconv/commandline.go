@@ -29,6 +29,9 @@ func flagsFirst(app *cli.App, args []string) ([]string, error) {
 			rest = append(rest, a)
 			continue
 		}
+		if a == "--help" || a == "-h" { // not about a topic that the arguments name
+			return []string{args[0], args[1], a}, nil
+		}
 		flags = append(flags, a)
 		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		if hasValue || !takesValue(cmd, name) {

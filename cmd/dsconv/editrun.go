@@ -100,6 +100,7 @@ func (a *editOutcome) print(c *console, r *edit.Report, labels []folder.LabelCol
 			printTiled(c, r)
 			printNarrowed(c, r)
 		}
+		a.inputs.SystemFolders = nil // an edit keeps the dataset's classes: ImageFolder's do not matter
 		a.inputs.printNotices(c)
 	}
 }

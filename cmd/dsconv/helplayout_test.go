@@ -53,7 +53,10 @@ func TestManPage(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"EXIT STATUS", "some inputs were skipped", "'*.png'", "ENVIRONMENT"} {
+	if strings.Contains(page, `=""`) {
+		t.Error("a flag does not say what it takes")
+	}
+	for _, text := range []string{"EXIT STATUS", "--classes\\fP N: ", "some inputs were skipped", "'*.png'", "ENVIRONMENT"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("%q is missing", text)
 		}

@@ -100,11 +100,9 @@ func pack(cc *cli.Context, c *console) error {
 // checkTable returns an error if --report names a file that is read: it would be replaced.
 func checkTable(cc *cli.Context) error {
 	report, err := os.Stat(cc.String("report"))
-	if err != nil {
-		return nil // a new file, or the default
-	}
 	for _, flag := range []string{"labels", "class-order"} {
-		if in, err := os.Stat(cc.String(flag)); err == nil && in.Mode().IsRegular() && os.SameFile(in, report) {
+		in, missing := os.Stat(cc.String(flag))
+		if err == nil && missing == nil && in.Mode().IsRegular() && os.SameFile(in, report) {
 			return usageErrorf("--report %s: this is the file of --%s, which the report would replace: choose another one", cc.String("report"), flag)
 		}
 	}

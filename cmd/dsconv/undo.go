@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/dsconv/dsconv"
 
@@ -10,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func undoCommand(c *console) *cli.Command {
@@ -42,7 +42,7 @@ func undo(cc *cli.Context, c *console) error {
 	if errors.Is(err, formats.ErrPartial) {
 		return fmt.Errorf("%w: repeat that command first to finish it, or with --discard to drop it", err)
 	}
-	if errors.Is(err, formats.ErrNotDataset) && durable.Exists(args[0]) {
+	if errors.Is(err, formats.ErrNotDataset) && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w (--keep-old)", err)
 	}
 	if err != nil {

@@ -98,7 +98,7 @@ func resolve(path string) (string, error) {
 
 func missing(path string) bool {
 	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "%*?[{") // a pattern of shards is no path
 }
 
 func space(path string) (size, free uint64, err error) {
