@@ -94,10 +94,10 @@ func ExampleViewPixels() {
 			return
 		}
 		first, second := reader.ViewPixels[uint8](batch, 0), reader.ViewPixels[uint8](batch, 1)
-		fmt.Println(len(first) == len(second), batch.ViewShape(1), len(reader.Labels[int64](batch)))
+		fmt.Println(batch.Views(), len(first) == len(second), batch.ViewShape(1), len(reader.Labels[int64](batch)))
 	}
 	// Output:
-	// true [10 224 224 3] 10
+	// 2 true [10 224 224 3] 10
 }
 
 // The caller decides which samples an epoch has, and how many each batch has.

@@ -196,6 +196,7 @@ func TestColumnsByName(t *testing.T) {
 	}
 	for arguments, want := range map[string]map[string]any{
 		`{"samples": [1, 0, -1], "names": ["place"]}`: {"place": []string{"garden", "park", ""}},
+
 		`{"samples": [1]}`:              {"place": []string{"garden"}, "camera": []string{"c1"}},
 		`{"samples": [1], "names": []}`: {},
 	} {
