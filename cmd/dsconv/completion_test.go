@@ -88,7 +88,8 @@ func TestCompletedValues(t *testing.T) {
 				if value == "quarantine:" {
 					value += "dir"
 				}
-				if got, said := code(cmd, name, value); got == exitUsage {
+				// A build without cgo knows the value, and says what it lacks.
+				if got, said := code(cmd, name, value); got == exitUsage && !strings.Contains(said, "this build lacks") {
 					t.Errorf("dsconv %s --%s %s: %s", cmd.Name, name, value, said)
 				}
 			}
