@@ -137,11 +137,11 @@ func shown(arguments []reflect.Value) string {
 	return strings.Join(list, ", ")
 }
 
-// ownFrames returns where in this module the panic came from.
+// ownFrames returns where the panic came from.
 func ownFrames() string {
 	var frames []string
 	for line := range strings.Lines(string(debug.Stack())) {
-		if strings.Contains(line, ".go:") && strings.Contains(line, "/dsconv/") || strings.Contains(line, "/wt-") {
+		if strings.Contains(line, ".go:") {
 			frames = append(frames, line)
 		}
 	}
