@@ -15,23 +15,30 @@ import (
 // ends with the new version, however often it was killed.
 func TestKilledWhileEditing(t *testing.T) {
 	src := samples(t, "60", "64x48")
-	for i, v := range packings() {
-		if quick() && v.plain {
-			continue
-		}
-		t.Run(v.name(), func(t *testing.T) {
-			t.Parallel()
-			old := t.TempDir()
-			packOld(t, src, filepath.Join(old, v.dst), v.flags)
-			usersFiles(t, filepath.Join(old, v.dst))
-			killedWhileEditing(t, adding(src), old, v.dst, rand.New(rand.NewPCG(3, uint64(i))))
-		})
-	}
+	killedInEachPacking(t, src, 3, func(*testing.T, string) editStarter { return adding(src) })
 }
 
 // The same for classes that are renamed: one gets a new name, and one becomes part of another.
 func TestKilledWhileRenamingClasses(t *testing.T) {
-	src := samples(t, "60", "64x48")
+	killedInEachPacking(t, samples(t, "60", "64x48"), 5, func(t *testing.T, dst string) editStarter {
+		t.Helper()
+		classes := described(t, dst).Schema[1].Classes
+		return func(t *testing.T, dst string) *process {
+			t.Helper()
+			return start(t, []string{
+				os.Args[0], "relabel", dst, "--checkpoint=20KB", "--merge-classes",
+				"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2],
+			})
+		}
+	})
+}
+
+// editStarter starts an edit of the dataset dst.
+type editStarter = func(t *testing.T, dst string) *process
+
+// killedInEachPacking kills the edit that of gives for a dataset, in each of the packings of src.
+func killedInEachPacking(t *testing.T, src string, seed uint64, of func(t *testing.T, dst string) editStarter) {
+	t.Helper()
 	for i, v := range packings() {
 		if quick() && v.plain {
 			continue
@@ -39,16 +46,10 @@ func TestKilledWhileRenamingClasses(t *testing.T) {
 		t.Run(v.name(), func(t *testing.T) {
 			t.Parallel()
 			old := t.TempDir()
-			packOld(t, src, filepath.Join(old, v.dst), v.flags)
-			usersFiles(t, filepath.Join(old, v.dst))
-			classes := described(t, filepath.Join(old, v.dst)).Schema[1].Classes
-			killedWhileEditing(t, func(t *testing.T, dst string) *process {
-				t.Helper()
-				return start(t, []string{
-					os.Args[0], "relabel", dst, "--checkpoint=20KB", "--merge-classes",
-					"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2],
-				})
-			}, old, v.dst, rand.New(rand.NewPCG(5, uint64(i))))
+			dst := filepath.Join(old, v.dst)
+			packOld(t, src, dst, v.flags)
+			usersFiles(t, dst)
+			killedWhileEditing(t, of(t, dst), old, v.dst, rand.New(rand.NewPCG(seed, uint64(i))))
 		})
 	}
 }
@@ -73,7 +74,7 @@ func TestKilledWhileEditingACopy(t *testing.T) {
 
 // killedWhileEditing kills edits of the dataset of that name, in a copy of the folder old, until there
 // were enough kills. Nothing else in the folder may change.
-func killedWhileEditing(t *testing.T, edit func(t *testing.T, dst string) *process, old, name string, r *rand.Rand) {
+func killedWhileEditing(t *testing.T, edit editStarter, old, name string, r *rand.Rand) {
 	t.Helper()
 	whole := t.TempDir()
 	copyTree(t, whole, old)
@@ -118,7 +119,7 @@ func startEdit(t *testing.T, src, dst string) *process {
 }
 
 // adding returns startEdit of the folder.
-func adding(src string) func(t *testing.T, dst string) *process {
+func adding(src string) editStarter {
 	return func(t *testing.T, dst string) *process {
 		t.Helper()
 		return startEdit(t, src, dst)
