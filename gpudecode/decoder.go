@@ -115,6 +115,12 @@ func (d *Decoder) decode(ctx context.Context, jobs []job, out *Memory) error {
 		if err == nil && n > 0 {
 			err = d.part(ctx, gpu[:n], out)
 		}
+		if errors.Is(err, cuda.ErrMemory) { // for what is uploaded
+			err = nil
+			for _, j := range gpu[:n] {
+				j.leave(ReasonMemory)
+			}
+		}
 		if err != nil {
 			return err
 		}

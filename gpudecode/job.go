@@ -14,7 +14,7 @@ import (
 type job struct {
 	*Image
 	header
-	outcome Outcome // its Path is the one to try next, until done
+	outcome Outcome    // its Path is the one to try next, until done
 	slot    int        // of the engine's nvJPEG images
 	asked   pixel.Rect // the Window, in the image's pixels
 	part    pixel.Rect // what is decoded

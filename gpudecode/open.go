@@ -69,7 +69,7 @@ func (g *GPU) open(o Options) error {
 
 // load loads the kernels.
 func (g *GPU) load() error {
-	code, err := kernels.For(g.device.Major, g.device.Minor)
+	code, err := kernels.Image(g.device.Major, g.device.Minor)
 	if err != nil {
 		return err
 	}
