@@ -80,8 +80,8 @@ func load(path string) (*Library, error) {
 	if l.c == nil {
 		return nil, fmt.Errorf("%s cannot be loaded: %s", path, C.GoString(text))
 	}
-	if l.version[0] < 12 {
-		return nil, fmt.Errorf("%s is version %s; 12 or newer is needed", path, l.Version())
+	if l.version[0] < 12 || l.version[0] == 12 && l.version[1] == 0 { // 12.1 is the first with Interpolate
+		return nil, fmt.Errorf("%s is version %s; 12.1 or newer is needed", path, l.Version())
 	}
 	C.dsconv_nvjpeg_path(l.c, text, 4096)
 	l.path = C.GoString(text)
