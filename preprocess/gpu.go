@@ -68,6 +68,23 @@ func recordedDevice(m map[string]string) Device {
 	return Device{NVJPEG: m[nvjpegKey], Card: m[cardKey], Engine: m[engineKey] == "true"}
 }
 
+// Check returns an error if a GPU would give other pixels than d.
+func (d Device) Check(i gpudecode.Info) error {
+	if now := DeviceOf(i); now != d {
+		return fmt.Errorf("its images were decoded by %s, but here is %s, which may give other pixels: use the same library and card, or pack it again", d, now)
+	}
+	return nil
+}
+
+// String names the library and the card.
+func (d Device) String() string {
+	engine := "without"
+	if d.Engine {
+		engine = "with"
+	}
+	return fmt.Sprintf("nvJPEG %s on %s %s a JPEG engine", d.NVJPEG, d.Card, engine)
+}
+
 // MaxGPUResult is the most bytes that an image may have after a GPU has decoded and scaled it, 64 megapixels of 3
 // channels. Larger ones are processed on the CPU.
 const MaxGPUResult = 192 << 20
@@ -187,19 +204,11 @@ func (g *GPUDecoder) geometry(in *formats.Sample) (_ geometry, ok bool) {
 		return geometry{}, false
 	}
 	v := &in.Values[g.image]
-	h, err := headerOf(v)
+	h, err := new(inner.Decoder).Inspect(v)
 	if err != nil {
 		return geometry{}, false
 	}
 	return g.recipe.geometry(h.H, h.W, h.Orientation), true
-}
-
-func headerOf(v *formats.Value) (h pixel.Header, err error) {
-	if v.Encoding.IsRaw() {
-		return inner.RawHeader(v)
-	}
-	_, h, err = inner.Inspect(v.Data)
-	return h, err
 }
 
 // errLeftToProcessor is what a Request's CPU returns: the Processor decodes the image.
