@@ -15,6 +15,9 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
+// ErrNoGPU is in the chain of an error if images must be decoded on a GPU, and Options.GPU is nil.
+var ErrNoGPU = errors.New("the recipe decodes on a GPU: open it by gpudecode.Open, and set Options.GPU")
+
 const (
 	// maxAsking is the most jobs that ask for the GPU at once: a batch that is decoded and one that waits.
 	maxAsking = 128
@@ -49,7 +52,7 @@ func (p *Plan) setGPU() error {
 	case p.o.Recipe.Decoder != preprocess.DecoderGPU:
 		return nil
 	case gpu == nil:
-		return fmt.Errorf("%s: the recipe decodes on a GPU: open it by gpudecode.Open, and set Options.GPU", p.Path)
+		return fmt.Errorf("%s: %w", p.Path, ErrNoGPU)
 	}
 	p.newBatcher = func(c gpudecode.BatcherConfig) (batcher, error) { return gpu.NewBatcher(c) }
 	return nil

@@ -246,7 +246,7 @@ func (r *repairer) openGPU(o *convert.Options, lost int) (_ *preprocess.GPUDecod
 	case lost == 0 || r.recipe.Decoder != preprocess.DecoderGPU:
 		return nil, func() {}, nil
 	case o.GPU == nil:
-		return nil, nil, fmt.Errorf("%s: its images were decoded by %s: open that GPU by gpudecode.Open, and set Options.GPU", r.target.path, r.recipe.Device)
+		return nil, nil, fmt.Errorf("%s: %w", r.target.path, convert.ErrNoGPU)
 	}
 	if err := r.recipe.Device.Check(o.GPU.Info()); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", r.target.path, err)
