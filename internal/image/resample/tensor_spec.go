@@ -56,6 +56,15 @@ func NewTensorSpec(c int, d formats.DType, l pixel.Layout, mean, std []float32) 
 	return s, nil
 }
 
+// Bits is the element that each value of 8 bits of each channel becomes: its bits, the low ones of each number. It is
+// nil for types of integers, and must not be changed.
+func (s *TensorSpec) Bits() [][256]uint32 {
+	if s.values == nil {
+		return nil
+	}
+	return s.values.bits[:s.c]
+}
+
 // typeIndex is the index of the type in elementTypes, or -1.
 func (s *TensorSpec) typeIndex() int {
 	for i, d := range elementTypes {
