@@ -48,6 +48,9 @@ func (*Decoder) Decode(_ context.Context, _ []Image, _ *Memory, _ []Outcome) err
 // Memory returns memory of Config.Bytes bytes, which was released or is new.
 func (*Decoder) Memory() (*Memory, error) { return nil, ErrUnavailable }
 
+// Counts returns how many images took which path so far. It may be called while Decode runs.
+func (*Decoder) Counts() Counts { return Counts{} }
+
 // Close frees the Decoder. Memory that it gave out stays valid until it is released.
 func (*Decoder) Close() {}
 
