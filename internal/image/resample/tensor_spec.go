@@ -3,6 +3,7 @@ package resample
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
@@ -54,6 +55,23 @@ func NewTensorSpec(c int, d formats.DType, l pixel.Layout, mean, std []float32) 
 		s.arithmetic = arithmeticIsExact(s.values, c, s.typeIndex())
 	}
 	return s, nil
+}
+
+// Channels is the number of channels of an image.
+func (s *TensorSpec) Channels() int { return s.c }
+
+// DType is the type of an element.
+func (s *TensorSpec) DType() formats.DType { return s.dtype }
+
+// Layout is the order of an image's elements.
+func (s *TensorSpec) Layout() pixel.Layout { return s.layout }
+
+// Table returns the bits of the elements of all 8-bit values, 256 for each channel; nil for integers.
+func (s *TensorSpec) Table() []uint32 {
+	if s.values == nil {
+		return nil
+	}
+	return slices.Concat(s.values.bits[0][:], s.values.bits[1][:], s.values.bits[2][:], s.values.bits[3][:])[:256*s.c]
 }
 
 // Bits is the element that each value of 8 bits of each channel becomes: its bits, the low ones of each number. It is
