@@ -29,6 +29,10 @@ PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libwebp-dev:/usr/include/
 # What the tests need besides.
 TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace
 
+# NVIDIA's compiler for the GPU's kernels: another version gives other cubins.
+NVRTC         := $(BUILD)/nvrtc
+NVRTC_VERSION := 12.9.86
+
 # What packs the wheel, and what the Python package's tests need: torch, several GB.
 PACKAGING := $(BUILD)/packaging
 TORCH     := $(BUILD)/torch
@@ -71,6 +75,15 @@ wheel: deps $(PACKAGING)/.done ## build/wheel/dsconv-*.whl for any Linux with gl
 	cd python && DSCONV_ARCH=$(ARCH) DSCONV_SYSROOT=$(SYSROOT) \
 	  $(PACKAGING)/bin/python -m hatchling build -t wheel -d $(BUILD)/wheel
 	$(PACKAGING)/bin/python scripts/check-wheel $(WHEEL_FILE)
+
+$(NVRTC)/.done-$(NVRTC_VERSION): | test-deps
+	python3 -m venv $(NVRTC)
+	$(NVRTC)/bin/pip install -q --disable-pip-version-check --no-deps nvidia-cuda-nvrtc-cu12==$(NVRTC_VERSION)
+	touch $@
+
+.PHONY: cubins
+cubins: $(NVRTC)/.done-$(NVRTC_VERSION) ## compile gpudecode/kernels for every GPU, after a change there; needs no GPU
+	$(NVRTC)/bin/python scripts/cubins
 
 .PHONY: demo
 demo: build ## sample folder -> every format -> train and bench before and after
@@ -144,7 +157,7 @@ fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each
 
 .PHONY: asan
 asan: test-deps $(VENV)/.done photos ## the C code under AddressSanitizer
-	$(TEST_ENV) go test -asan ./preprocess/... ./reader/...
+	$(TEST_ENV) go test -asan ./preprocess/... ./reader/... ./gpudecode/...
 
 .PHONY: test-jpeg3
 test-jpeg3: test-deps $(VENV)/.done ## preprocess's tests with libjpeg-turbo 3, whose source is in the folder JPEG3
@@ -170,7 +183,7 @@ lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead cod
 	cd scripts/exported && $(LINT) run ./...
 	scripts/deadcode $(DEADCODE)
 	go -C scripts/exported run . $(CURDIR) # exported names that nothing else uses
-	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	cd python && $(VENV)/bin/mypy --cache-dir $(BUILD)/mypy && $(VENV)/bin/vulture
@@ -178,7 +191,7 @@ lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead cod
 .PHONY: format
 format: $(LINT) $(VENV)/.done ## format all code
 	$(LINT) fmt ./...
-	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff format .
 
 .PHONY: peers

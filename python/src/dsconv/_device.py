@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import os
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -29,9 +32,30 @@ def check_device(device: Any) -> Any:
     except Exception as error:  # its type depends on the device's library
         raise ArgumentError(f"device={shown(device)}: {short_message(error).splitlines()[0]}") from None
     if count is not None and count <= (found.index or 0):
-        there = f"{count} of them" if count else "no GPU"
-        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there} here; device=None leaves batches on the CPU")
+        there = f"{count} of them here" if count else f"no GPU here: {_why_no_gpu(torch)}"
+        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there}; device=None leaves batches on the CPU")
     return found
+
+
+def _why_no_gpu(torch: Any) -> str:
+    """What is missing, and what provides it."""
+    if torch.version.cuda is None and torch.version.hip is None:
+        return f"PyTorch {torch.__version__} is built without CUDA; pytorch.org has builds with it"
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if hidden is not None and hidden.strip() in ("", "-1"):
+        return f"CUDA_VISIBLE_DEVICES={hidden!r} hides all of them"
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return (
+            "there is no NVIDIA driver (libcuda.so.1), which NVIDIA's driver package provides; "
+            "a container gets it from the host, as by docker run --gpus all"
+        )
+    try:
+        torch.cuda.init()
+    except Exception as error:  # such as of a driver that is too old for this PyTorch
+        return short_message(error).splitlines()[0]
+    return "the NVIDIA driver shows none; nvidia-smi lists what it sees"
 
 
 def has_cuda(device: Any) -> bool:
@@ -53,18 +77,31 @@ def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tupl
         for batch, rest in batches:
             yield _moved(batch, device, False), rest
         return
-    stream = torch.cuda.Stream(device)
+    if device.index is None:
+        device = torch.device("cuda", torch.cuda.current_device())
+    stream = side_stream(device)
     waiting: tuple[Any, Any, Any] | None = None
     for batch, rest in batches:
         with torch.cuda.stream(stream):
             moved = _moved(batch, device, True)
+        del batch  # its memory is free when the copy has ended
         event = torch.cuda.Event()
         event.record(stream)
         if waiting is not None:
             yield _arrived(*waiting)
         waiting = moved, rest, event
+        del moved
     if waiting is not None:
         yield _arrived(*waiting)
+
+
+@functools.cache
+def side_stream(device: Any) -> Any:
+    """The stream on which all batches for the device are made. One for all epochs: PyTorch keeps the memory that was
+    freed on a stream for that stream alone."""
+    import torch
+
+    return torch.cuda.Stream(device)
 
 
 def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
@@ -81,8 +118,8 @@ def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
 
 
 def pin(batch: Any) -> Any:
-    """Copies the batch's tensors to pinned memory."""
-    return _each(batch, lambda value: value.pin_memory())
+    """Copies the batch's tensors to pinned memory, unless they are there."""
+    return _each(batch, lambda value: value.pin_memory() if value.device.type == "cpu" else value)
 
 
 def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:

@@ -115,7 +115,7 @@ class EpochBatches:
                 batch = self._fields.convert(raw)
                 if raw.bad:
                     self._bad.warn(self._done)
-                yield finish(batch, raw.end), raw.end
+                yield self._pinned(finish(batch, raw.end)), raw.end
                 del batch, raw  # their block is free when the loop has no tensor of it any more
             self._warn_narrowed()
         finally:
@@ -133,9 +133,11 @@ class EpochBatches:
             batch = finish(columns, end)
             if self._collate_fn is None:
                 batch = self._stacked(batch)
-                batch = pin(batch) if self._pin_memory else batch
-            yield batch, end
+            yield self._pinned(batch), end
         self._warn_narrowed()
+
+    def _pinned(self, batch: Any) -> Any:
+        return pin(batch) if self._pin_memory else batch
 
     def _stacked(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
         images = [k for k, field in enumerate(self._fields.fields) if field.number == 0]
@@ -166,8 +168,7 @@ class EpochBatches:
                     columns = self._with_targets(columns, target_transform)
                 if collate_fn is None:
                     return columns
-                batch = collate_fn(list(zip(*self._by_sample(columns))))
-            return pin(batch) if self._pin_memory else batch
+                return collate_fn(list(zip(*self._by_sample(columns))))
 
         return finish
 
