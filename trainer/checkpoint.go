@@ -66,7 +66,7 @@ func (t *Trainer) settings() settings {
 // safetensors: the weights are the tensors below model/.
 func (t *Trainer) Save(path string, p Progress) (err error) {
 	defer caught(&err)
-	h := header{headerVersion, t.settings(), [2]int{t.train.feed.rows, t.eval.feed.rows}, p}
+	h := header{headerVersion, t.settings(), [2]int{t.train.rows, t.eval.rows}, p}
 	text, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -121,7 +121,7 @@ func (t *Trainer) Load(path string) (p Progress, err error) {
 			return p, fmt.Errorf("%w: %s: tensor %s: %w", ErrCheckpoint, path, tensor.Name, err)
 		}
 	}
-	t.train.feed.rows, t.eval.feed.rows = h.Rows[0], h.Rows[1]
+	t.train.rows, t.eval.rows = h.Rows[0], h.Rows[1]
 	return h.Progress, nil
 }
 
