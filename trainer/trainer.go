@@ -73,9 +73,13 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 	if err := t.store.SetRNGStateFromSeed(int64(t.config.Seed)); err != nil {
 		return err
 	}
+	n := network{conv, dtypes.Float32}
+	if t.config.Precision == BF16 {
+		n.compute = dtypes.BFloat16
+	}
 	adam := optimizer.Adam().LearningRate(t.config.LearningRate).Done()
 	measure := func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
-		logits := arch.logits(scope, normalise(images), t.classes, conv)
+		logits := arch.logits(scope, normalise(images), t.classes, n)
 		return crossEntropy(logits, targets, mask), countCorrect(logits, targets, mask)
 	}
 	t.train.exec, err = model.NewExec(t.backend, t.store,
