@@ -33,6 +33,8 @@ type FinalFrame struct {
 	// Values are the element that each value of each channel becomes: its bits, the low ones of each number. nil
 	// means that values have the type DType already. It must not be changed.
 	Values [][256]uint32
+	// Previous tells that batches have a Batch.Previous.
+	Previous bool
 }
 
 // finalFrames are what the images of the batches become, of all views; nil if they are that already.
@@ -43,7 +45,7 @@ func (l *Loader) finalFrames() (final []FinalFrame) {
 	one := &l.single
 	for k := range l.views {
 		shape := one.batchShape(1, one.viewShape(k))
-		f := FinalFrame{DType: one.dtype, Layout: one.layout, Image: shape[1:]}
+		f := FinalFrame{DType: one.dtype, Layout: one.layout, Image: shape[1:], Previous: l.frame.previous > 0}
 		if l.frame.leaves == augment.LeaveFlips {
 			f.Values = l.views[k].pipeline.Store().Bits()
 		}
