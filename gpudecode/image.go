@@ -8,7 +8,8 @@ import (
 type Image struct {
 	// JPEG is the encoded image. It is only read, until Decode returns.
 	JPEG []byte
-	// Window is the part of the image that is used, in its own pixels; it must lie inside the image.
+	// Window is the part of the image that is used, in its own pixels, inside the image as it is stored: EXIF's
+	// orientation is not looked at. The zero value is all of it.
 	Window pixel.Rect
 	// H and W are the size that Window is resampled to by Filter, in pixels, as Pillow does with antialiasing. If they
 	// are Window's own, nothing is resampled.
@@ -18,11 +19,13 @@ type Image struct {
 	Region pixel.Rect
 	// Flip mirrors what is stored left to right, FlipV top to bottom.
 	Flip, FlipV bool
-	// At is where the result begins in the memory, in bytes.
+	// At is where the result begins in the memory, in bytes: a multiple of the size of an element.
 	At int
-	// Ready is the result itself, in the Output's type and layout, of an image that is not decoded here. JPEG is nil
-	// then, and only At counts of the rest.
+	// Ready is the result itself, in the Spec's type and layout, of an image that is not decoded here. JPEG is nil
+	// then, and only At and Reason count of the rest.
 	Ready []byte
+	// Reason is why the image is Ready, for Counts; "" is not counted among the reasons.
+	Reason string
 	// CPU stores the result in dst, as Ready has it. Decode calls it on its own goroutine for an image that the GPU
 	// cannot decode or did not decode; its error is the image's.
 	CPU func(dst []byte) error
@@ -41,8 +44,8 @@ const (
 // Outcome is what became of an image.
 type Outcome struct {
 	Path Path
-	// Reason is why an image with JPEG took the path CPU, as a short text of a small fixed set, such as
-	// "JPEG_NOT_SUPPORTED"; "" for the others.
+	// Reason is why an image took the path CPU, or the path CUDA after the engine failed: a short text of a small
+	// fixed set, such as ReasonIrregular or a status of nvJPEG's ("JPEG_NOT_SUPPORTED"). It is "" for the others.
 	Reason string
 	// Err is why there is no result; the memory there is undefined.
 	Err error

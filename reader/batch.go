@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // Batch is N images with their labels.
@@ -46,8 +47,12 @@ type Batch struct {
 	// End is the position in the epoch, over all ranks, after the step that the batch belongs
 	// to: where Resume continues.
 	End int
+	// Rest is what is left to do on the images of each view, with Config.Deferred; nil without.
+	Rest []Rest
 
 	images []byte // elements of DType, of the first view; the others' follow within its capacity
+	behind int    // bytes of Previous, which follows the images within their capacity
+	left   []left // of each view of each entry, from the workers
 	others []otherView
 	labels []byte // elements of LabelDType
 	lease  *lease // nil of the caller's own
@@ -128,12 +133,14 @@ type Frame struct {
 	Columns, Soft int
 	// Fields have no values: name, kind, type and, where it is the same for all, shape.
 	Fields []Field
+	// Final is what the images of each view become once Batch.Rest is carried out; nil where batches have no Rest.
+	Final []FinalFrame
 }
 
 // Frame describes the Loader's batches.
 func (l *Loader) Frame() Frame {
 	f := &l.frame
-	described := Frame{DType: f.dtype, Label: f.label, Columns: f.columns, Soft: f.soft}
+	described := Frame{DType: f.dtype, Label: f.label, Columns: f.columns, Soft: f.soft, Final: l.finalFrames()}
 	if !l.config.AnySize {
 		described.Image = f.imageShape()
 	}
@@ -159,6 +166,9 @@ type frame struct {
 	columns int // of MultiHot
 	soft    int // columns of Soft
 	fields  []fieldFrame
+
+	leaves   augment.Leaving // to the consumer
+	previous int             // 1 if the image that the first one is mixed with follows the batch's images
 }
 
 // numbers reports whether the designated label is a number.
@@ -180,6 +190,7 @@ func (f *frame) reset(b *Batch, n int) {
 	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
 	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
 	f.resetFields(b, n)
+	f.resetLeft(b, n)
 	b.N, b.Skipped, b.Substituted = n, 0, 0
 	b.Shape = f.batchShape(n, f.shape)
 }
@@ -198,6 +209,7 @@ func (f *frame) move(b *Batch, to, from int) {
 	f.copyEntry(b, to, b, from)
 	f.moveViews(b, to, from)
 	f.moveFields(b, to, from)
+	f.moveLeft(b, to, b, from)
 }
 
 // copyEntry copies entry from of src to entry to of dst, without extra fields.

@@ -82,6 +82,10 @@ type Config struct {
 	DType formats.DType `json:"dtype"`
 	// Layout of the batches: pixel.NHWC, the default, or pixel.NCHW.
 	Layout pixel.Layout `json:"layout"`
+	// Deferred leaves the last pass over the pixels to whoever takes the batches, such as a GPU: images are uint8 in
+	// the layout NHWC, and Batch.Rest and FinalFrame say what makes of them what DType, Layout and Transforms
+	// describe. It excludes DType Uint16, ColorKeep and AnySize.
+	Deferred bool `json:"deferred,omitempty"`
 	// Color that images are decoded to; "" is pixel.ColorRGB. Images of 16 bits per channel become
 	// 8 bits as in Pillow, unless DType is Uint16 or Color is ColorKeep.
 	Color pixel.Color `json:"color"`
@@ -137,10 +141,12 @@ func (c Config) WithDefaults() (Config, error) {
 	case c.FastDecode && !jpeg.HasLibjpegTurbo:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
-	if err := c.checkSplits(); err != nil {
-		return c, err
+	for _, check := range []func() error{c.checkSplits, c.checkDeferred, c.checkNames} {
+		if err := check(); err != nil {
+			return c, err
+		}
 	}
-	return c, c.checkNames()
+	return c, nil
 }
 
 // splits are the names of the splits that are loaded; none is all samples.

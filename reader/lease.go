@@ -76,6 +76,7 @@ func (b *Batch) Clone() *Batch {
 	for k := range c.Fields {
 		c.Fields[k].copyValues()
 	}
+	c.copyRest()
 	return &c
 }
 
@@ -120,7 +121,7 @@ func (b *Batch) giveBack() (free bool) {
 // end takes the memory from b. b.lease.mu is locked.
 func (b *Batch) end() {
 	b.lease.state = over
-	b.images, b.labels, b.MultiHot, b.Soft, b.Fields, b.Indices = nil, nil, nil, nil, nil, nil
+	b.images, b.labels, b.MultiHot, b.Soft, b.Fields, b.Indices, b.Rest = nil, nil, nil, nil, nil, nil, nil
 }
 
 // check panics, with the mutex unlocked, if the lease is over.

@@ -38,7 +38,8 @@ type Loader struct {
 	channels     int         // of Config.Color, 0 for any
 	views        []view      // one without Config.Views
 	mixer        *batchMixer // nil without MixUp and CutMix
-	frame        frame
+	frame        frame       // of the batches
+	single       frame       // of what Pick makes, which leaves nothing to do
 
 	narrowed     narrowings
 	now          func() time.Duration
@@ -195,7 +196,14 @@ func (l *Loader) frames() error {
 	for _, f := range l.frame.fields {
 		l.record.wanted = append(l.record.wanted, f.field)
 	}
-	return l.prepareMixUp()
+	if err := l.prepareMixUp(); err != nil {
+		return err
+	}
+	l.single = l.frame.ofOne(nil)
+	if c.Deferred {
+		return l.deferTo(augment.LeaveFlips)
+	}
+	return nil
 }
 
 // prepareMixUp prepares MixUp and CutMix, if the transforms have them.

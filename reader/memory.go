@@ -43,7 +43,7 @@ func (l *Loader) Estimate(ctx context.Context) (Memory, error) {
 	c := &l.config
 	m := Memory{BatchBytes: l.frame.bytes(c.BatchSize)}
 	m.Batches = m.BatchBytes * int64(min(c.Prefetch+1, max(l.Len(), 1)))
-	if l.mixer != nil {
+	if l.mixer != nil && l.frame.previous == 0 {
 		m.Batches += l.frame.bytes(1) * int64(c.Prefetch+1)
 	}
 	images, err := l.measure(ctx)

@@ -16,8 +16,8 @@ type batchMixer struct {
 }
 
 // mix mixes each of b's entries with the one before it, and the first with that of before. The
-// global batch starts at position.
-func (m *batchMixer) mix(b, before *Batch, epoch, position int) {
+// global batch starts at position. Images stay as they are where the consumer mixes them.
+func (m *batchMixer) mix(b, before *Batch, epoch, position int) *augment.Mixing {
 	r := random.NewRand(m.seed^mixUpStream, epoch, position)
 	mixer := m.mixers[0]
 	if len(m.mixers) > 1 {
@@ -32,8 +32,12 @@ func (m *batchMixer) mix(b, before *Batch, epoch, position int) {
 		if i == 0 {
 			from, k = before, 0
 		}
-		f.mixEntry(b, i, from, k, &how)
+		f.mixLabels(b, i, from, k, &how)
+		if f.leaves == augment.LeaveNothing {
+			f.mixImage(b, i, from, k, &how)
+		}
 	}
+	return &how
 }
 
 // soften sets the soft labels of b's entries from their own labels.
@@ -54,12 +58,16 @@ func (f *frame) soften(b *Batch) {
 	}
 }
 
-// mixEntry mixes entry i of b with entry k of from.
-func (f *frame) mixEntry(b *Batch, i int, from *Batch, k int, how *augment.Mixing) {
+// mixLabels mixes the label of entry i of b with that of entry k of from.
+func (f *frame) mixLabels(b *Batch, i int, from *Batch, k int, how *augment.Mixing) {
 	pixelops.Blend(b.Soft[i*f.soft:][:f.soft], from.Soft[k*f.soft:][:f.soft], float32(how.Share), float32(1-how.Share))
 	if f.numbers() {
 		pixelops.Blend(Elements[float32](b.labels)[i:i+1], Elements[float32](from.labels)[k:k+1], float32(how.Share), float32(1-how.Share))
 	}
+}
+
+// mixImage mixes the image of entry i of b with that of entry k of from.
+func (f *frame) mixImage(b *Batch, i int, from *Batch, k int, how *augment.Mixing) {
 	n := f.entry()
 	if how.Cut {
 		f.paste(b, i, from, k, how.Region)

@@ -63,7 +63,7 @@ func (l *Loader) pick(d draw, b *Batch) error {
 	w := l.acquire()
 	defer l.release(w)
 	defer w.free()
-	f := l.frame.ofOne(nil)
+	f := l.single.ofOne(nil)
 	err := w.use(func() error {
 		now, err := w.take(d)
 		if err != nil {

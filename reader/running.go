@@ -230,7 +230,7 @@ func (r *running) open(k int) error {
 	r.loader.frame.reset(s.batch, size)
 	s.batch.End = r.rank.End(k)
 	if r.extraEntries > 0 {
-		r.loader.frame.reset(&s.previous, 1)
+		r.loader.frame.resetPrevious(&s.previous, s.batch)
 	}
 	guard.Renew()
 	r.prefetch(first, size)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
 
@@ -62,9 +63,11 @@ func (r *running) finish(s *slot) {
 	}
 	b.Substituted = s.substituted
 	r.loader.frame.joinFields(b)
+	var how *augment.Mixing
 	if r.extraEntries > 0 {
-		r.mix(s)
+		how = r.mix(s)
 	}
+	r.loader.frame.joinLeft(b, &s.previous, how)
 	for to, from := range s.complete {
 		if s.first+from >= r.order.Len() {
 			r.loader.frame.markPadding(b, to, r.loader.config.Tail == order.Repeat)
@@ -94,10 +97,33 @@ func (s *slot) closeGaps(f *frame) {
 
 // mix applies MixUp or CutMix to the slot's batch. If the image before the first one is bad, the
 // first is mixed with the last of its own batch.
-func (r *running) mix(s *slot) {
+func (r *running) mix(s *slot) *augment.Mixing {
 	f := &r.loader.frame
 	if k := len(s.failed); k > 0 && s.failed[k-1].entry == s.size {
 		f.copyEntry(&s.previous, 0, s.batch, s.batch.N-1)
+		f.copyLeft(&s.previous, 0, s.batch, s.batch.N-1)
 	}
-	r.loader.mixer.mix(s.batch, &s.previous, r.epoch, s.step)
+	f.follow(s.batch, &s.previous)
+	return r.loader.mixer.mix(s.batch, &s.previous, r.epoch, s.step)
+}
+
+// resetPrevious makes previous a batch of one entry. Its image lies behind those of b if the consumer mixes.
+func (f *frame) resetPrevious(previous, b *Batch) {
+	if f.previous == 0 {
+		f.reset(previous, 1)
+		return
+	}
+	alone := *f
+	alone.previous = 0
+	previous.images = b.images[:cap(b.images)][len(b.images):][:f.entryBytes():f.entryBytes()]
+	alone.reset(previous, 1)
+}
+
+// follow puts the image of previous behind those of b, where the consumer mixes.
+func (f *frame) follow(b, previous *Batch) {
+	if f.previous == 0 {
+		return
+	}
+	b.behind = f.entryBytes()
+	copy(b.Previous(), previous.images)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // entry is an image of each view in a batch.
@@ -70,7 +71,11 @@ func (w *worker) renderGroup(v *formats.Value, g viewGroup, e entry, now time.Du
 // the time.
 func (w *worker) renderView(k int, m *pixel.Image, own bool, e entry, now time.Duration) (time.Duration, error) {
 	l := w.loader
-	err := w.apply(k, m, own, l.target(k, e.frame.entryOf(e.batch, k, e.at)))
+	if e.frame.leaves != augment.LeaveNothing {
+		w.steps[k].Leave(e.frame.leaves)
+		e.leave(k, l.views[k].pipeline, &w.steps[k])
+	}
+	err := w.apply(k, m, own, l.target(e.frame, k, e.frame.entryOf(e.batch, k, e.at)))
 	if err != nil {
 		return now, l.config.ofView(k, fmt.Errorf("transform %s: %w", w.sample.Key, err))
 	}

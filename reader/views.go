@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -12,6 +13,7 @@ import (
 type view struct {
 	pipeline *augment.Pipeline
 	seed     uint64
+	pixels   *resample.TensorSpec // of deferred batches
 }
 
 // viewStream makes the seeds of views differ from those of users.
@@ -64,7 +66,7 @@ func (l *Loader) compileViews(compile func(augment.Ops) (*augment.Pipeline, erro
 		if err != nil {
 			return c.ofView(k, err)
 		}
-		l.views = append(l.views, view{p, ViewSeed(c.Seed, k)})
+		l.views = append(l.views, view{pipeline: p, seed: ViewSeed(c.Seed, k)})
 	}
 	return nil
 }
@@ -116,12 +118,15 @@ type otherView struct {
 	offset, size int // of its images, in bytes from the first view's
 }
 
-// allImages is the memory of all views.
+// allImages is the memory of all views, and of Previous.
 func (b *Batch) allImages() []byte {
 	if n := len(b.others); n > 0 && b.images != nil {
 		return b.images[:b.others[n-1].offset+b.others[n-1].size]
 	}
-	return b.images
+	if b.images == nil {
+		return nil
+	}
+	return b.images[:len(b.images)+b.behind]
 }
 
 // ViewFrame is what one view has in common in all batches.
@@ -161,7 +166,7 @@ func (f *frame) placeViews(n int) {
 // are any.
 func (f *frame) ofOne(steps []augment.Steps) frame {
 	one := *f
-	one.others = slices.Clone(f.others)
+	one.previous, one.others = 0, slices.Clone(f.others)
 	for k := range steps {
 		s := &one.others[k].shape
 		s[0], s[1] = steps[k].Size()
@@ -189,7 +194,7 @@ func (f *frame) viewEntryBytes(k int) int {
 func (f *frame) imageBytes(n int) int {
 	last := len(f.others)
 	if last == 0 {
-		return n * f.entryBytes()
+		return (n + f.previous) * f.entryBytes()
 	}
 	return f.others[last-1].offset + n*f.viewEntryBytes(last)
 }

@@ -160,10 +160,13 @@ func (w *worker) lend(v *formats.Value) (*pixel.Image, error) {
 	return &w.lent, nil
 }
 
-// target is an image of view k of a batch, or of an extra field, in the memory dst.
-func (l *Loader) target(k int, dst []byte) resample.Target {
+// target is an image of view k of a batch of f, or of an extra field, in the memory dst.
+func (l *Loader) target(f *frame, k int, dst []byte) resample.Target {
 	t := resample.Target{Spec: l.views[k].pipeline.Store()}
-	switch l.frame.dtype {
+	if f.leaves == augment.LeaveFlips {
+		t.Spec = l.views[k].pixels
+	}
+	switch f.dtype {
 	case formats.Uint8:
 		t.Uint8 = dst
 	case formats.Float32:

@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // fields stores the sample's extra fields in entry i, transformed as the image.
@@ -88,10 +89,11 @@ func (w *worker) extraImage(v *formats.Value, dst []byte) error {
 	}
 	steps := &w.steps[0]
 	steps.Widen()
+	steps.Leave(augment.LeaveNothing)
 	if err := l.views[0].pipeline.Fits(m, steps); err != nil {
 		return err
 	}
-	if err := w.runner.Apply(steps, m, own, l.target(0, dst)); err != nil {
+	if err := w.runner.Apply(steps, m, own, l.target(&l.single, 0, dst)); err != nil {
 		return err
 	}
 	return w.runner.Store()

@@ -17,4 +17,8 @@ func init() {
 	dsconv_next(0, nil, 0, nil, nil)
 	dsconv_stop(0)
 	dsconv_transform(0, nil, 0, 0, 0, 0, 0, nil)
+	dsconv_tables(0, 0, nil, 0)
+	dsconv_rest(0, 0, nil, 0, nil)
+	dsconv_erasures(0, 0, nil, 0, nil, 0)
+	dsconv_device(0, 0, nil)
 }

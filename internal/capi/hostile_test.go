@@ -26,6 +26,7 @@ var exported = map[string]any{
 	"dsconv_call": dsconv_call, "dsconv_start": dsconv_start, "dsconv_next": dsconv_next, "dsconv_stop": dsconv_stop,
 	"dsconv_pick": dsconv_pick, "dsconv_drop": dsconv_drop, "dsconv_labels": dsconv_labels, "dsconv_order": dsconv_order,
 	"dsconv_numbers": dsconv_numbers, "dsconv_part": dsconv_part, "dsconv_shapes": dsconv_shapes, "dsconv_transform": dsconv_transform,
+	"dsconv_tables": dsconv_tables, "dsconv_rest": dsconv_rest, "dsconv_erasures": dsconv_erasures, "dsconv_device": dsconv_device,
 }
 
 // TestAllExportsAreTested: the sources export nothing that exported lacks.

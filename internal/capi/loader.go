@@ -98,6 +98,7 @@ type opened struct {
 	Columns []string       `json:"columns"` // of texts, which are no fields: see columnsOf
 	Parts   []part         `json:"parts"`
 	Views   []viewPart     `json:"views"`  // null without Config.Views
+	Rest    []restPart     `json:"rest"`   // see rest.h
 	Config  reader.Config  `json:"config"` // with the defaults filled in
 }
 
@@ -121,7 +122,7 @@ func openLoader(a openArguments) (_ any, err error) {
 	}
 	return opened{
 		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Config: l.Config(),
+		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Rest: l.rest(), Config: l.Config(),
 	}, nil
 }
 

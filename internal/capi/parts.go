@@ -37,9 +37,13 @@ const (
 // labels, the indices, then the extra fields in the order that the caller gave.
 func (l *loader) describe() []part {
 	schema, frame := l.Meta().Schema, l.Frame()
+	dtype, shape := frame.DType, frame.Image
+	if frame.Final != nil {
+		dtype, shape = frame.Final[0].DType, frame.Final[0].Image
+	}
 	image, label := schema.ImageIndex(), schema.LabelIndex()
 	parts := []part{{
-		Name: schema[image].Name, Kind: formats.Image, DType: frame.DType, Shape: frame.Image,
+		Name: schema[image].Name, Kind: formats.Image, DType: dtype, Shape: shape,
 		bytes:  (*reader.Batch).ImageBytes,
 		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
 	}}
@@ -77,7 +81,11 @@ type viewPart struct {
 // but the first.
 func (l *loader) describeViews(parts []part) ([]part, []viewPart) {
 	var views []viewPart
-	for k, v := range l.Frame().Views {
+	frame := l.Frame()
+	for k, v := range frame.Views {
+		if frame.Final != nil {
+			v.Image = frame.Final[k].Image
+		}
 		view := viewPart{Shape: v.Image, Offset: v.Offset, Seed: reader.ViewSeed(l.Config().Seed, k)}
 		if k > 0 {
 			view.Part = len(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import warnings
 from pathlib import Path
@@ -145,10 +146,33 @@ def test_wrong_paths_have_plain_errors() -> None:
 
 
 def test_a_missing_gpu_is_an_immediate_error(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_driver(name: str) -> Any:
+        raise OSError(f"{name}: cannot open shared object file")
+
+    def old_driver() -> None:
+        raise RuntimeError("The NVIDIA driver on your system is too old (found version 11040).\nUpdate it.")
+
+    def says(reason: str) -> None:
+        for device in ("cuda", torch.device("cuda"), "cuda:0"):
+            with pytest.raises(ValueError, match=re.escape(f"PyTorch finds no GPU here: {reason}")) as raised:
+                dsconv.Loader(packed, 4, CROP, device=device)
+            assert str(raised.value).endswith("; device=None leaves batches on the CPU")
+
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    for device in ("cuda", torch.device("cuda"), "cuda:0"):
-        with pytest.raises(ValueError, match="PyTorch finds no GPU here; device=None"):
-            dsconv.Loader(packed, 4, CROP, device=device)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr("dsconv._device.ctypes.CDLL", no_driver)
+    says("there is no NVIDIA driver (libcuda.so.1), which NVIDIA's driver package provides")
+    monkeypatch.setattr("dsconv._device.ctypes.CDLL", lambda name: None)
+    monkeypatch.setattr(torch.cuda, "init", lambda: None)
+    says("the NVIDIA driver shows none; nvidia-smi lists")
+    monkeypatch.setattr(torch.cuda, "init", old_driver)
+    says("The NVIDIA driver on your system is too old (found version 11040).")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    says("CUDA_VISIBLE_DEVICES='' hides all of them")
+    monkeypatch.setattr(torch.version, "cuda", None)
+    monkeypatch.setattr(torch.version, "hip", None)
+    says(f"PyTorch {torch.__version__} is built without CUDA; pytorch.org has builds with it")
 
 
 def test_arguments_may_have_other_integer_types(packed: Path) -> None:

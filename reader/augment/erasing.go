@@ -131,9 +131,14 @@ func (s *Steps) Erase(r pixel.Rect, values []float64, noise *random.Rand) {
 }
 
 func (e *erasure) erase(t *resample.Target) error {
+	noise := e.noise
+	return t.Erase(e.part, func(k int) float32 { return e.value(k, &noise) })
+}
+
+// value is the next value for channel k, drawn from noise if it is random.
+func (e *erasure) value(k int, noise *random.Rand) float32 {
 	if e.values == nil {
-		noise := e.noise
-		return t.Erase(e.part, func(int) float32 { return float32(noise.Normal()) })
+		return float32(noise.Normal())
 	}
-	return t.Erase(e.part, func(k int) float32 { return float32(e.values[min(k, len(e.values)-1)]) })
+	return float32(e.values[min(k, len(e.values)-1)])
 }

@@ -36,8 +36,9 @@ func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) 
 		return errors.New("augment: Runner.Apply: the steps or the image is nil")
 	}
 	t.Region, _ = s.input(len(s.steps))
-	t.Flip, t.FlipV = s.flips.h, s.flips.v
-	r.target, r.rest, r.erasures = t, nil, s.erasures
+	at := s.flipsLeft()
+	t.Flip, t.FlipV = at.h, at.v
+	r.target, r.rest, r.erasures = t, nil, s.erasuresLeft()
 	cur := src
 	for i := range s.steps {
 		st := &s.steps[i]

@@ -30,6 +30,8 @@ type Steps struct {
 
 	narrowed bool
 	area     pixel.Area // where Source is in the image to come, if narrowed
+
+	leaving Leaving
 }
 
 // flips are mirrorings: left to right and top to bottom.

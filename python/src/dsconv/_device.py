@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import os
+import sys
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 from ._errors import ArgumentError
+from ._arguments import path
+from ._device_transforms import Unfinished
 from ._short_messages import short_message, shown
 from ._tensors import torch_or_none
 
@@ -29,9 +36,47 @@ def check_device(device: Any) -> Any:
     except Exception as error:  # its type depends on the device's library
         raise ArgumentError(f"device={shown(device)}: {short_message(error).splitlines()[0]}") from None
     if count is not None and count <= (found.index or 0):
-        there = f"{count} of them" if count else "no GPU"
-        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there} here; device=None leaves batches on the CPU")
+        there = f"{count} of them here" if count else f"no GPU here: {_why_no_gpu(torch)}"
+        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there}; device=None leaves batches on the CPU")
     return found
+
+
+def _why_no_gpu(torch: Any) -> str:
+    """What is missing, and what provides it."""
+    if torch.version.cuda is None and torch.version.hip is None:
+        return f"PyTorch {torch.__version__} is built without CUDA; pytorch.org has builds with it"
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if hidden is not None and hidden.strip() in ("", "-1"):
+        return f"CUDA_VISIBLE_DEVICES={hidden!r} hides all of them"
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return (
+            "there is no NVIDIA driver (libcuda.so.1), which NVIDIA's driver package provides; "
+            "a container gets it from the host, as by docker run --gpus all"
+        )
+    try:
+        torch.cuda.init()
+    except Exception as error:  # such as of a driver that is too old for this PyTorch
+        return short_message(error).splitlines()[0]
+    return "the NVIDIA driver shows none; nvidia-smi lists what it sees"
+
+
+def decoding_gpu(device: Any) -> Any:
+    """The torch.device that decodes: the current CUDA device for None."""
+    torch = torch_or_none()
+    if torch is None:
+        raise ArgumentError('decoder="gpu": batches are tensors of PyTorch, which is not installed')
+    found = check_device("cuda" if device is None else device)
+    if found.type != "cuda":
+        raise ArgumentError(f'decoder="gpu": batches are on the GPU that decodes; device={str(found)!r} is none')
+    return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
+
+
+def gpu_options(device: Any, nvjpeg: Any) -> dict[str, Any]:
+    """The library's description of the GPU, and where nvJPEG may be."""
+    packages = [folder for folder in sys.path if folder and (Path(folder) / "nvidia").is_dir()]
+    return {"device": device.index, "nvjpeg": "" if nvjpeg is None else path(nvjpeg, "nvjpeg"), "packages": packages}
 
 
 def has_cuda(device: Any) -> bool:
@@ -53,18 +98,31 @@ def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tupl
         for batch, rest in batches:
             yield _moved(batch, device, False), rest
         return
-    stream = torch.cuda.Stream(device)
+    if device.index is None:
+        device = torch.device("cuda", torch.cuda.current_device())
+    stream = side_stream(device)
     waiting: tuple[Any, Any, Any] | None = None
     for batch, rest in batches:
         with torch.cuda.stream(stream):
             moved = _moved(batch, device, True)
+        del batch  # its memory is free when the copy has ended
         event = torch.cuda.Event()
         event.record(stream)
         if waiting is not None:
             yield _arrived(*waiting)
         waiting = moved, rest, event
+        del moved
     if waiting is not None:
         yield _arrived(*waiting)
+
+
+@functools.cache
+def side_stream(device: Any) -> Any:
+    """The stream on which all batches for the device are made. One for all epochs: PyTorch keeps the memory that was
+    freed on a stream for that stream alone."""
+    import torch
+
+    return torch.cuda.Stream(device)
 
 
 def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
@@ -81,22 +139,36 @@ def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
 
 
 def pin(batch: Any) -> Any:
-    """Copies the batch's tensors to pinned memory."""
-    return _each(batch, lambda value: value.pin_memory())
+    """Copies the batch's tensors to pinned memory, unless they are there."""
+    return _each(batch, lambda value: value.pin_memory() if value.device.type == "cpu" else value)
+
+
+def finish(batch: Any) -> Any:
+    """The batch with its images finished."""
+    return _map(batch, Unfinished, Unfinished.finish)
 
 
 def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
-    return _each(batch, lambda value: value.to(device, non_blocking=non_blocking))
+    return finish(_each(batch, lambda value: value.to(device, non_blocking=non_blocking)))
 
 
 def _each(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """The batch with each tensor changed. A batch may be nested tuples, lists and dicts, as a collate_fn returns."""
+    """The batch with each tensor changed."""
     import torch
 
-    if isinstance(batch, torch.Tensor):
+    def changed(value: Any) -> Any:
+        return value.each(change) if isinstance(value, Unfinished) else change(value)
+
+    return _map(batch, (torch.Tensor, Unfinished), changed)
+
+
+def _map(batch: Any, kinds: Any, change: Callable[[Any], Any]) -> Any:
+    """The batch with each value of some types changed. It may be nested tuples, lists and dicts, as a collate_fn
+    returns."""
+    if isinstance(batch, kinds):
         return change(batch)
     if isinstance(batch, dict):
-        return {key: _each(value, change) for key, value in batch.items()}
+        return {key: _map(value, kinds, change) for key, value in batch.items()}
     if isinstance(batch, tuple):
-        return tuple(_each(value, change) for value in batch)
-    return [_each(value, change) for value in batch] if isinstance(batch, list) else batch
+        return tuple(_map(value, kinds, change) for value in batch)
+    return [_map(value, kinds, change) for value in batch] if isinstance(batch, list) else batch

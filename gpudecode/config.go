@@ -1,6 +1,10 @@
 package gpudecode
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/dsconv/dsconv/internal/image/resample"
+)
 
 // ErrUnavailable is in the chain of Open's error where there is no driver, no GPU, no nvJPEG, or a build without cgo.
 // Its message says what is missing and what provides it.
@@ -29,3 +33,23 @@ type Info struct {
 	Cores   int   `json:"cores"`
 	Memory  int64 `json:"memory"` // bytes of the GPU's memory
 }
+
+// Config is what all batches of a Decoder have in common.
+type Config struct {
+	// Spec is how results are stored: channels (1 or 3), type, layout, normalisation.
+	Spec *resample.TensorSpec
+	// Batch is the most images of a batch, Bytes the most bytes of all its results.
+	Batch int
+	Bytes int
+	// Pixels is the most bytes of the GPU's memory for decoded pixels before they are resized, 3 for a pixel; 0 is
+	// 512 MiB. A batch that needs more is decoded in parts; an image that alone needs more is left to the CPU.
+	Pixels int
+	// Threads is how many goroutines decode Huffman codes for the path CUDA; 0 is one for each core.
+	Threads int
+	// Fast lets the engine reduce images that Image.H and Image.W make smaller than a half while it decodes them: the
+	// pixels are near, not equal.
+	Fast bool
+}
+
+// defaultPixels is Config.Pixels's default.
+const defaultPixels = 512 << 20

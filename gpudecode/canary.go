@@ -1,0 +1,70 @@
+//go:build linux && cgo
+
+package gpudecode
+
+import (
+	"encoding/binary"
+
+	"github.com/dsconv/dsconv/gpudecode/kernels"
+	"github.com/dsconv/dsconv/internal/cuda"
+)
+
+// listed uploads where the pixels of jobs lie. A number for each job follows, at the offset it returns.
+func (d *Decoder) listed(jobs []*job) (counts int, launch kernels.Launch, err error) {
+	list := d.canaries[:0]
+	for _, j := range jobs {
+		list = append(list, kernels.Canary{Address: uint64(d.pixels.address) + uint64(j.place), Pitch: int32(j.pitch), Width: int32(j.rowBytes()), Rows: int32(j.decodedH)})
+	}
+	d.canaries = list
+	data := kernels.CanaryBytes(list)
+	if err := d.lists.grow(len(data) + 4*len(jobs)); err != nil {
+		return 0, launch, err
+	}
+	copy(d.lists.host.Bytes(), data)
+	return len(data), kernels.CanaryLaunch(list), d.stream.ToDevice(d.lists.address, d.lists.host.Bytes()[:len(data)])
+}
+
+// fill fills the memory for the pixels of jobs with a pattern, and waits for that: the engine does not follow the order
+// of streams.
+func (d *Decoder) fill(jobs []*job, seed uint64) error {
+	_, l, err := d.listed(jobs)
+	if err != nil {
+		return err
+	}
+	if err := d.launch(d.gpu.fill, l, cuda.Value(d.lists.address), cuda.Value(seed)); err != nil {
+		return err
+	}
+	return d.stream.Sync()
+}
+
+// check sets missing of the jobs of which pixels were not written since fill with the same seed.
+func (d *Decoder) check(jobs []*job, seed uint64) error {
+	counts, l, err := d.listed(jobs)
+	if err != nil {
+		return err
+	}
+	at := d.lists.address + cuda.Address(counts)
+	if err := d.stream.Set32(at, 0, len(jobs)); err != nil {
+		return err
+	}
+	if err := d.launch(d.gpu.check, l, cuda.Value(d.lists.address), cuda.Value(seed), cuda.Value(at)); err != nil {
+		return err
+	}
+	numbers := d.lists.host.Bytes()[counts:][:4*len(jobs)]
+	if err := d.stream.ToHost(numbers, at); err != nil {
+		return err
+	}
+	if err := d.stream.Sync(); err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		j.missing = binary.NativeEndian.Uint32(numbers[4*i:]) > 0
+	}
+	return nil
+}
+
+// launch starts a kernel on the Decoder's stream.
+func (d *Decoder) launch(f *cuda.Function, l kernels.Launch, arguments ...cuda.Argument) error {
+	dim := func(n [3]uint32) cuda.Dim { return cuda.Dim{X: int(n[0]), Y: int(n[1]), Z: int(n[2])} }
+	return f.Launch(d.stream, dim(l.Grid), dim(l.Block), int(l.Shared), arguments...)
+}

@@ -1,0 +1,112 @@
+//go:build linux
+
+#include "calls.h"
+
+// CALL is a function of the driver within the GPU's context.
+#define CALL(d, call)                                                                                        \
+  do {                                                                                                       \
+    CUresult result = dsconv_cuda_enter(d);                                                                  \
+    return result != 0 ? result : dsconv_cuda_leave(d, (d)->api->call);                                      \
+  } while (0)
+
+CUresult dsconv_cuda_stream_new(const dsconv_cuda_device *d, uintptr_t *stream) {
+  CALL(d, cuStreamCreate((CUstream *)stream, DSCONV_CUDA_NON_BLOCKING_STREAM));
+}
+
+CUresult dsconv_cuda_stream_free(const dsconv_cuda_device *d, uintptr_t stream) {
+  CALL(d, cuStreamDestroy((CUstream)stream));
+}
+
+CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream) {
+  CALL(d, cuStreamSynchronize((CUstream)stream));
+}
+
+CUresult dsconv_cuda_stream_wait(const dsconv_cuda_device *d, uintptr_t stream, uintptr_t event) {
+  CALL(d, cuStreamWaitEvent((CUstream)stream, (CUevent)event, 0));
+}
+
+CUresult dsconv_cuda_event_new(const dsconv_cuda_device *d, uintptr_t *event) {
+  // A thread that waits sleeps: its core decodes for others.
+  CALL(d, cuEventCreate((CUevent *)event, DSCONV_CUDA_BLOCKING_SYNC | DSCONV_CUDA_NO_TIMING));
+}
+
+CUresult dsconv_cuda_event_free(const dsconv_cuda_device *d, uintptr_t event) {
+  CALL(d, cuEventDestroy((CUevent)event));
+}
+
+CUresult dsconv_cuda_event_record(const dsconv_cuda_device *d, uintptr_t event, uintptr_t stream) {
+  CALL(d, cuEventRecord((CUevent)event, (CUstream)stream));
+}
+
+CUresult dsconv_cuda_event_sync(const dsconv_cuda_device *d, uintptr_t event) {
+  CALL(d, cuEventSynchronize((CUevent)event));
+}
+
+CUresult dsconv_cuda_event_query(const dsconv_cuda_device *d, uintptr_t event) {
+  CALL(d, cuEventQuery((CUevent)event));
+}
+
+CUresult dsconv_cuda_alloc(const dsconv_cuda_device *d, size_t size, CUdeviceptr *address) {
+  CALL(d, cuMemAlloc(address, size));
+}
+
+CUresult dsconv_cuda_free(const dsconv_cuda_device *d, CUdeviceptr address) { CALL(d, cuMemFree(address)); }
+
+CUresult dsconv_cuda_memory(const dsconv_cuda_device *d, size_t *free, size_t *total) {
+  CALL(d, cuMemGetInfo(free, total));
+}
+
+CUresult dsconv_cuda_alloc_pinned(const dsconv_cuda_device *d, size_t size, void **address) {
+  CALL(d, cuMemHostAlloc(address, size, DSCONV_CUDA_PORTABLE));
+}
+
+CUresult dsconv_cuda_free_pinned(const dsconv_cuda_device *d, void *address) {
+  CALL(d, cuMemFreeHost(address));
+}
+
+CUresult dsconv_cuda_to_device(const dsconv_cuda_device *d, CUdeviceptr to, const void *from, size_t size,
+                               uintptr_t stream) {
+  CALL(d, cuMemcpyHtoDAsync(to, from, size, (CUstream)stream));
+}
+
+CUresult dsconv_cuda_to_host(const dsconv_cuda_device *d, void *to, CUdeviceptr from, size_t size,
+                             uintptr_t stream) {
+  CALL(d, cuMemcpyDtoHAsync(to, from, size, (CUstream)stream));
+}
+
+CUresult dsconv_cuda_copy(const dsconv_cuda_device *d, CUdeviceptr to, CUdeviceptr from, size_t size,
+                          uintptr_t stream) {
+  CALL(d, cuMemcpyDtoDAsync(to, from, size, (CUstream)stream));
+}
+
+CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned char value, size_t count,
+                          uintptr_t stream) {
+  CALL(d, cuMemsetD8Async(to, value, count, (CUstream)stream));
+}
+
+CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t value, size_t count,
+                           uintptr_t stream) {
+  CALL(d, cuMemsetD32Async(to, value, count, (CUstream)stream));
+}
+
+CUresult dsconv_cuda_module_new(const dsconv_cuda_device *d, const void *image, uintptr_t *module) {
+  CALL(d, cuModuleLoadData((CUmodule *)module, image));
+}
+
+CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, uintptr_t module) {
+  CALL(d, cuModuleUnload((CUmodule)module));
+}
+
+CUresult dsconv_cuda_function(const dsconv_cuda_device *d, uintptr_t module, const char *name,
+                              uintptr_t *function) {
+  CALL(d, cuModuleGetFunction((CUfunction *)function, (CUmodule)module, name));
+}
+
+CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function, const dsconv_cuda_launch *l,
+                         char *arguments) {
+  void *pointers[DSCONV_CUDA_ARGUMENTS];
+  for (int i = 0; i < l->count; i++)
+    pointers[i] = arguments + l->offsets[i];
+  CALL(d, cuLaunchKernel((CUfunction)function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                         l->block[2], l->shared, (CUstream)l->stream, pointers, NULL));
+}

@@ -1,0 +1,86 @@
+// The calls of this package's Go code: each enters and leaves the GPU's context by itself.
+#ifndef DSCONV_CUDA_CALLS_H
+#define DSCONV_CUDA_CALLS_H
+
+#include "driver.h"
+
+// dsconv_cuda_open loads the driver's library. *opened is the driver, or NULL with the reason in why; missing
+// is set if there is no such library.
+void dsconv_cuda_open(const char *library, dsconv_cuda **opened, int *missing, char *why, size_t size);
+
+const char *dsconv_cuda_name(const dsconv_cuda *api, CUresult code);
+const char *dsconv_cuda_text(const dsconv_cuda *api, CUresult code);
+CUresult dsconv_cuda_init(const dsconv_cuda *api, int *version, int *devices);
+
+typedef struct {
+  char name[256];
+  CUuuid uuid;
+  int major, minor; // compute capability
+  size_t memory;
+} dsconv_cuda_properties;
+
+// dsconv_cuda_describe needs no context.
+CUresult dsconv_cuda_describe(const dsconv_cuda *api, int number, dsconv_cuda_properties *p);
+CUresult dsconv_cuda_retain(dsconv_cuda_device *d);
+CUresult dsconv_cuda_release(dsconv_cuda_device *d);
+dsconv_cuda_device *dsconv_cuda_new_device(const dsconv_cuda *api, int number);
+
+// Handles are passed as numbers: to Go they are no pointers, and 1, the legacy default stream, is none in C
+// either.
+CUresult dsconv_cuda_stream_new(const dsconv_cuda_device *d, uintptr_t *stream);
+CUresult dsconv_cuda_stream_free(const dsconv_cuda_device *d, uintptr_t stream);
+CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream);
+CUresult dsconv_cuda_stream_wait(const dsconv_cuda_device *d, uintptr_t stream, uintptr_t event);
+CUresult dsconv_cuda_event_new(const dsconv_cuda_device *d, uintptr_t *event);
+CUresult dsconv_cuda_event_free(const dsconv_cuda_device *d, uintptr_t event);
+CUresult dsconv_cuda_event_record(const dsconv_cuda_device *d, uintptr_t event, uintptr_t stream);
+CUresult dsconv_cuda_event_sync(const dsconv_cuda_device *d, uintptr_t event);
+CUresult dsconv_cuda_event_query(const dsconv_cuda_device *d, uintptr_t event);
+
+CUresult dsconv_cuda_alloc(const dsconv_cuda_device *d, size_t size, CUdeviceptr *address);
+CUresult dsconv_cuda_free(const dsconv_cuda_device *d, CUdeviceptr address);
+CUresult dsconv_cuda_memory(const dsconv_cuda_device *d, size_t *free, size_t *total);
+CUresult dsconv_cuda_alloc_pinned(const dsconv_cuda_device *d, size_t size, void **address);
+CUresult dsconv_cuda_free_pinned(const dsconv_cuda_device *d, void *address);
+CUresult dsconv_cuda_to_device(const dsconv_cuda_device *d, CUdeviceptr to, const void *from, size_t size,
+                               uintptr_t stream);
+CUresult dsconv_cuda_to_host(const dsconv_cuda_device *d, void *to, CUdeviceptr from, size_t size,
+                             uintptr_t stream);
+CUresult dsconv_cuda_copy(const dsconv_cuda_device *d, CUdeviceptr to, CUdeviceptr from, size_t size,
+                          uintptr_t stream);
+CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned char value, size_t count,
+                          uintptr_t stream);
+CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t value, size_t count,
+                           uintptr_t stream);
+
+CUresult dsconv_cuda_module_new(const dsconv_cuda_device *d, const void *image, uintptr_t *module);
+CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, uintptr_t module);
+CUresult dsconv_cuda_function(const dsconv_cuda_device *d, uintptr_t module, const char *name,
+                              uintptr_t *function);
+
+#define DSCONV_CUDA_ARGUMENTS 16
+
+typedef struct {
+  unsigned int grid[3], block[3], shared;
+  uintptr_t stream;
+  int count; // of arguments
+  size_t offsets[DSCONV_CUDA_ARGUMENTS];
+} dsconv_cuda_launch;
+
+// dsconv_cuda_run launches a kernel. Its arguments lie at l->offsets in the memory at arguments.
+CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function, const dsconv_cuda_launch *l,
+                         char *arguments);
+
+typedef struct dsconv_cuda_pool dsconv_cuda_pool;
+
+// A pool holds the GPU's context until it is closed and all its blocks were released.
+CUresult dsconv_cuda_pool_new(dsconv_cuda_device *d, size_t size, dsconv_cuda_pool **pool);
+void dsconv_cuda_pool_close(dsconv_cuda_pool *pool);
+// dsconv_cuda_pool_take returns the block that was released first, or a new one. stream waits for the work
+// that it was released after.
+CUresult dsconv_cuda_pool_take(dsconv_cuda_pool *pool, uintptr_t stream, dsconv_cuda_block **block);
+// These call the block's functions.
+void dsconv_cuda_block_release(dsconv_cuda_block *block);
+void dsconv_cuda_block_release_after(dsconv_cuda_block *block, uintptr_t stream);
+
+#endif

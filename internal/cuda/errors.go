@@ -1,0 +1,83 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that callers tell apart, by errors.Is.
+var (
+	// ErrNoDriver is returned by Open if NVIDIA's driver is not there, cannot be used, or has no GPU.
+	ErrNoDriver = errors.New("no NVIDIA GPU can be used")
+	// ErrLost is in the chain of an error after which the GPU does nothing more for this process.
+	ErrLost = errors.New("the GPU is lost to this process")
+	// ErrMemory is in the chain of an error for lack of the GPU's memory, or of pinned memory.
+	ErrMemory = errors.New("out of the GPU's memory")
+	// ErrForked is in the chain of every error in a process that was forked after CUDA had been opened.
+	ErrForked = errors.New("CUDA does not survive a fork: open it in the new process, or start that by spawn")
+)
+
+// Results of the driver, as cuda.h has them.
+const (
+	outOfMemory    = 2
+	noDevice       = 100
+	invalidDevice  = 101
+	notReady       = 600
+	driverMismatch = 803
+	notCompatible  = 804
+	unknown        = 999
+	forked         = 1000000 // DSCONV_CUDA_FORKED
+)
+
+// lost are the results after which each further call fails: the context is broken, or the GPU is gone.
+var lost = map[int]string{
+	4:   "DEINITIALIZED",
+	46:  "DEVICE_UNAVAILABLE",
+	214: "ECC_UNCORRECTABLE",
+	220: "NVLINK_UNCORRECTABLE",
+	226: "CONTAINED",
+	700: "ILLEGAL_ADDRESS",
+	702: "LAUNCH_TIMEOUT",
+	709: "CONTEXT_IS_DESTROYED",
+	710: "ASSERT",
+	714: "HARDWARE_STACK_ERROR",
+	715: "ILLEGAL_INSTRUCTION",
+	716: "MISALIGNED_ADDRESS",
+	717: "INVALID_ADDRESS_SPACE",
+	718: "INVALID_PC",
+	719: "LAUNCH_FAILED",
+	721: "TENSOR_MEMORY_LEAK",
+	999: "UNKNOWN",
+}
+
+// Error is a call of the driver that failed.
+type Error struct {
+	Code  int    // such as 2
+	Name  string // such as "CUDA_ERROR_OUT_OF_MEMORY"
+	Text  string // the driver's description
+	Doing string // what the call was for
+}
+
+func (e *Error) Error() string {
+	if e.Code == forked {
+		return fmt.Sprintf("CUDA: %s: %v", e.Doing, ErrForked)
+	}
+	text := fmt.Sprintf("CUDA: %s: %s (%s, %d)", e.Doing, e.Text, e.Name, e.Code)
+	if errors.Is(e, ErrLost) {
+		text += "; the GPU does nothing more for this process: start it again"
+	}
+	return text
+}
+
+// Is makes errors.Is find ErrLost, ErrMemory and ErrForked.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrLost:
+		return lost[e.Code] != ""
+	case ErrMemory:
+		return e.Code == outOfMemory
+	case ErrForked:
+		return e.Code == forked
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+//go:build linux && cgo
+
+package cuda
+
+/*
+#include "calls.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Pool lends blocks of the GPU's memory, all of one size. Unlike other memory a block may be released by C code on
+// any thread, after the pool and the Device were closed, and while the process ends.
+type Pool struct {
+	device *Device
+	size   int
+	lock   sync.Mutex
+	c      *C.dsconv_cuda_pool // nil once closed
+}
+
+// NewPool creates a pool of blocks of size bytes. Close it.
+func (d *Device) NewPool(size int) (*Pool, error) {
+	if size < 1 {
+		return nil, errSize
+	}
+	p := &Pool{device: d, size: size}
+	if err := d.driver.check(C.dsconv_cuda_pool_new(d.c, C.size_t(size), &p.c), "create a pool of the GPU's memory"); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Take lends the block that was released first, or a new one if none is free. Work that stream, a CUstream, gets from
+// now on may write to it. Release it.
+func (p *Pool) Take(stream uintptr) (*Block, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.c == nil {
+		return nil, errors.New("CUDA: the pool is closed")
+	}
+	b := &Block{}
+	code := C.dsconv_cuda_pool_take(p.c, C.uintptr_t(stream), &b.c)
+	if err := p.device.driver.check(code, "allocate %d bytes of the GPU's memory", p.size); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close frees the blocks that are not lent; the others are freed when they are released. It may be called twice.
+func (p *Pool) Close() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.c != nil {
+		C.dsconv_cuda_pool_close(p.c)
+		p.c = nil
+	}
+}
+
+// Block is memory of a Pool. Release it once, by one of its methods or by C code.
+type Block struct{ c *C.dsconv_cuda_block }
+
+// Address is where the memory is.
+func (b *Block) Address() Address { return Address(b.c.address) }
+
+// Release gives the block back. Nothing may use it any more.
+func (b *Block) Release() { C.dsconv_cuda_block_release(b.c) }
+
+// ReleaseAfter gives the block back for use after all work that stream, a CUstream, has by now. It does not wait.
+func (b *Block) ReleaseAfter(stream uintptr) {
+	C.dsconv_cuda_block_release_after(b.c, C.uintptr_t(stream))
+}
+
+// C is the block's dsconv_cuda_block (driver.h). It is freed at some time after it was released.
+func (b *Block) C() unsafe.Pointer { return unsafe.Pointer(b.c) }
+
+// String names the block in a test's message.
+func (b *Block) String() string { return fmt.Sprintf("block at %#x", uint64(b.c.address)) }

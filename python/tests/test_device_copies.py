@@ -1,0 +1,163 @@
+"""Batches on a CUDA device: streams, events and the life of memory, on the device of fake_cuda."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dsconv
+import numpy as np
+import pytest
+from dsconv import _batch_memory, _device, _tensors
+from dsconv import transforms as T
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import fake_cuda  # noqa: E402
+
+CROP = "centercrop:32"
+
+
+@pytest.fixture(params=["side", "default"])
+def cuda(request: pytest.FixtureRequest) -> Iterator[fake_cuda.FakeCuda]:
+    with fake_cuda.FakeCuda(request.param) as fake:
+        yield fake
+    _device.side_stream.cache_clear()
+
+
+def negative(image: Any) -> Any:
+    return 1 - torch.from_numpy(np.array(image)).permute(2, 0, 1).float() / 255
+
+
+def rows(samples: list[Any]) -> dict[str, Any]:
+    return {"images": [image for image, _ in samples], "labels": (torch.tensor([label for _, label in samples]),)}
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "native": {"transforms": CROP},
+    "floats": {"transforms": "centercrop:32,normalize"},
+    "channels_last": {"transforms": CROP, "memory_format": torch.channels_last, "dtype": "float16"},
+    "views": {"views": ["centercrop:32", "centercrop:16"]},
+    "Python": {"transforms": [T.CenterCrop(32), negative]},
+    "collate_fn": {"transforms": CROP, "collate_fn": rows},
+    "pageable": {"transforms": CROP, "pin_memory": False},
+    "texts": {"transforms": CROP, "fields": ("key", "image", "index")},
+    "synchronous": {"transforms": CROP, "num_workers": 0},
+}
+
+
+def flat(batch: Any) -> list[Any]:
+    return torch.utils._pytree.tree_flatten(batch)[0]
+
+
+def train(cuda: fake_cuda.FakeCuda, loader: Any) -> list[list[Any]]:
+    """What the steps of a training saw, each of which drops its batch at once."""
+    seen = []
+    for batch in loader:
+        seen.append([cuda.read(v) if isinstance(v, torch.Tensor) else v for v in flat(batch)])
+        del batch
+    cuda.synchronize()
+    return seen
+
+
+def equal(got: list[list[Any]], want: list[list[Any]]) -> bool:
+    if [len(batch) for batch in got] != [len(batch) for batch in want]:
+        return False
+    pairs = [(a, b) for x, y in zip(got, want) for a, b in zip(x, y)]
+    return all(torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b for a, b in pairs)
+
+
+def on_cpu(packed: Path, **options: Any) -> list[list[Any]]:
+    loader = dsconv.Loader(packed, 7, seed=3, shuffle=True, **{**options, "pin_memory": False})
+    return [flat(batch) for batch in loader]
+
+
+def loader(packed: Path, **options: Any) -> Any:
+    return dsconv.Loader(packed, 7, seed=3, shuffle=True, device="cuda", **{"num_workers": 2, **options})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_batches_arrive_whole(packed: Path, cuda: fake_cuda.FakeCuda, kind: str) -> None:
+    asked = loader(packed, **KINDS[kind])
+    first = train(cuda, asked)
+    with cuda.own():
+        assert equal(first, on_cpu(packed, **KINDS[kind]))
+    second = [flat(batch) for batch in asked]  # kept to the end
+    assert all(v.is_cuda for batch in second for v in batch if isinstance(v, torch.Tensor))
+    assert len(train(cuda, asked)) == 7
+    assert len(cuda.streams) == 2, "a stream of its own for each epoch keeps its memory from the others"
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"pageable"}))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_host_does_not_wait(packed: Path, cuda: fake_cuda.FakeCuda, kind: str) -> None:
+    for _ in loader(packed, **KINDS[kind]):
+        pass
+    assert cuda.waits == 0
+
+
+def test_pageable_memory_makes_the_host_wait(packed: Path, cuda: fake_cuda.FakeCuda) -> None:
+    for _ in loader(packed, transforms=CROP, pin_memory=False):
+        pass
+    assert cuda.waits > 0
+
+
+def test_the_next_batch_is_copied_meanwhile(packed: Path) -> None:
+    with fake_cuda.FakeCuda("side") as cuda:
+        batches = iter(loader(packed, transforms=CROP))
+        next(batches)
+        side = cuda.streams[1]
+        assert (side.queued, side.done) == (4, 2)  # images and labels of two batches, the first of which is waited for
+        del batches
+    _device.side_stream.cache_clear()
+
+
+def test_a_loop_that_ends_early_leaves_nothing(packed: Path, cuda: fake_cuda.FakeCuda) -> None:
+    for images, _ in loader(packed, transforms=CROP):
+        first = cuda.read(images)
+        break
+    del images, _
+    cuda.synchronize()
+    cuda.collect()
+    cuda.synchronize()
+    with cuda.own():
+        assert equal([[first]], [on_cpu(packed, transforms=CROP)[0][:1]])
+    assert not cuda.released and all((m.bytes == fake_cuda.CANARY).all() for m in cuda.memory.values())
+
+
+class _Ring(_batch_memory.Pinned):
+    """Pinned memory that is used again as soon as Python has dropped it, although a copy from it may run."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.free: deque[_batch_memory.Block] = deque()
+
+    def new(self) -> _batch_memory.Block:
+        return self.free.popleft() if self.free else super().new()
+
+    def lend(self, block: _batch_memory.Block) -> Any:
+        self.free.append(block)
+        return block.owner
+
+
+BROKEN = {
+    "no wait for the copy": ("side", fake_cuda.Stream, "wait_event", lambda self, event: None),
+    "an event before the copy": ("side", fake_cuda.Event, "record", lambda self, stream=None: None),
+    "no record_stream": ("default", torch.Tensor, "record_stream", lambda self, stream: None),
+    "memory that is used too early": ("side", _tensors, "Pinned", _Ring),
+}
+
+
+@pytest.mark.parametrize("mistake", BROKEN)
+def test_each_mistake_shows(packed: Path, mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    late, owner, name, wrong = BROKEN[mistake]
+    want = on_cpu(packed, transforms=CROP)
+    with fake_cuda.FakeCuda(late) as cuda:
+        monkeypatch.setattr(owner, name, wrong)
+        got = train(cuda, loader(packed, transforms=CROP))
+        monkeypatch.undo()
+    _device.side_stream.cache_clear()
+    assert not equal(got, want)
