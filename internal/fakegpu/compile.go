@@ -28,7 +28,7 @@ func sources() string {
 // hashSources returns a hash of all C files that the libraries are made of, and of how they are compiled.
 func hashSources() (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, flags)
+	fmt.Fprintln(h, flags, os.Getenv("CC"), os.Getenv("CFLAGS"))
 	for _, folder := range []string{sources(), filepath.Join(sources(), "../../gpudecode/kernels")} {
 		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !strings.Contains(".c.h.go", filepath.Ext(path)) {
@@ -71,8 +71,9 @@ func compile(output, folder string, more ...string) error {
 	if cc == "" {
 		cc = "cc"
 	}
-	args := append([]string{"-std=gnu11", "-O1", "-g", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,nodelete",
+	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,nodelete",
 		"-Wl,-soname," + filepath.Base(output), "-o", output}, flags...)
+	args = append(args, strings.Fields(os.Getenv("CFLAGS"))...)
 	args = append(append(append(args, files...), more...), "-lpthread")
 	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(output), err, out)

@@ -54,6 +54,7 @@ func Load(t testing.TB, modes string) string {
 		open(t, filepath.Join(dir, NVJPEG))
 	}
 	loaded.Unlock()
+	Violations()
 	Set(modes)
 	t.Cleanup(func() {
 		if text, n := Violations(); n > 0 {
@@ -67,7 +68,7 @@ func Load(t testing.TB, modes string) string {
 	return filepath.Join(dir, NVJPEG)
 }
 
-// Set replaces the modes, sets all counts to zero and makes a lost GPU work again. Load must have been called.
+// Set replaces the modes, sets what Count counts to zero and makes a lost GPU work again. Load must have been called.
 func Set(modes string) {
 	text := C.CString(modes)
 	defer C.free(unsafe.Pointer(text))
