@@ -47,7 +47,10 @@ func open(t testing.TB, path string) unsafe.Pointer {
 // must not run in parallel with each other.
 func Load(t testing.TB, modes string) string {
 	t.Helper()
-	dir := Build(t)
+	dir, err := buildsChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	loaded.Lock()
 	if loaded.library == nil {
 		loaded.library = open(t, filepath.Join(dir, CUDA))

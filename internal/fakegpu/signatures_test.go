@@ -7,25 +7,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/dsconv/dsconv/internal/cuda/cudatest"
 )
 
-// headers returns the folders with NVIDIA's headers of a major version of CUDA, from the wheels in the virtual
-// environment of DSCONV_PYTHON.
-func headers(t *testing.T, folders ...string) []string {
-	python := os.Getenv("DSCONV_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_PYTHON is not set")
-	}
-	var found []string
+// headers returns the folders with NVIDIA's headers of a major version of CUDA, as flags of the compiler.
+func headers(t *testing.T, folders ...string) (flags []string) {
 	for _, folder := range folders {
-		pattern := filepath.Join(filepath.Dir(python), "../lib/python3*/site-packages/nvidia", folder)
-		dirs, err := filepath.Glob(pattern)
-		if err != nil || len(dirs) == 0 {
-			t.Skipf("%s is missing: pip install --no-deps nvidia-nvjpeg nvidia-cuda-runtime", pattern)
+		dir := filepath.Join(cudatest.Packages(t), "nvidia", folder)
+		if _, err := os.Stat(dir); err != nil {
+			t.Skipf("%v: it comes with nvidia-nvjpeg and nvidia-cuda-runtime", err)
 		}
-		found = append(found, "-I"+dirs[0])
+		flags = append(flags, "-I"+dir)
 	}
-	return found
+	return flags
 }
 
 // The fakes' functions are those of NVIDIA's headers: compiled behind the headers, each definition must have the same
