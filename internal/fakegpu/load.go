@@ -47,13 +47,17 @@ func open(t testing.TB, path string) unsafe.Pointer {
 // must not run in parallel with each other.
 func Load(t testing.TB, modes string) string {
 	t.Helper()
-	dir := Build(t)
+	dir, err := buildsChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	loaded.Lock()
 	if loaded.library == nil {
 		loaded.library = open(t, filepath.Join(dir, CUDA))
 		open(t, filepath.Join(dir, NVJPEG))
 	}
 	loaded.Unlock()
+	Violations()
 	Set(modes)
 	t.Cleanup(func() {
 		if text, n := Violations(); n > 0 {
@@ -67,7 +71,7 @@ func Load(t testing.TB, modes string) string {
 	return filepath.Join(dir, NVJPEG)
 }
 
-// Set replaces the modes, sets all counts to zero and makes a lost GPU work again. Load must have been called.
+// Set replaces the modes, sets what Count counts to zero and makes a lost GPU work again. Load must have been called.
 func Set(modes string) {
 	text := C.CString(modes)
 	defer C.free(unsafe.Pointer(text))

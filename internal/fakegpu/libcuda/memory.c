@@ -3,7 +3,6 @@
  * Device memory is one file in memory, mapped twice: at the device addresses, where nobody can read it, and
  * where the fake itself works on it. An allocation lies against a page that cannot be read either, the bytes
  * around it are filled and checked, and an address is never given out twice. */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
