@@ -78,7 +78,7 @@ func (r *run) openGPU() (*gpuStage, error) {
 	if r.newBatcher == nil {
 		return nil, nil
 	}
-	b, err := r.newBatcher(gpudecode.BatcherConfig{Threads: r.o.Workers, Fast: r.o.Recipe.Decode == codec.Fast})
+	b, err := r.newBatcher(gpudecode.BatcherConfig{Bytes: preprocess.MaxGPUResult, Threads: r.o.Workers, Fast: r.o.Recipe.Decode == codec.Fast})
 	if err != nil {
 		return nil, fmt.Errorf("decode on the GPU: %w", err)
 	}
