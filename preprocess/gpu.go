@@ -190,7 +190,7 @@ func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded)
 		if ok {
 			var err error
 			if out, err = g.decodeOne(ctx, &in.Values[i], &geometry, &d.fields[i]); err != nil {
-				return fmt.Errorf("decode on the GPU: %w", err)
+				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 		}
 		d.outcomes = append(d.outcomes, out)
