@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 			"harmless": harmlessCommand,
 			// fakegpu MODES replaces NVIDIA's libraries by those of internal/fakegpu.
 			"fakegpu": func(ts *testscript.TestScript, _ bool, args []string) {
-				for _, one := range fakegpu.Environment(t, strings.Join(args, ","), filepath.Join(ts.Getenv("WORK"), "violations")) {
+				for _, one := range fakegpu.Environment(t, strings.Join(args, ","), "") {
 					name, value, _ := strings.Cut(one, "=")
 					ts.Setenv(name, value)
 				}
