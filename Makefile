@@ -29,6 +29,10 @@ PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libwebp-dev:/usr/include/
 # What the tests need besides.
 TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace
 
+# NVIDIA's compiler for the GPU's kernels: another version gives other cubins.
+NVRTC         := $(BUILD)/nvrtc
+NVRTC_VERSION := 12.9.86
+
 # What packs the wheel, and what the Python package's tests need: torch, several GB.
 PACKAGING := $(BUILD)/packaging
 TORCH     := $(BUILD)/torch
@@ -71,6 +75,15 @@ wheel: deps $(PACKAGING)/.done ## build/wheel/dsconv-*.whl for any Linux with gl
 	cd python && DSCONV_ARCH=$(ARCH) DSCONV_SYSROOT=$(SYSROOT) \
 	  $(PACKAGING)/bin/python -m hatchling build -t wheel -d $(BUILD)/wheel
 	$(PACKAGING)/bin/python scripts/check-wheel $(WHEEL_FILE)
+
+$(NVRTC)/.done-$(NVRTC_VERSION): | test-deps
+	python3 -m venv $(NVRTC)
+	$(NVRTC)/bin/pip install -q --disable-pip-version-check --no-deps nvidia-cuda-nvrtc-cu12==$(NVRTC_VERSION)
+	touch $@
+
+.PHONY: cubins
+cubins: $(NVRTC)/.done-$(NVRTC_VERSION) ## compile gpudecode/kernels for every GPU, after a change there; needs no GPU
+	$(NVRTC)/bin/python scripts/cubins
 
 .PHONY: demo
 demo: build ## sample folder -> every format -> train and bench before and after
@@ -144,7 +157,7 @@ fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each
 
 .PHONY: asan
 asan: test-deps $(VENV)/.done photos ## the C code under AddressSanitizer
-	$(TEST_ENV) go test -asan ./preprocess/... ./reader/...
+	$(TEST_ENV) go test -asan ./preprocess/... ./reader/... ./gpudecode/...
 
 .PHONY: test-jpeg3
 test-jpeg3: test-deps $(VENV)/.done ## preprocess's tests with libjpeg-turbo 3, whose source is in the folder JPEG3
@@ -170,7 +183,7 @@ lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead cod
 	cd scripts/exported && $(LINT) run ./...
 	scripts/deadcode $(DEADCODE)
 	go -C scripts/exported run . $(CURDIR) # exported names that nothing else uses
-	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	cd python && $(VENV)/bin/mypy --cache-dir $(BUILD)/mypy && $(VENV)/bin/vulture
@@ -178,7 +191,7 @@ lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead cod
 .PHONY: format
 format: $(LINT) $(VENV)/.done ## format all code
 	$(LINT) fmt ./...
-	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff format .
 
 .PHONY: peers
@@ -190,6 +203,23 @@ BASE ?= HEAD
 .PHONY: compare
 compare: deps photos ## speed beside the commit BASE, result in JSON (default build/compare/result.json); WHEEL=1: Python too
 	WHEEL=$(WHEEL) JSON=$(JSON) IMAGES="$(or $(IMAGES),$(wildcard $(PHOTOS)))" scripts/compare $(BASE) $(BUILD)/compare $(ARGS)
+
+# What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
+# that runs there: make gpu-pack EXTRA="torchvision==0.26.0 pytest" GPU_PYTHON=3.12
+GPU_PYTHON ?= 3.12
+NVJPEG     := nvidia-nvjpeg==13.3.2.43
+.PHONY: gpu-pack
+gpu-pack: wheel ## build/gpu: the wheels that make gpu-check needs on a machine without a network
+	rm -rf $(BUILD)/gpu && mkdir -p $(BUILD)/gpu
+	cp $(WHEEL_FILE) $(BUILD)/gpu
+	$(PACKAGING)/bin/pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version $(GPU_PYTHON) \
+	  --platform manylinux_2_28_$(ARCH) --platform manylinux_2_17_$(ARCH) --platform manylinux2014_$(ARCH) -d $(BUILD)/gpu $(NVJPEG) $(EXTRA)
+	du -sh $(BUILD)/gpu
+
+# Such as PARTS="decode train" or ARGS="--images 1000"; OUT is the folder of the results.
+.PHONY: gpu-check
+gpu-check: ## checks and measures on a machine with a GPU, under 9 minutes; needs Python, not Go; results in OUT (bench/results)
+	python3 bench/gpu/run.py $(if $(PARTS),--parts "$(PARTS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -31,7 +31,7 @@ func (r *run) commitAll(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if j.deferred {
-			if err := r.processDeferred(j); err != nil {
+			if err := r.processDeferred(ctx, j); err != nil {
 				return err
 			}
 		}
@@ -122,8 +122,10 @@ func (r *run) commit(j *job) error {
 		r.state.Shape = slices.Clone(img.Shape)
 	}
 	r.state.Varying = r.state.Varying || !slices.Equal(r.state.Shape, img.Shape)
-	if j.warning != "" {
-		r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: j.warning})
+	for _, warning := range []string{j.warning, fallback(j.outcomes)} {
+		if warning != "" {
+			r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: warning})
+		}
 	}
 	if j.narrowed != "" {
 		r.state.addNarrowed(j.pos, j.narrowed)
@@ -132,6 +134,7 @@ func (r *run) commit(j *job) error {
 		r.state.Oriented++
 	}
 	r.state.addTiled(j.tiled, j.untiled)
+	r.state.addDecoded(j.outcomes)
 	return nil
 }
 

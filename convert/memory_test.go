@@ -57,7 +57,7 @@ func TestDeferredSampleIsCountedOnce(t *testing.T) {
 	if !r.budget.reserve(j, 1000) {
 		t.Fatal("nothing is held for the first field")
 	}
-	if err := r.processDeferred(j); err != nil || j.err != nil {
+	if err := r.processDeferred(context.Background(), j); err != nil || j.err != nil {
 		t.Fatal(err, j.err)
 	}
 	if j.reserved == 0 || r.budget.used != j.reserved {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -11,6 +12,8 @@ import (
 // New returns an ErrOptions for values that have no meaning.
 type Options struct {
 	Recipe preprocess.Recipe
+	// GPU decodes images, if Recipe.Decoder is preprocess.DecoderGPU. It is not closed.
+	GPU *gpudecode.GPU
 	// Split assigns splits to the samples. Only are the splits whose samples are written, all if it
 	// is empty.
 	Split  Splitter

@@ -88,7 +88,7 @@ func (h *outputBudget) release(j *job) {
 
 // processDeferred processes a sample that was deferred, in the goroutine that commits. It reserves
 // memory for the image, and for the copies that a writer makes of it, until it is written.
-func (r *run) processDeferred(j *job) (err error) {
+func (r *run) processDeferred(ctx context.Context, j *job) (err error) {
 	if r.deferredProc == nil {
 		if r.deferredProc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
 			return err
@@ -96,8 +96,12 @@ func (r *run) processDeferred(j *job) (err error) {
 		r.deferredProc.StopBy(&r.stop)
 	}
 	j.deferred = false
+	var failed error // not the sample's
 	if err := guard.Do(func() error {
-		if j.err = r.readSample(j, &j.in); j.err == nil {
+		if j.err = r.readSample(j, &j.in); j.err == nil && r.gpu != nil {
+			failed = r.gpu.decode(ctx, j) // one image beyond the stage's room
+		}
+		if j.err == nil && failed == nil {
 			r.processOne(r.deferredProc, j)
 		}
 		return nil
@@ -105,6 +109,9 @@ func (r *run) processDeferred(j *job) (err error) {
 		j.err = err
 		r.deferredProc.Close() // after a panic its state is unknown
 		r.deferredProc = nil
+	}
+	if r.gpu.release(j); failed != nil {
+		return failed
 	}
 	n := int64(0)
 	for i := range j.out.Values {

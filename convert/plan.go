@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
@@ -28,18 +29,21 @@ type Plan struct {
 	// Samples is the number of samples of the output if none is skipped.
 	Samples int
 
-	src    formats.Dataset
-	format formats.WritableFormat
-	o      Options
-	splits *Splits
-	order  indexList
-	counts map[string]int // of the samples in order, by split
-	files  []outputFile
-	ready  func(i int) bool    // see Version; nil if no sample is
-	change func(*formats.Info) // likewise
-	base   string              // likewise
+	src     formats.Dataset
+	format  formats.WritableFormat
+	o       Options
+	splits  *Splits
+	order   indexList
+	counts  map[string]int // of the samples in order, by split
+	files   []outputFile
+	ready   func(i int) bool    // see Version; nil if no sample is
+	unready int                 // samples that are processed
+	change  func(*formats.Info) // likewise
+	base    string              // likewise
 
 	version bool // NewVersion made it
+
+	newBatcher func(gpudecode.BatcherConfig) (batcher, error) // of the GPU; nil if the plan needs none
 
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
@@ -78,7 +82,13 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 		return nil, err
 	}
 	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}}
-	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
+	if err := p.setGPU(); err != nil {
+		return nil, err
+	}
+	if o.GPU != nil {
+		p.o.Recipe.Device = preprocess.DeviceOf(o.GPU.Info())
+	}
+	proc, err := preprocess.NewProcessor(p.o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +186,9 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 		p.expectedBytes += in.Size
 	} else {
 		p.expectedBytes += p.estimate(in.Size)
+	}
+	if !ready {
+		p.unready++
 	}
 	h.sample(in, split, ready)
 	return p.order.add(i, p.src.Len())

@@ -12,12 +12,12 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-func (r *run) readAll() {
+func (r *run) readAll(to chan<- *job) {
 	for j := range r.read {
 		start := time.Now()
 		j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
 		r.readNS.Add(int64(time.Since(start)))
-		r.process <- j
+		to <- j
 	}
 }
 
@@ -65,6 +65,7 @@ func (r *run) processAll() error {
 			}
 			r.processNS.Add(int64(time.Since(start)))
 		}
+		r.gpu.release(j)
 		j.done <- struct{}{}
 	}
 	return nil
@@ -80,7 +81,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	if j.in.Source.Hash == [16]byte{} {
 		j.in.Source.Hash = checksum.Hash(j.in.Values[img].Data)
 	}
-	j.err = proc.Process(&j.in, &j.out)
+	j.err = proc.ProcessDecoded(&j.in, j.decoded, &j.out)
 	if errors.Is(j.err, pixel.ErrPostponed) {
 		j.err, j.deferred = nil, true
 	}

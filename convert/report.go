@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/legible"
 )
@@ -56,7 +57,9 @@ type Results struct {
 	Oriented int            `json:"oriented,omitempty"` // images whose EXIF orientation is not 1
 	Tiled    int            `json:"tiled,omitempty"`    // images that got restart markers, with Encode.Tiled
 	Untiled  map[string]int `json:"untiled,omitempty"`  // images that keep their bytes then, by reason
-	Varying  bool           `json:"varying,omitempty"`  // images have more than one shape; in a Report: raw images
+	// Decoded counts what decoded the images, with preprocess.DecoderGPU.
+	Decoded *gpudecode.Counts `json:"decoded,omitempty"`
+	Varying bool              `json:"varying,omitempty"` // images have more than one shape; in a Report: raw images
 }
 
 func (s *Results) addTiled(tiled int, untiled []string) {

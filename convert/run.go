@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
@@ -35,6 +36,10 @@ type job struct {
 	started     atomic.Bool   // a worker has it
 	reserved    int64         // bytes of out, see outputBudget
 	deferred    bool          // processed when it is committed
+	// What a GPU decoded, the bytes of the gpuStage's room that it takes, and afterwards what decoded it.
+	decoded      *preprocess.Decoded
+	decodedBytes int64
+	outcomes     []gpudecode.Outcome
 }
 
 // run is one execution of a plan.
@@ -51,11 +56,14 @@ type run struct {
 	silent  bool // Progress panicked: it is not called again
 	step    Step
 
-	idle, read, process, ordered chan *job
-	budget                       outputBudget
-	stop                         pixel.Stop
-	deferredProc                 *preprocess.Processor // of the goroutine that commits, for deferred jobs
-	room                         budget.Reservation    // memory for deferred jobs
+	idle, read, decode, process, ordered chan *job
+
+	gpu *gpuStage // nil without a GPU
+
+	budget       outputBudget
+	stop         pixel.Stop
+	deferredProc *preprocess.Processor // of the goroutine that commits, for deferred jobs
+	room         budget.Reservation    // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64
@@ -193,9 +201,14 @@ func (r *run) pipeline(ctx context.Context) error {
 	if readers <= 0 {
 		readers = max(4, workers)
 	}
-	jobs := r.jobs(workers + readers)
+	var err error
+	if r.gpu, err = r.openGPU(); err != nil {
+		return err
+	}
+	defer r.gpu.close()
+	jobs := r.jobs(workers + readers + r.asking())
 	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
-	r.read, r.process = make(chan *job, jobs), make(chan *job, jobs)
+	r.read, r.decode, r.process = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
 	for range jobs {
 		r.idle <- &job{done: make(chan struct{}, 1)}
 	}
@@ -203,19 +216,12 @@ func (r *run) pipeline(ctx context.Context) error {
 	defer r.stop.When(ctx)()
 	defer r.budget.stopWith(ctx)()
 	g.Go(func() error { return r.dispatch(ctx) })
-	var reading atomic.Int64
-	reading.Store(int64(readers))
-	for range readers {
-		g.Go(func() error {
-			defer func() {
-				if reading.Add(-1) == 0 {
-					close(r.process)
-				}
-			}()
-			r.readAll()
-			return nil
-		})
+	to := r.process
+	if r.gpu != nil {
+		to = r.decode
+		goAll(g, r.asking(), func() error { return r.decodeAll(ctx) }, func() { close(r.process) })
 	}
+	goAll(g, readers, func() error { r.readAll(to); return nil }, func() { close(to) })
 	for range workers {
 		g.Go(r.processAll)
 	}
@@ -223,13 +229,31 @@ func (r *run) pipeline(ctx context.Context) error {
 	return g.Wait()
 }
 
+// goAll calls f in n goroutines of g, and end after the last of them.
+func goAll(g *errgroup.Group, n int, f func() error, end func()) {
+	var running atomic.Int64
+	running.Store(int64(n))
+	for range n {
+		g.Go(func() error {
+			defer func() {
+				if running.Add(-1) == 0 {
+					end()
+				}
+			}()
+			return f()
+		})
+	}
+}
+
 // jobs returns the number of jobs: many for small samples, so that a sync of the disk does not
 // stop the readers; few for large ones, to save memory.
 func (r *run) jobs(goroutines int) int {
 	const memory = 8 << 20
-	each := max(1, (r.Bytes+r.expectedBytes)/int64(max(1, r.Len())))
-	return max(goroutines+2, int(min(memory/each, 512)))
+	return max(goroutines+2, int(min(memory/r.jobBytes(), 512)))
 }
+
+// jobBytes is about the bytes of the images of a job.
+func (r *run) jobBytes() int64 { return max(1, (r.Bytes+r.expectedBytes)/int64(max(1, r.Len()))) }
 
 func (r *run) dispatch(ctx context.Context) error {
 	defer close(r.ordered)

@@ -63,6 +63,9 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	} else if err := p.addFiles(v.Files); err != nil {
 		return nil, err
 	}
+	if err := p.setVersionGPU(); err != nil {
+		return nil, err
+	}
 	p.interval = p.checkpointInterval()
 	return p, p.copyHistory()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/misuse"
 )
 
@@ -25,6 +26,9 @@ type Options struct {
 	KeepOld bool
 	// DryRun plans the edit and changes nothing: the report tells what would be done.
 	DryRun bool
+	// GPU decodes images that are added to a dataset whose recipe has preprocess.DecoderGPU. It must be the card, and
+	// have the library, that decoded the others. It is not closed, and other datasets do not use it.
+	GPU *gpudecode.GPU
 	// Progress, if not nil, is called every 100 ms and once at the end, by one goroutine at a time. While
 	// an edit is planned, only Add calls it, if it compares images for long: see convert.StepCompare.
 	Progress func(convert.Progress)
@@ -46,5 +50,5 @@ func (o *Options) check(ctx context.Context, function string, reg formats.Regist
 
 // converting returns the options of the conversion that makes the new version.
 func (o *Options) converting() convert.Options {
-	return convert.Options{Workers: o.Workers, Memory: o.Memory, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
+	return convert.Options{GPU: o.GPU, Workers: o.Workers, Memory: o.Memory, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
 }

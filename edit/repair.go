@@ -11,11 +11,13 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/verify"
 )
@@ -106,7 +108,7 @@ func (r *repairer) plan(ctx context.Context, found *verify.Report, o convert.Opt
 		return nil, fmt.Errorf("the source: %w", err)
 	}
 	v.union.sources = append(v.union.sources, newUnionSourceAs(r.src, from, false, &v.union.meta), newUnionSourceAs(r.src, from, true, &v.union.meta))
-	if err := r.restoreAll(ctx, v, o.Workers); err != nil {
+	if err := r.restoreAll(ctx, v, &o); err != nil {
 		return nil, err
 	}
 	if len(r.found.Lost) > 0 {
@@ -168,9 +170,9 @@ func isDamaged(file string, damage []formats.Damage) bool {
 }
 
 // restoreAll reads the samples in damaged files, and restores the damaged ones from the source.
-func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) error {
+func (r *repairer) restoreAll(ctx context.Context, v *version, o *convert.Options) error {
 	var lost []int32
-	err := parallel.Each(ctx, len(r.suspect), workers, func() (func(int) error, func(), error) {
+	err := parallel.Each(ctx, len(r.suspect), o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(k int) error {
 			i := r.suspect[k]
@@ -200,28 +202,76 @@ func (r *repairer) restoreAll(ctx context.Context, v *version, workers int) erro
 	if err != nil {
 		return err
 	}
-	err = parallel.Each(ctx, len(lost), workers, func() (func(int) error, func(), error) {
+	gpu, closeGPU, err := r.openGPU(o, len(lost))
+	if err != nil {
+		return err
+	}
+	defer closeGPU()
+	err = parallel.Each(ctx, len(lost), o.Workers, func() (func(int) error, func(), error) {
 		proc, err := preprocess.NewProcessor(r.recipe, r.src.Meta().Schema)
 		if err != nil {
 			return nil, nil, err
 		}
-		var s, out formats.Sample
-		return func(k int) error { return r.restoreOne(&v.union.samples[lost[k]], &infos[k], at[k], proc, &s, &out) }, proc.Close, nil
+		p := &processor{ctx: ctx, gpu: gpu, Processor: proc}
+		return func(k int) error { return r.restoreOne(&v.union.samples[lost[k]], &infos[k], at[k], p) }, proc.Close, nil
 	})
 	slices.Sort(r.found.Restored)
 	slices.SortFunc(r.found.Lost, func(a, b Lost) int { return cmp.Compare(a.Key, b.Key) })
 	return err
 }
 
+// processor processes samples of the source for one goroutine.
+type processor struct {
+	*preprocess.Processor
+	ctx     context.Context
+	gpu     *preprocess.GPUDecoder // nil if the recipe does not decode on a GPU
+	decoded preprocess.Decoded
+	s, out  formats.Sample
+	failed  error // of the GPU, not of a sample
+}
+
+// process processes p.s to p.out.
+func (p *processor) process() error {
+	if p.gpu != nil {
+		if p.failed = p.gpu.Decode(p.ctx, &p.s, &p.decoded); p.failed != nil {
+			return p.failed
+		}
+	}
+	return p.ProcessDecoded(&p.s, &p.decoded, &p.out)
+}
+
+// openGPU returns what decodes lost samples on a GPU, nil if the recipe does not or nothing is lost.
+func (r *repairer) openGPU(o *convert.Options, lost int) (_ *preprocess.GPUDecoder, closeGPU func(), err error) {
+	switch {
+	case lost == 0 || r.recipe.Decoder != preprocess.DecoderGPU:
+		return nil, func() {}, nil
+	case o.GPU == nil:
+		return nil, nil, fmt.Errorf("%s: %w", r.target.path, convert.ErrNoGPU)
+	}
+	if err := r.recipe.Device.Check(o.GPU.Info()); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", r.target.path, err)
+	}
+	b, err := o.GPU.NewBatcher(gpudecode.BatcherConfig{Threads: o.Workers, Fast: r.recipe.Decode == codec.Fast})
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := preprocess.NewGPUDecoder(r.recipe, r.src.Meta().Schema, b)
+	if err != nil {
+		b.Close()
+		return nil, nil, err
+	}
+	return d, b.Close, nil
+}
+
 // restoreOne sets to to sample at of the source, or records that the damaged sample in is lost.
-func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, proc *preprocess.Processor, s, out *formats.Sample) error {
+func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, p *processor) error {
 	var it unionSample
 	err := guard.Do(func() (err error) {
-		it, err = r.restore(proc, in, at, s, out)
+		it, err = r.restore(p, in, at)
 		return err
 	})
 	// An error that is not the sample's fault must not make the user remove the sample.
-	if panicked := new(guard.PanicError); pixel.EndsRun(err) || errors.As(err, &panicked) {
+	if panicked := new(guard.PanicError); pixel.EndsRun(err) || errors.As(err, &panicked) || p.failed != nil {
 		return fmt.Errorf("key %q: %w", in.Key, err)
 	}
 	r.mu.Lock()
@@ -236,11 +286,11 @@ func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, proc *p
 }
 
 // restore builds the sample in from sample at of the source.
-func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, at int, s, out *formats.Sample) (unionSample, error) {
+func (r *repairer) restore(p *processor, in *formats.Info, at int) (unionSample, error) {
 	if at < 0 {
 		return unionSample{}, errors.New("it is not in the source")
 	}
-	it := unionSample{source: 1, index: int32(at), change: r.manifestChange(in)}
+	it, s := unionSample{source: 1, index: int32(at), change: r.manifestChange(in)}, &p.s
 	if err := r.src.Read(at, s); err != nil {
 		return it, err
 	}
@@ -249,10 +299,10 @@ func (r *repairer) restore(proc *preprocess.Processor, in *formats.Info, at int,
 		it.source = 2
 		return it, nil
 	}
-	if err := proc.Process(s, out); err != nil {
+	if err := p.process(); err != nil {
 		return it, err
 	}
-	if checksum.SampleChecksum(schema, out) != in.Checksum {
+	if checksum.SampleChecksum(schema, &p.out) != in.Checksum {
 		return it, errors.New("the source has changed since it was packed")
 	}
 	return it, nil

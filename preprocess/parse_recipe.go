@@ -30,5 +30,8 @@ func ParseRecipe(m map[string]string) (r Recipe, err error) {
 	parse("strict", func(v string) (err error) { r.Strict, err = strconv.ParseBool(v); return err })
 	parse("strip", func(v string) (err error) { r.Strip, err = strconv.ParseBool(v); return err })
 	text("check", &r.Check)
+	if m[decoderKey] == string(DecoderGPU) {
+		r.Decoder, r.Device = DecoderGPU, recordedDevice(m)
+	}
 	return r, err
 }

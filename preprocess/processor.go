@@ -118,7 +118,13 @@ func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untile
 // of the main image, whatever their own size. Masks are scaled with the nearest filter, keep their
 // channels and depth, and are written raw if the images are, otherwise as PNG. Boxes are scaled,
 // shifted and clipped to the image. An error names the field.
-func (p *Processor) Process(in, out *formats.Sample) error {
+//
+// A recipe with DecoderGPU needs ProcessDecoded.
+func (p *Processor) Process(in, out *formats.Sample) error { return p.ProcessDecoded(in, nil, out) }
+
+// ProcessDecoded is Process for a sample whose images a GPUDecoder of the same recipe decoded to d. Those that it left
+// out are decoded here. d may be nil if the recipe's Decoder is not DecoderGPU.
+func (p *Processor) ProcessDecoded(in *formats.Sample, d *Decoded, out *formats.Sample) error {
 	switch {
 	case p == nil || p.tools == nil:
 		return fmt.Errorf("preprocess: Process: the Processor did not come from NewProcessor, or %w", formats.ErrClosed)
@@ -126,6 +132,8 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		return errors.New("preprocess: Process: one of the samples is nil")
 	case in == out:
 		return errors.New("preprocess: Process: in and out are the same sample: pass another one")
+	case d == nil && p.recipe.Decoder == DecoderGPU:
+		return errors.New("preprocess: Process: the recipe decodes on a GPU: decode the sample by a GPUDecoder, and use ProcessDecoded")
 	}
 	p.warning, p.narrowed, p.orientation, p.tiled, p.untiled = "", "", 1, 0, p.untiled[:0]
 	if len(in.Values) != len(p.schema) {
@@ -139,7 +147,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		return p.passThrough(in, out)
 	}
 	var g geometry
-	if err := p.processImage(&out.Values[p.image], &in.Values[p.image], p.schema[p.image].Kind, &g); err != nil {
+	if err := p.processImage(&out.Values[p.image], &in.Values[p.image], d.of(p.image), p.schema[p.image].Kind, &g); err != nil {
 		return fmt.Errorf("field %s: %w", p.schema[p.image].Name, err)
 	}
 	for i, f := range p.schema {
@@ -147,7 +155,7 @@ func (p *Processor) Process(in, out *formats.Sample) error {
 		switch {
 		case i == p.image:
 		case f.Kind == formats.Image || f.Kind == formats.Mask:
-			err = p.processImage(&out.Values[i], &in.Values[i], f.Kind, &g)
+			err = p.processImage(&out.Values[i], &in.Values[i], d.of(i), f.Kind, &g)
 		case f.Kind == formats.Boxes:
 			err = g.boxes(&out.Values[i], &in.Values[i])
 		default:
@@ -278,9 +286,9 @@ func (p *Processor) warn(what string) error {
 	return nil
 }
 
-// processImage decodes, turns, scales and encodes one image or mask. The main image comes first and
-// decides g.
-func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *geometry) error {
+// processImage decodes, turns, scales and encodes one image or mask, or only does what a GPU left to do of it. The main
+// image comes first and decides g.
+func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind formats.Kind, g *geometry) error {
 	o := inner.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
@@ -298,44 +306,63 @@ func (p *Processor) processImage(out, in *formats.Value, kind formats.Kind, g *g
 		o.MinH, o.MinW = pixel.OrientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()
-	if err := p.reserve(in, o, g, enc, filter); err != nil {
+	if err := p.reserve(in, gpu, o, g, enc, filter); err != nil {
 		return err
 	}
-	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
+	m, area, err := p.pixels(in, gpu, o)
+	if err != nil {
 		return err
+	}
+	m, err = p.transform(m, area, g, g.scale && (gpu == nil || !gpu.scaled), filter)
+	if err != nil {
+		return err
+	}
+	return p.encoder.Encode(out, m, inner.Encode(enc), int(p.recipe.Zstd))
+}
+
+// pixels returns the pixels of an image: those that a GPU decoded, or else decoded here, and where the image lies in
+// them.
+func (p *Processor) pixels(in *formats.Value, gpu *decodedImage, o inner.DecodeOptions) (*pixel.Image, pixel.Area, error) {
+	if gpu != nil {
+		return &gpu.pixels, pixel.Area{X1: float64(gpu.pixels.W), Y1: float64(gpu.pixels.H)}, nil
+	}
+	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
+		return nil, pixel.Area{}, err
 	}
 	if how := p.decoder.Narrowed(); how != "" {
 		p.narrowed = how
 	}
-	if err := p.warn(p.decoder.Warning()); err != nil {
-		return err
-	}
+	return &p.decoded, p.decoder.Area(), p.warn(p.decoder.Warning())
+}
+
+// transform turns, scales and cuts m, a decoded image whose area is the source's, as g says. scale is false if m is
+// scaled already.
+func (p *Processor) transform(m *pixel.Image, area pixel.Area, g *geometry, scale bool, filter pixel.Filter) (*pixel.Image, error) {
 	p.dropUsed()
-	area := p.decoder.Area().Oriented(p.decoded.H, p.decoded.W, g.orientation)
-	m := &p.decoded
+	area = area.Oriented(m.H, m.W, g.orientation)
 	if g.orientation != 1 {
 		if err := pixel.Orient(&p.turned, m, g.orientation); err != nil {
-			return err
+			return nil, err
 		}
 		m = &p.turned
 		p.dropUsed(&p.decoded)
 	}
 	switch {
-	case g.scale:
+	case scale:
 		if err := p.resizer.ResizeRegion(&p.scaled, m, pixel.Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
-			return err
+			return nil, err
 		}
 		m = &p.scaled
 	case g.cut:
 		if err := m.Crop(&p.scaled, g.keep); err != nil {
-			return err
+			return nil, err
 		}
 		m = &p.scaled
 	}
 	if m == &p.scaled {
 		p.dropUsed(&p.decoded, &p.turned)
 	}
-	return p.encoder.Encode(out, m, inner.Encode(enc), int(p.recipe.Zstd))
+	return m, nil
 }
 
 // planGeometry plans the geometry of a sample's images by the header of the main one.

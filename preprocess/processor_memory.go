@@ -25,8 +25,8 @@ func (r Resize) maxOutputPixels() int {
 }
 
 // reserve plans the memory of an image's processing, without decoding, and asks ReserveOutput for
-// that of the result.
-func (p *Processor) reserve(v *formats.Value, o inner.DecodeOptions, g *geometry, enc codec.EncodeOptions, f pixel.Filter) error {
+// that of the result. If a GPU decoded the image, gpu has the pixels, whose memory is the caller's.
+func (p *Processor) reserve(v *formats.Value, gpu *decodedImage, o inner.DecodeOptions, g *geometry, enc codec.EncodeOptions, f pixel.Filter) error {
 	h, err := p.decoder.Inspect(v)
 	if err != nil {
 		return err
@@ -42,7 +42,10 @@ func (p *Processor) reserve(v *formats.Value, o inner.DecodeOptions, g *geometry
 	if o.Indices && h.Palette {
 		c = 1
 	}
-	w := newMemoryEstimate(v, h, o, budget.ImageBytes(h.H, h.W, c*d.Size()))
+	w := memoryEstimate{}
+	if gpu == nil {
+		w = newMemoryEstimate(v, h, o, budget.ImageBytes(h.H, h.W, c*d.Size()))
+	}
 	if g.orientation != 1 {
 		w.step(w.last, 0)
 	}
@@ -51,13 +54,18 @@ func (p *Processor) reserve(v *formats.Value, o inner.DecodeOptions, g *geometry
 	if g.scale || g.cut {
 		outH, outW = g.keep.H, g.keep.W
 		scaling := int64(0)
-		if g.scale {
+		if g.scale && (gpu == nil || !gpu.scaled) {
 			scaling = resample.ResizeMemory(th, tw, g.h, g.w, c, g.keep, f, d)
 		}
 		w.step(budget.ImageBytes(outH, outW, c*d.Size()), scaling)
 	}
 	w.step(0, inner.Encode(enc).Memory(outH, outW, c, d))
 	p.chooseBuffers(w, len(v.Data), o.MaxPixels)
+	if gpu != nil {
+		if err := p.reservation.ReserveImage(w.decoding, len(v.Data), o.MaxPixels); err != nil {
+			return err
+		}
+	}
 	if out := budget.ImageBytes(outH, outW, c*d.Size()); enc.Encoding == formats.Raw && p.recipe.Zstd == 0 && p.ReserveOutput != nil &&
 		out > max(budget.UnreservedOutput, budget.Allowance(len(v.Data))) && !p.ReserveOutput(out) {
 		return pixel.ErrPostponed

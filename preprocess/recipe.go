@@ -95,6 +95,10 @@ type Recipe struct {
 	Check Check
 	// Decode is how JPEGs are decoded; codec.Fast scales them down as far as the new size allows.
 	Decode codec.Mode
+	// Decoder says where JPEGs are decoded and scaled. The pixels of DecoderGPU are near Pillow's, not equal, and
+	// depend on the Device. Masks are always decoded on the CPU.
+	Decoder Decoder
+	Device  Device // with DecoderGPU; recorded
 	// Strict treats irregular images, such as those libjpeg warns about, as damaged.
 	Strict bool
 	// Strip drops the metadata of JPEGs that Encode.Tiled rewrites, also the colour profile (ICC),
@@ -134,6 +138,12 @@ func (r Recipe) Validate() error {
 		return errors.New("strip is for the encoding jpeg-tiled: keep keeps every byte, and other encodings write no metadata")
 	case r.Passthrough() && r.fast():
 		return errors.New("decode fast is for recipes that decode: choose the encoding jpeg:90, png or raw")
+	case r.keepsPixels() && r.Decoder == DecoderGPU:
+		return errors.New("decoder gpu is for recipes that decode: choose the encoding jpeg:90, png or raw")
+	case r.Strict && r.Decoder == DecoderGPU:
+		return errors.New("strict needs the warnings of libjpeg, which decoder gpu does not give: leave out one of them")
+	case r.Decoder != DecoderGPU && r.Device != Device{}:
+		return errors.New("Recipe.Device is for DecoderGPU: leave it out")
 	case r.fast() && !jpeg.HasLibjpegTurbo:
 		return fmt.Errorf("%w: decode fast needs libjpeg-turbo, which this build lacks: build dsconv with CGO_ENABLED=1", pixel.ErrUnsupported)
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
@@ -150,7 +160,7 @@ func (r Recipe) Validate() error {
 	for _, field := range []interface {
 		encoding.TextMarshaler
 		encoding.TextUnmarshaler
-	}{&r.Resize, &r.Filter, &r.Color, &r.EXIF, &r.Check, &r.Decode} {
+	}{&r.Resize, &r.Filter, &r.Color, &r.EXIF, &r.Check, &r.Decode, &r.Decoder} {
 		text, err := field.MarshalText()
 		errs = append(errs, err, field.UnmarshalText(text))
 	}
@@ -207,6 +217,9 @@ func (r Recipe) Map() map[string]string {
 	m["decoder"], m[DecoderVersionKey] = jpeg.DecoderName, jpeg.DecoderVersion()
 	if r.keepsPixels() {
 		return m
+	}
+	if r.Decoder == DecoderGPU {
+		r.Device.record(m)
 	}
 	m["color"], m["exif"] = string(r.color()), string(r.exif())
 	if r.fast() {

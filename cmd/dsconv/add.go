@@ -45,6 +45,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
 			&cli.BoolFlag{Name: "all", Usage: "add all images of SRC to a dataset that pack --sample wrote"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
+			nvjpegFlag("`PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
@@ -74,6 +75,12 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
+	gpu, err := openEditGPU(cc, m)
+	if err != nil {
+		return err
+	}
+	defer gpu.close()
+	o.convert.GPU = gpu.GPU
 	cfg, err := packedConfig(cc, path, m, from)
 	if err != nil {
 		return err
@@ -114,7 +121,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	})
 	o.progress.end()
 	if r == nil {
-		return editError(err, false, path)
+		return editError(gpu.explain(err), false, path)
 	}
 	if err := table.finishEdit(&r.Report, err, reportFile, o); err != nil {
 		return err

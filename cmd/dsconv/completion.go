@@ -180,6 +180,7 @@ var writingValues = map[string][]string{
 	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
 	"encode":      {"keep", "jpeg-tiled", "jpeg", "png", "raw"},
 	"decode":      {"exact", "fast"},
+	"decoder":     {"cpu", "gpu"},
 	"color":       {"rgb", "gray", "keep"},
 	"exif":        {"keep", "apply"},
 	"compress":    {"zstd"},

@@ -17,7 +17,7 @@ const editExitCodes = "The dataset does not change until the new version is comp
 // editing returns the options that edits have in common.
 func (o *writeOptions) editing() edit.Options {
 	return edit.Options{
-		Workers: o.convert.Workers, Memory: o.convert.Memory, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
+		GPU: o.convert.GPU, Workers: o.convert.Workers, Memory: o.convert.Memory, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
 		DryRun: o.dryRun, Progress: o.convert.Progress, Command: o.convert.Command,
 	}
 }
@@ -98,6 +98,7 @@ func (a *editOutcome) print(c *console, r *edit.Report, labels []folder.LabelCol
 	if a.inputs != nil {
 		for _, r := range a.inputs.Datasets {
 			printTiled(c, r)
+			printDecoded(c, r)
 			printNarrowed(c, r)
 		}
 		a.inputs.SystemFolders = nil // an edit keeps the dataset's classes: ImageFolder's do not matter

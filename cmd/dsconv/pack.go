@@ -50,6 +50,11 @@ that are numbers are sorted by value. The summary says how each column was inter
 			"   jpeg         encode as jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS] says (default: " +
 			"quality 90, 4:2:0, and restart markers as in jpeg-tiled; progressive JPEGs and --no-tile have none)\n" + `   png, raw     lossless
 
+--decoder gpu decodes and scales JPEGs on an NVIDIA GPU by nvJPEG, which pip install nvidia-nvjpeg
+provides. Its pixels are close to Pillow's but not equal; the dataset records library and card,
+and only they can resume the pack or add to it. Other images, and JPEGs that the GPU cannot
+decode, are decoded on the CPU; the summary counts them.
+
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
 checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
 images into the folder for temporary files, to estimate the size.
@@ -80,6 +85,14 @@ func pack(cc *cli.Context, c *console) error {
 	o.src = args[0]
 	if err := checkTable(cc); err != nil {
 		return err
+	}
+	gpu, err := o.openGPU(cc)
+	if err != nil {
+		return err
+	}
+	if gpu != nil {
+		defer gpu.Close()
+		o.convert.GPU = gpu
 	}
 	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
 		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report,

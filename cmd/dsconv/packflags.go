@@ -31,6 +31,8 @@ func packFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-tile", Usage: "with --encode jpeg: write no restart markers, like Pillow"},
 		&cli.BoolFlag{Name: "strip", Usage: "with --encode jpeg-tiled: drop metadata except the EXIF orientation"},
 		&cli.StringFlag{Name: "decode", Value: "exact", Usage: "`MODE` of decoding JPEGs: exact (Pillow's pixels), or fast (at a reduced size if that is enough; pixels close to Pillow's)"},
+		&cli.StringFlag{Name: "decoder", Value: "cpu", Usage: "`DECODER` of JPEGs: cpu, or gpu (decode and resize on an NVIDIA GPU; pixels close to Pillow's); see above"},
+		nvjpegFlag("with --decoder gpu: `PATH` of libnvjpeg.so"),
 		&cli.StringFlag{Name: "color", Value: "rgb", Usage: "`COLOR` of images that are encoded again: rgb, gray or keep"},
 		&cli.StringFlag{Name: "exif", Value: "keep", Usage: "`ACTION` for the EXIF orientation: keep (ignore it, as ImageFolder does) or apply"},
 		&cli.IntFlag{Name: "max-pixels", Usage: "skip images of more than `N` pixels", DefaultText: "Pillow's limit"},
@@ -113,6 +115,7 @@ func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	noTile := cc.Bool("no-tile")
 	parseFlag(cc, "encode", &r.Encode, func(s string) (codec.EncodeOptions, error) { return parseEncode(s, noTile) }, &err)
 	parseText(cc, "decode", &r.Decode, &err)
+	parseText(cc, "decoder", &r.Decoder, &err)
 	parseText(cc, "filter", &r.Filter, &err)
 	parseText(cc, "color", &r.Color, &err)
 	parseText(cc, "exif", &r.EXIF, &err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
@@ -111,6 +113,7 @@ func printReport(c *console, r *convert.Report) {
 		c.printf("  %d images have an EXIF orientation that rotates or flips them (see --exif)\n", r.Oriented)
 	}
 	printTiled(c, r)
+	printDecoded(c, r)
 	printNarrowed(c, r)
 	if r.Varying {
 		c.printf("  the raw images have different shapes; --resize cover:WxH gives all images the same shape, so that a batch is read in one step\n")
@@ -123,18 +126,45 @@ func printReport(c *console, r *convert.Report) {
 // printTiled prints how many images were tiled, and why the others were not, most frequent cause
 // first.
 func printTiled(c *console, r *convert.Report) {
-	reasons := slices.Sorted(maps.Keys(r.Untiled))
-	slices.SortStableFunc(reasons, func(a, b string) int { return r.Untiled[b] - r.Untiled[a] })
-	kept := 0
-	for i, why := range reasons {
-		kept += r.Untiled[why]
-		reasons[i] = fmt.Sprintf("%d %s", r.Untiled[why], why)
-	}
+	kept, reasons := byFrequency(r.Untiled)
 	switch {
 	case kept > 0:
-		c.printf("  tiled %d of %d; %d copied: %s\n", r.Tiled, r.Tiled+kept, kept, strings.Join(reasons, ", "))
+		c.printf("  tiled %d of %d; %d copied: %s\n", r.Tiled, r.Tiled+kept, kept, reasons)
 	case r.Tiled > 0:
 		c.printf("  tiled %d of %d\n", r.Tiled, r.Tiled)
+	}
+}
+
+// byFrequency returns the sum of the counts of reasons, and a list of them, the most frequent first.
+func byFrequency[N int | int64](counts map[string]N) (sum N, list string) {
+	reasons := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	for i, why := range reasons {
+		sum += counts[why]
+		reasons[i] = fmt.Sprintf("%d %s", counts[why], why)
+	}
+	return sum, strings.Join(reasons, ", ")
+}
+
+// printDecoded prints where the images of a pack with --decoder gpu were decoded.
+func printDecoded(c *console, r *convert.Report) {
+	d := r.Decoded
+	if d == nil {
+		return
+	}
+	c.printf("  decoded: %d by the GPU's JPEG engine, %d by CUDA, %d on the CPU", d.Engine, d.CUDA, d.CPU)
+	if n, reasons := byFrequency(d.Reasons); n > 0 {
+		c.printf(" (%s)", reasons)
+	}
+	c.printf("\n")
+	failed := map[string]int64{}
+	for why, n := range d.Reasons {
+		if !gpudecode.ByKind(why) {
+			failed[why] = n
+		}
+	}
+	if n, reasons := byFrequency(failed); n > 0 {
+		c.printf("  warning: the GPU failed for %d images, which were decoded on another path: %s; another pack may give them slightly other pixels\n", n, reasons)
 	}
 }
 

@@ -27,11 +27,17 @@ func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o
 		return nil, err
 	}
 	defer src.Close()
+	gpu, err := openEditGPU(cc, m)
+	if err != nil {
+		return nil, err
+	}
+	defer gpu.close()
+	o.GPU = gpu.GPU
 	o.Progress, o.Command = show.show, c.commandLine()
 	r, err := edit.Repair(cc.Context, dsconv.Formats(), path, src, o)
 	show.end()
 	if err != nil {
-		return nil, editError(err, r != nil && !r.Published, path)
+		return nil, editError(gpu.explain(err), r != nil && !r.Published, path)
 	}
 	return &r.Repaired, nil
 }

@@ -115,7 +115,7 @@ func TestWrittenImagesAreNotTakenForTheCanary(t *testing.T) {
 		"ramp": func(i int) byte { return byte(i) }, "noise": func(int) byte { return byte(r.Uint32()) },
 	}
 	for name, at := range paint {
-		c := fill(t, 13, [3]int{900, 300, 900})
+		c := fill(t, 13, [3]int{897, 300, 900})
 		for i := range c.memory[0].Bytes {
 			c.memory[0].Bytes[i] = at(i)
 		}
@@ -124,7 +124,7 @@ func TestWrittenImagesAreNotTakenForTheCanary(t *testing.T) {
 		}
 		c.free()
 	}
-	c := fill(t, 17, [3]int{900, 300, 900})
+	c := fill(t, 17, [3]int{897, 300, 900})
 	defer c.free()
 	if c.seed = 18; c.untouched(t)[0] != 0 {
 		t.Error("the pattern of an earlier batch counts as this one's")

@@ -1,5 +1,6 @@
-// What the kernels do, for one thread at a time: plain C99, which tests and the fake driver run, and CUDA C++, which
-// `make cubins` compiles for GPUs. There are no floats: elements come from a table that the CPU computed.
+// What the kernels do, for one thread at a time: plain C99, which tests and the fake driver run, and CUDA
+// C++, which `make cubins` compiles for GPUs. There are no floats: elements come from a table that the CPU
+// computed.
 #ifndef DSCONV_KERNELS_H
 #define DSCONV_KERNELS_H
 
@@ -25,7 +26,13 @@ typedef unsigned long long uint64_t, uintptr_t;
 #endif
 
 // The element types of a batch.
-enum { DSCONV_STORE_UINT8, DSCONV_STORE_FLOAT32, DSCONV_STORE_FLOAT16, DSCONV_STORE_BFLOAT16, DSCONV_STORE_UINT16 };
+enum {
+  DSCONV_STORE_UINT8,
+  DSCONV_STORE_FLOAT32,
+  DSCONV_STORE_FLOAT16,
+  DSCONV_STORE_BFLOAT16,
+  DSCONV_STORE_UINT16
+};
 
 // The fixed point of weights: 8 bits are the result's, and 2 are for negative weights (Pillow's Resample.c).
 enum { DSCONV_WEIGHT_BITS = 32 - 8 - 2 };
@@ -33,15 +40,16 @@ enum { DSCONV_WEIGHT_BITS = 32 - 8 - 2 };
 // How many threads a block has.
 enum { DSCONV_THREADS = 256 };
 
-// One axis of a result. Pixel i is the weighted sum of taps source pixels. Its first one is word i of the launch's
-// weights from start on, its weights are the words from weights + i * taps on. With taps 0 the size stays: pixel i is
-// source pixel start + i.
+// One axis of a result. Pixel i is the weighted sum of taps source pixels. Its first one is word i of the
+// launch's weights from start on, its weights are the words from weights + i * taps on. With taps 0 the size
+// stays: pixel i is source pixel start + i.
 typedef struct {
   int64_t start, weights;
   int32_t n, taps;
 } dsconv_store_axis;
 
-// One image of a batch: a window of decoded pixels, 8 bits a channel and channels interleaved, becomes an entry.
+// One image of a batch: a window of decoded pixels, 8 bits a channel and channels interleaved, becomes an
+// entry.
 typedef struct {
   uint64_t source; // address of the window's first pixel
   uint64_t result; // address of the entry
@@ -71,8 +79,8 @@ DSCONV_DEVICE int32_t dsconv_axis_start(const dsconv_store_axis *a, const int32_
 }
 
 // dsconv_axis_span sets first and n to the source pixels of pixels i to i + count - 1.
-DSCONV_DEVICE void dsconv_axis_span(const dsconv_store_axis *a, const int32_t *weights, int32_t i, int32_t count,
-                                    int32_t *first, int32_t *n) {
+DSCONV_DEVICE void dsconv_axis_span(const dsconv_store_axis *a, const int32_t *weights, int32_t i,
+                                    int32_t count, int32_t *first, int32_t *n) {
   const int32_t last = dsconv_axis_start(a, weights, i + count - 1);
   *first = dsconv_axis_start(a, weights, i);
   *n = last + (a->taps ? a->taps : 1) - *first;
@@ -95,10 +103,10 @@ DSCONV_DEVICE int dsconv_tile_of(dsconv_store_tile *t, const dsconv_store_job *j
   return 1;
 }
 
-// dsconv_weigh is a channel of pixel i of an axis, from the pixels of which the first one's channel is at from and
-// the next are step bytes further.
-DSCONV_DEVICE uint8_t dsconv_weigh(const dsconv_store_axis *a, const int32_t *weights, int32_t i, const uint8_t *from,
-                                   int64_t step) {
+// dsconv_weigh is a channel of pixel i of an axis, from the pixels of which the first one's channel is at
+// from and the next are step bytes further.
+DSCONV_DEVICE uint8_t dsconv_weigh(const dsconv_store_axis *a, const int32_t *weights, int32_t i,
+                                   const uint8_t *from, int64_t step) {
   if (!a->taps)
     return *from;
   const int32_t *w = weights + a->weights + (int64_t)i * a->taps;
@@ -110,8 +118,8 @@ DSCONV_DEVICE uint8_t dsconv_weigh(const dsconv_store_axis *a, const int32_t *we
 }
 
 // dsconv_store_first is a thread's share of the first pass: pixels of the source become those of between.
-DSCONV_DEVICE void dsconv_store_first(const dsconv_store_job *j, const int32_t *weights, const dsconv_store_tile *t,
-                                      uint32_t thread, uint8_t *between) {
+DSCONV_DEVICE void dsconv_store_first(const dsconv_store_job *j, const int32_t *weights,
+                                      const dsconv_store_tile *t, uint32_t thread, uint8_t *between) {
   const uint8_t *source = DSCONV_POINTER(const uint8_t, j->source);
   const int32_t c = j->channels, n = t->first_width * t->first_height;
   for (int32_t i = (int32_t)thread; i < n; i += DSCONV_THREADS) {
@@ -127,8 +135,8 @@ DSCONV_DEVICE void dsconv_store_first(const dsconv_store_job *j, const int32_t *
 }
 
 // dsconv_store_element writes value v of channel k as element i of the entry.
-DSCONV_DEVICE void dsconv_store_element(const dsconv_store_job *j, const uint32_t *table, int64_t i, int32_t k,
-                                        uint8_t v) {
+DSCONV_DEVICE void dsconv_store_element(const dsconv_store_job *j, const uint32_t *table, int64_t i,
+                                        int32_t k, uint8_t v) {
   if (j->type == DSCONV_STORE_UINT8)
     DSCONV_POINTER(uint8_t, j->result)[i] = v;
   else if (j->type == DSCONV_STORE_FLOAT32)
@@ -139,9 +147,11 @@ DSCONV_DEVICE void dsconv_store_element(const dsconv_store_job *j, const uint32_
     DSCONV_POINTER(uint16_t, j->result)[i] = (uint16_t)table[256 * k + v];
 }
 
-// dsconv_store_second is a thread's share of the second pass, which writes the entry. All of the first is done.
-DSCONV_DEVICE void dsconv_store_second(const dsconv_store_job *j, const int32_t *weights, const uint32_t *table,
-                                       const dsconv_store_tile *t, uint32_t thread, const uint8_t *between) {
+// dsconv_store_second is a thread's share of the second pass, which writes the entry. All of the first is
+// done.
+DSCONV_DEVICE void dsconv_store_second(const dsconv_store_job *j, const int32_t *weights,
+                                       const uint32_t *table, const dsconv_store_tile *t, uint32_t thread,
+                                       const uint8_t *between) {
   const int32_t c = j->channels, n = t->width * t->height;
   const dsconv_store_axis *a = j->vertical_first ? &j->hor : &j->ver;
   const int64_t step = j->vertical_first ? c : (int64_t)t->first_width * c;
@@ -159,9 +169,9 @@ DSCONV_DEVICE void dsconv_store_second(const dsconv_store_job *j, const int32_t 
   }
 }
 
-// A canary: pixels that a decoder is about to write. They are filled with a pattern that depends on a seed and on
-// their place. Afterwards each run of 8 bytes that still has it was not written; a decoded image has one by chance
-// once in 2^64 runs. Runs do not cross rows, unless a row is shorter than one.
+// A canary: pixels that a decoder is about to write. They are filled with a pattern that depends on a seed
+// and on their place. Afterwards each run of 8 bytes that still has it was not written; a decoded image has
+// one by chance once in 2^64 runs. Runs do not cross rows, unless a row is shorter than one.
 typedef struct {
   uint64_t address;
   int32_t pitch;       // bytes from row to row
@@ -181,47 +191,49 @@ DSCONV_DEVICE uint64_t dsconv_pattern(uint64_t seed, uint64_t i) {
 
 // The runs of a canary lie in lines: its rows, or all of it as one line.
 typedef struct {
-  int64_t length, per_line, n; // bytes and runs of a line, all runs
+  int32_t length, per_line; // bytes and runs of a line
+  uint32_t n;               // all runs
 } dsconv_canary_runs;
 
 DSCONV_DEVICE dsconv_canary_runs dsconv_runs_of(const dsconv_canary *c) {
+  const int narrow = c->width < DSCONV_RUN;
   dsconv_canary_runs r;
-  r.length = c->width < DSCONV_RUN ? (int64_t)c->width * c->rows : c->width;
+  r.length = narrow ? c->width * c->rows : c->width;
   r.per_line = (r.length + DSCONV_RUN - 1) / DSCONV_RUN;
-  r.n = c->width < DSCONV_RUN ? r.per_line : r.per_line * c->rows;
+  r.n = (uint32_t)r.per_line * (uint32_t)(narrow ? 1 : c->rows);
   return r;
 }
 
-// dsconv_canary_run fills run i with the pattern, or reports whether it still has it. The last run of a line ends
-// where the line does, so it may overlap the one before.
-DSCONV_DEVICE int dsconv_canary_run(const dsconv_canary *c, const dsconv_canary_runs *r, uint64_t seed, int64_t i,
-                                    int fill) {
+// dsconv_canary_run fills run i with the pattern, or reports whether it still has it. The last run of a line
+// ends where the line does, so it may overlap the one before.
+DSCONV_DEVICE int dsconv_canary_run(const dsconv_canary *c, const dsconv_canary_runs *r, uint64_t seed,
+                                    uint32_t i, int fill) {
   uint8_t *base = DSCONV_POINTER(uint8_t, c->address);
-  const int64_t line = i / r->per_line, end = r->length;
-  int64_t b = i % r->per_line * DSCONV_RUN;
-  if (b + DSCONV_RUN > end)
-    b = end < DSCONV_RUN ? 0 : end - DSCONV_RUN;
+  const int narrow = c->width < DSCONV_RUN;
+  const int32_t line = (int32_t)(i / (uint32_t)r->per_line), n = dsconv_min(DSCONV_RUN, r->length);
+  const int32_t begin = dsconv_min((int32_t)(i % (uint32_t)r->per_line) * DSCONV_RUN, r->length - n);
+  uint64_t place = (uint64_t)line * (uint64_t)r->length + (uint64_t)begin;
+  uint64_t pattern = dsconv_pattern(seed, place / 8) >> (place % 8 * 8);
   int same = 1;
-  for (int64_t last = b + DSCONV_RUN < end ? b + DSCONV_RUN : end; b < last; b++) {
-    const int64_t row = c->width < DSCONV_RUN ? b / c->width : line;
-    const int64_t at = c->width < DSCONV_RUN ? b % c->width : b;
-    const uint64_t place = (uint64_t)(row * c->width + at);
-    const uint8_t want = (uint8_t)(dsconv_pattern(seed, place / 8) >> (place % 8 * 8));
+  for (int32_t b = begin; b < begin + n; b++) {
+    uint8_t *at = base + (int64_t)(narrow ? b / c->width : line) * c->pitch + (narrow ? b % c->width : b);
     if (fill)
-      base[row * c->pitch + at] = want;
+      *at = (uint8_t)pattern;
     else
-      same &= base[row * c->pitch + at] == want;
+      same &= *at == (uint8_t)pattern;
+    place++;
+    pattern = place % 8 ? pattern >> 8 : dsconv_pattern(seed, place / 8);
   }
   return same;
 }
 
-// dsconv_canary_share fills or checks a thread's share of the runs, of threads threads in all blocks of the image, and
-// returns how many still have the pattern.
-DSCONV_DEVICE uint32_t dsconv_canary_share(const dsconv_canary *c, uint64_t seed, uint32_t thread, uint32_t threads,
-                                           int fill) {
+// dsconv_canary_share fills or checks a thread's share of the runs, of threads threads in all blocks of the
+// image, and returns how many still have the pattern.
+DSCONV_DEVICE uint32_t dsconv_canary_share(const dsconv_canary *c, uint64_t seed, uint32_t thread,
+                                           uint32_t threads, int fill) {
   const dsconv_canary_runs r = dsconv_runs_of(c);
   uint32_t n = 0;
-  for (int64_t i = thread; i < r.n; i += threads)
+  for (uint32_t i = thread; i < r.n; i += threads)
     n += (uint32_t)dsconv_canary_run(c, &r, seed, i, fill);
   return n;
 }

@@ -89,24 +89,24 @@ CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t
   CALL(d, cuMemsetD32Async(to, value, count, (CUstream)stream));
 }
 
-CUresult dsconv_cuda_module_new(const dsconv_cuda_device *d, const void *image, CUmodule *module) {
-  CALL(d, cuModuleLoadData(module, image));
+CUresult dsconv_cuda_module_new(const dsconv_cuda_device *d, const void *image, uintptr_t *module) {
+  CALL(d, cuModuleLoadData((CUmodule *)module, image));
 }
 
-CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, CUmodule module) {
-  CALL(d, cuModuleUnload(module));
+CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, uintptr_t module) {
+  CALL(d, cuModuleUnload((CUmodule)module));
 }
 
-CUresult dsconv_cuda_function(const dsconv_cuda_device *d, CUmodule module, const char *name,
-                              CUfunction *function) {
-  CALL(d, cuModuleGetFunction(function, module, name));
+CUresult dsconv_cuda_function(const dsconv_cuda_device *d, uintptr_t module, const char *name,
+                              uintptr_t *function) {
+  CALL(d, cuModuleGetFunction((CUfunction *)function, (CUmodule)module, name));
 }
 
-CUresult dsconv_cuda_run(const dsconv_cuda_device *d, CUfunction function, const dsconv_cuda_launch *l,
+CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function, const dsconv_cuda_launch *l,
                          char *arguments) {
   void *pointers[DSCONV_CUDA_ARGUMENTS];
   for (int i = 0; i < l->count; i++)
     pointers[i] = arguments + l->offsets[i];
-  CALL(d, cuLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                         l->shared, (CUstream)l->stream, pointers, NULL));
+  CALL(d, cuLaunchKernel((CUfunction)function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                         l->block[2], l->shared, (CUstream)l->stream, pointers, NULL));
 }

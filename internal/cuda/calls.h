@@ -25,7 +25,8 @@ CUresult dsconv_cuda_retain(dsconv_cuda_device *d);
 CUresult dsconv_cuda_release(dsconv_cuda_device *d);
 dsconv_cuda_device *dsconv_cuda_new_device(const dsconv_cuda *api, int number);
 
-// Streams and events are passed as numbers: some, such as 1 for the legacy default stream, are no addresses.
+// Handles are passed as numbers: to Go they are no pointers, and 1, the legacy default stream, is none in C
+// either.
 CUresult dsconv_cuda_stream_new(const dsconv_cuda_device *d, uintptr_t *stream);
 CUresult dsconv_cuda_stream_free(const dsconv_cuda_device *d, uintptr_t stream);
 CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream);
@@ -52,10 +53,10 @@ CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned 
 CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t value, size_t count,
                            uintptr_t stream);
 
-CUresult dsconv_cuda_module_new(const dsconv_cuda_device *d, const void *image, CUmodule *module);
-CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, CUmodule module);
-CUresult dsconv_cuda_function(const dsconv_cuda_device *d, CUmodule module, const char *name,
-                              CUfunction *function);
+CUresult dsconv_cuda_module_new(const dsconv_cuda_device *d, const void *image, uintptr_t *module);
+CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, uintptr_t module);
+CUresult dsconv_cuda_function(const dsconv_cuda_device *d, uintptr_t module, const char *name,
+                              uintptr_t *function);
 
 #define DSCONV_CUDA_ARGUMENTS 16
 
@@ -67,7 +68,7 @@ typedef struct {
 } dsconv_cuda_launch;
 
 // dsconv_cuda_run launches a kernel. Its arguments lie at l->offsets in the memory at arguments.
-CUresult dsconv_cuda_run(const dsconv_cuda_device *d, CUfunction function, const dsconv_cuda_launch *l,
+CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function, const dsconv_cuda_launch *l,
                          char *arguments);
 
 typedef struct dsconv_cuda_pool dsconv_cuda_pool;

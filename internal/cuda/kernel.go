@@ -16,7 +16,7 @@ import (
 // Module is code that was loaded to a GPU.
 type Module struct {
 	device *Device
-	c      C.CUmodule
+	c      C.uintptr_t
 }
 
 // Load loads a cubin, a fatbin, or PTX, which need not end in a zero byte. Close the module.
@@ -39,7 +39,7 @@ func (m *Module) Close() error {
 type Function struct {
 	device *Device
 	name   string
-	c      C.CUfunction
+	c      C.uintptr_t
 }
 
 // Function finds a kernel.

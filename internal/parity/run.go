@@ -48,7 +48,8 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 	if err != nil {
 		return nil, fmt.Errorf("the dataset's recipe: %w", err)
 	}
-	recipe.Decode, recipe.Strict = codec.Exact, false // fast is a path of its own; irregular files are compared too
+	recipe.Decoder, recipe.Device = preprocess.DecoderCPU, preprocess.Device{} // the paths here are the CPU's
+	recipe.Decode, recipe.Strict = codec.Exact, false                          // fast is a path of its own; irregular files are compared too
 	chosen := choose(dst.Len(), o.Sample)
 	pairs, missing, err := match(src, dst, chosen)
 	if err != nil {

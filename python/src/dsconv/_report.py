@@ -142,6 +142,10 @@ class DatasetReport:
     transfer_seconds: float = _optional(0.0)  # per epoch
     accuracy: float | None = _optional()
     loss: float | None = _optional()
+    decoded: dict[str, int] = _optional(factory=dict)  # images by what decoded them: engine, cuda, cpu
+    step_us_per_image_without_loading: float = _optional(
+        0.0
+    )  # of whole batches; the step in `stage_us_per_image` is with
     settings: dict[str, Any] = _optional(factory=dict)  # of this dataset alone
     diagnosis: str = ""
     rounds: list[Round] = field(default_factory=list)

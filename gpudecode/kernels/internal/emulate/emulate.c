@@ -31,18 +31,20 @@ static void canary(uint32_t blocks, uint32_t block, uint32_t image, int fill, vo
   const dsconv_canary *c = DSCONV_POINTER(const dsconv_canary, argument(params, 0)) + image;
   const uint64_t seed = argument(params, 1);
   for (uint32_t i = 0; i < DSCONV_THREADS; i++) {
-    const uint32_t n = dsconv_canary_share(c, seed, block * DSCONV_THREADS + i, blocks * DSCONV_THREADS, fill);
+    const uint32_t n =
+        dsconv_canary_share(c, seed, block * DSCONV_THREADS + i, blocks * DSCONV_THREADS, fill);
     if (!fill)
       DSCONV_ADD(DSCONV_POINTER(uint32_t, argument(params, 2)) + image, n);
   }
 }
 
-int dsconv_emulate(const char *name, const uint32_t grid[3], const uint32_t block[3], uint32_t shared, void **params) {
+int dsconv_emulate(const char *name, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
+                   void **params) {
   const int is_store = strcmp(name, "dsconv_store") == 0, is_fill = strcmp(name, "dsconv_canary_fill") == 0;
   if (!is_store && !is_fill && strcmp(name, "dsconv_canary_check") != 0)
     return 500;
-  if (!grid[0] || grid[1] != 1 || !grid[2] || grid[2] > 65535 || block[0] != DSCONV_THREADS || block[1] != 1 ||
-      block[2] != 1 || shared > 48 << 10)
+  if (!grid[0] || grid[1] != 1 || !grid[2] || grid[2] > 65535 || block[0] != DSCONV_THREADS ||
+      block[1] != 1 || block[2] != 1 || shared > 48 << 10)
     return 1;
   for (uint32_t z = 0; z < grid[2]; z++)
     for (uint32_t x = 0; x < grid[0]; x++)

@@ -19,6 +19,9 @@ import "C"
 import (
 	"fmt"
 	"unsafe"
+
+	// Its cubins are of kernels.h: go sees by them that this package must be compiled again.
+	_ "github.com/dsconv/dsconv/gpudecode/kernels"
 )
 
 // The sizes of the structs that the host uploads.

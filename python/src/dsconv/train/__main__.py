@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,17 +35,26 @@ def run(asked: argparse.Namespace, settings: Settings) -> None:
     with ExitStack() as stack:
         with usage():
             world = stack.enter_context(join(asked.device))
+            if settings.pin_memory is None:
+                settings = replace(settings, pin_memory=world.device.type == "cuda")
             if asked.preset:
                 sides = experiment(asked, settings, world, stack)
             else:
-                sides = [from_dataloader.folder(Path(asked.before), settings, world)] if asked.before else []
-                sides += [from_dsconv.images(Path(path), settings, world) for path in asked.after]
+                sides = loaders(asked, settings, world)
         report = compare(sides, settings, world, print_epoch, asked.quiet)
         if world.rank > 0:
             return
         if asked.json:
             report.save(asked.json)
         print(f"\n{report}")
+
+
+def loaders(asked: argparse.Namespace, settings: Settings, world: World) -> list[Side]:
+    """The folder's side, and each dataset's."""
+    after = [from_dsconv.images(Path(path), settings, world, way) for path in asked.after for way in asked.ways]
+    # The last to be made: it may measure for seconds.
+    before = [from_dataloader.folder(Path(asked.before), settings, world)] if asked.before else []
+    return before + after
 
 
 def experiment(asked: argparse.Namespace, settings: Settings, world: World, stack: ExitStack) -> list[Side]:

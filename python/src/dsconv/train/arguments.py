@@ -12,18 +12,21 @@ from dataclasses import fields
 from dsconv._errors import Error
 from dsconv.train.models import MODELS, RATES, SIZES
 from dsconv.train.settings import Settings
+from dsconv.train.ways import Way
 
 ABOUT = """Trains the same network in the same loop with ImageFolder and torch's DataLoader, and with dsconv.
 Prints the times, loss and accuracy of each epoch. All sides start with the same weights and take turns by epochs."""
 
 EXAMPLES = """examples:
-  python -m dsconv.train --before images/ --after out.lmdb --model resnet18 --num-workers 8 --pin-memory
+  python -m dsconv.train --before images/ --after out.lmdb --model resnet18
+  python -m dsconv.train --after out.lmdb --decoder cpu --decoder gpu --precision bf16 --channels-last
   torchrun --nproc-per-node 4 -m dsconv.train --before images/ --after out.lmdb --model resnet50 --precision bf16
   python -m dsconv.train --preset tutorial --data mnist/
 """
 
 
 PROGRAM = "python -m dsconv.train"
+AUTO = "auto"  # of --num-workers
 
 
 class UsageError(ValueError):
@@ -67,17 +70,29 @@ def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settin
         parser.error(f"--json {asked.json}: it is a folder, not a file")
     if asked.json and not os.path.isdir(os.path.dirname(asked.json) or "."):
         parser.error(f"--json {asked.json}: its folder does not exist")
-    defaults = {
-        "model": "mlp" if tutorial else "resnet18",
-        "num_workers": 8 if tutorial else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4,
-    }
-    for name, value in defaults.items():
-        if getattr(asked, name) is None:
-            setattr(asked, name, value)
+    asked.ways = ways(asked, parser)
+    asked.model = asked.model or ("mlp" if tutorial else "resnet18")
+    asked.num_workers = asked.num_workers or ("8" if tutorial else AUTO)
+    if tutorial and asked.num_workers == AUTO:
+        parser.error("--preset tutorial compares numbers of workers: give --num-workers a number")
+    asked.num_workers = None if asked.num_workers == AUTO else int(asked.num_workers)
     asked.size = asked.size or (28 if tutorial else SIZES[asked.model])
     asked.lr = asked.lr or RATES[asked.model] * asked.batch_size * asked.accumulate / 256
     asked.augment = asked.augment is not False and not tutorial
     return asked, Settings(**{field.name: getattr(asked, field.name) for field in fields(Settings)})
+
+
+def ways(asked: argparse.Namespace, parser: argparse.ArgumentParser) -> list[Way]:
+    """How dsconv loads: a side of each dataset for each of them."""
+    decoders, places = asked.decoder or ["cpu"], asked.normalize or ["host"]
+    if (asked.decoder or asked.normalize) and not asked.after:
+        parser.error("--decoder and --normalize are of dsconv: give --after DATASET")
+    if asked.nvjpeg and "gpu" not in decoders:
+        parser.error("--nvjpeg PATH is for --decoder gpu")
+    found = [
+        Way(decoder, place, asked.nvjpeg if decoder == "gpu" else None) for decoder in decoders for place in places
+    ]
+    return list(dict.fromkeys(found))
 
 
 def commands() -> argparse.ArgumentParser:
@@ -145,11 +160,17 @@ def learning(group: argparse._ArgumentGroup) -> None:
 
 def loading(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--num-workers", type=count, metavar="N", help="of the DataLoader (default: number of cores; tutorial: 8)"
+        "--num-workers",
+        type=workers,
+        metavar="N",
+        help="of the DataLoader; auto: the fastest of three numbers, measured before the training "
+        "(default: auto; tutorial: 8)",
     )
-    group.add_argument("--pin-memory", action=argparse.BooleanOptionalAction, default=False, help="of the DataLoader")
     group.add_argument(
-        "--persistent-workers", action=argparse.BooleanOptionalAction, default=False, help="of the DataLoader"
+        "--pin-memory", action=argparse.BooleanOptionalAction, help="of the DataLoader (default: with a GPU)"
+    )
+    group.add_argument(
+        "--persistent-workers", action=argparse.BooleanOptionalAction, default=True, help="of the DataLoader (default)"
     )
     group.add_argument(
         "--prefetch-factor",
@@ -158,6 +179,19 @@ def loading(group: argparse._ArgumentGroup) -> None:
         help="batches to prefetch for each worker or thread (default: 2 a worker; of dsconv, 2 in all)",
     )
     group.add_argument("--threads", type=positive, metavar="N", help="of dsconv (default: number of cores)")
+    group.add_argument(
+        "--decoder",
+        choices=["cpu", "gpu"],
+        action="append",
+        help="of dsconv: what decodes JPEGs (default: cpu); repeat it to compare",
+    )
+    group.add_argument(
+        "--normalize",
+        choices=["host", "device"],
+        action="append",
+        help="of dsconv: where uint8 pixels become normalised floats (default: host); repeat it to compare",
+    )
+    group.add_argument("--nvjpeg", metavar="PATH", help="of --decoder gpu: libnvjpeg.so (default: found)")
 
 
 def positive(text: str) -> int:
@@ -167,11 +201,10 @@ def positive(text: str) -> int:
     return value
 
 
-def count(text: str) -> int:
-    value = int(text)
-    if value < 0:
+def workers(text: str) -> str:
+    if text != AUTO and int(text) < 0:
         raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return value
+    return text
 
 
 def rate(text: str) -> float:

@@ -1,4 +1,4 @@
-"""torchvision's transforms of the images, the same for all loaders."""
+"""The transforms of the images: torchvision's for the DataLoader, and dsconv's ops, which are the same."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from typing import Any
 
 # Means and standard deviations of ImageNet's channels.
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def words(size: int) -> tuple[str, str]:
+    """dsconv's ops for training and for evaluation: those that `training` and `evaluation` are translated to."""
+    return f"rrc:{size},flip,normalize", f"resize:{size * 8 // 7},centercrop:{size},normalize"
 
 
 def training(size: int) -> Any:

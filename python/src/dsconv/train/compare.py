@@ -12,9 +12,9 @@ from dsconv.train.data import Data, Side
 from dsconv.train.distributed import World
 from dsconv.train.epoch import Epoch
 from dsconv.train.learner import Learner
-from dsconv.train.loop import train
+from dsconv.train.loop import alone, train
 from dsconv.train.progress import Progress
-from dsconv.train.report import report
+from dsconv.train.report import Result, report
 from dsconv.train.settings import Settings
 from dsconv.train.trace import Board, Trace, slug
 
@@ -32,9 +32,10 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: O
             opened = [stack.enter_context(side.open()) for side in sides]
             check(sides, opened)
             check_backend(settings)
+        learners = [Learner(settings, len(data.classes), data.channels, world) for data in opened]
         turns = [
-            run(number, side, data, settings, world, stack, quiet)
-            for number, (side, data) in enumerate(zip(sides, opened), 1)
+            run(number, side, data, learner, world, stack, quiet)
+            for number, (side, data, learner) in enumerate(zip(sides, opened, learners), 1)
         ]
         epochs: list[list[Epoch]] = [[] for _ in sides]
         for number in range(1, settings.epochs + 1):
@@ -42,19 +43,30 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: O
                 done.append(next(turn))
                 if world.rank == 0:
                     on_epoch(side.name, number, done[-1])
-        samples = [data.samples for data in opened]
-    return report(sides, samples, epochs, settings, world)
+        steps = [
+            alone(learner, world, done[-1].step_seconds / done[-1].steps) for learner, done in zip(learners, epochs)
+        ]
+        results = [
+            Result(side, data.samples, summed(data.decoded(), world), done, step)
+            for side, data, done, step in zip(sides, opened, epochs, steps)
+        ]
+    return report(results, settings, world)
+
+
+def summed(counts: dict[str, int], world: World) -> dict[str, int]:
+    """The sums of the counts over all processes, which have the same names."""
+    return dict(zip(counts, map(int, world.sum(*counts.values())))) if counts else {}
 
 
 def run(
-    number: int, side: Side, data: Data, settings: Settings, world: World, stack: ExitStack, quiet: bool
+    number: int, side: Side, data: Data, learner: Learner, world: World, stack: ExitStack, quiet: bool
 ) -> Iterator[Epoch]:
     """The epochs of one side. Each runs when it is requested."""
+    settings = learner.settings
     name = f"{number}-{slug(side.name)}"
     traced = Path(settings.profile, f"{name}-rank{world.rank}.json") if settings.profile else None
     board = Board(Path(settings.tensorboard, name) if settings.tensorboard and world.rank == 0 else None)
     stack.callback(board.close)
-    learner = Learner(settings, len(data.classes), data.channels, world)
     progress = Progress(side.name, settings.epochs, shown=world.rank == 0 and not quiet, processes=world.size)
     trace = Trace(traced, world.device)
     epochs = train(learner, data, world, settings.epochs, settings.limit_batches, trace, progress)

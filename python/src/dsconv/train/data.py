@@ -28,6 +28,7 @@ class Data:
     non_blocking: bool = False  # batches are in pinned memory, so their copies need no wait
     channels: int = 3
     clock: Callable[[], dict[str, float]] = dict  # seconds so far of read, decode, augment, collate, if known
+    decoded: Callable[[], dict[str, int]] = dict  # images so far by what decoded them, if a GPU may
 
 
 @dataclass(frozen=True)

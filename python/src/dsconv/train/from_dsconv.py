@@ -17,25 +17,34 @@ from dsconv.train.data import Data, Side
 from dsconv.train.distributed import World
 from dsconv.train.from_dataloader import VAL
 from dsconv.train.settings import Settings
+from dsconv.train.ways import Way
+
+ORDINARY = Way()
 
 
-def images(path: Path, settings: Settings, world: World) -> Side:
+def images(path: Path, settings: Settings, world: World, way: Way = ORDINARY) -> Side:
     """A dataset, with the same transforms as for ImageFolder."""
-    plain = augment.evaluation(settings.size)
-    train = augment.training(settings.size) if settings.augment else plain
-    return dataset(os.fspath(path), path, settings, world, (train, plain))
+    train, plain = augment.words(settings.size)
+    name = f"{path} ({way})" if str(way) else os.fspath(path)
+    return dataset(name, path, settings, world, (train if settings.augment else plain, plain), way=way)
 
 
 def dataset(
-    name: str, path: Path, settings: Settings, world: World, transforms: tuple[Any, Any], color: str = "rgb"
+    name: str,
+    path: Path,
+    settings: Settings,
+    world: World,
+    transforms: tuple[Any, Any],
+    color: str = "rgb",
+    way: Way = ORDINARY,
 ) -> Side:
     """A dataset with a name, and its transforms for training and for evaluation."""
+    names = splits(path)
 
     @contextmanager
     def opened() -> Iterator[Data]:
         import dsconv
 
-        names = splits(path)
         common: dict[str, Any] = {
             "batch_size": settings.batch_size,
             "num_workers": settings.threads,
@@ -46,6 +55,7 @@ def dataset(
             "rank": world.rank,
             "world_size": world.size,
             "color": color,
+            **way.options(settings.precision),
         }
         held_out = next((name for name in VAL if "train" in names and name in names), None)
         split = "train" if "train" in names else None
@@ -57,14 +67,30 @@ def dataset(
         try:
             channels = 1 if color == "gray" else 3
             samples = len(train.dataset)
-            yield Data(train, val, tuple(train.classes), samples, train.set_epoch, True, channels, train.clock)
+            yield Data(
+                train,
+                val,
+                tuple(train.classes),
+                samples,
+                train.set_epoch,
+                non_blocking=True,
+                channels=channels,
+                clock=train.clock,
+                decoded=lambda: decoded(train),
+            )
         finally:
             for loader in (train, val):
                 if loader is not None:
                     loader.close()
 
-    options = {"threads": threads(settings.threads), "prefetch_factor": settings.prefetch_factor}
+    options = {"threads": threads(settings.threads), "prefetch_factor": settings.prefetch_factor, **way.settings()}
     return Side(name, "dsconv", opened, options)
+
+
+def decoded(loader: Any) -> dict[str, int]:
+    """The number of images that each path decoded: engine, cuda and cpu; empty without a GPU."""
+    counts: dict[str, Any] = loader.stats().get("decoded") or {} if hasattr(loader, "stats") else {}
+    return {path: count for path, count in counts.items() if path != "reasons"}
 
 
 def splits(path: Path) -> list[str]:

@@ -38,6 +38,7 @@ class Learner:
         self.optimizer = torch.optim.SGD(self.network.parameters(), settings.lr, momentum=0.9, weight_decay=1e-4)
         # Only for fp16, in which small gradients would become 0.
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=settings.precision == "fp16")
+        self.kept: tuple[torch.Tensor, torch.Tensor] | None = None  # a batch on the device, for steps without loading
 
     def begin(self, steps: int) -> None:
         """Sets the number of steps. The learning rate falls to 0 over them, as half a cosine."""

@@ -19,6 +19,8 @@ from dsconv.train.learner import Learner
 from dsconv.train.progress import Progress
 from dsconv.train.trace import Trace
 
+ALONE_STEPS, ALONE_SECONDS = 50, 3.0  # of the steps without loading, at most
+
 
 class Tally:
     """Sums of samples, losses and correct predictions, on the device: reading them in every step would stop the GPU."""
@@ -77,6 +79,8 @@ def learn(
         with record_function("dsconv.transfer"):
             images, labels = learner.take(images, labels, data.non_blocking)
         clock.lap("transfer")
+        if n == 0:
+            learner.kept = images, labels  # of an epoch's batches the first one is whole
         first = n - n % accumulate
         group = min(accumulate, steps - first)
         with record_function("dsconv.step"):
@@ -90,6 +94,28 @@ def learn(
         raise ValueError("training: the loader returned no batch")
     wait, transfer, step = world.mean(stages["wait"], stages["transfer"], stages["step"])
     return Epoch(images, steps, world.longest(seconds), wait, transfer, step, loss, accuracy)
+
+
+def alone(learner: Learner, world: World, step_seconds: float) -> float:
+    """Seconds of a step on the kept batch, again and again, while nothing is loaded. It changes the weights.
+
+    Every process must call it, with the same seconds of a step during the training, which limit its duration.
+    """
+    assert learner.kept is not None
+    images, labels = learner.kept
+    accumulate = learner.settings.accumulate
+    groups = max(1, min(ALONE_STEPS, int(ALONE_SECONDS / max(step_seconds, 1e-9))) // accumulate)
+    clock = Clock(world.device)
+    learner.begin(1 + groups)
+    learner.network.train()
+    for group in range(1 + groups):
+        if group == 1:
+            clock.start()  # the first ones bring caches and clock rates back
+        for n in range(accumulate):
+            learner.learn(images, labels, accumulate, n + 1 == accumulate)
+            clock.lap("step")
+    _, stages = clock.stop()
+    return world.mean(stages["step"])[0] / (groups * accumulate)
 
 
 def spent(before: dict[str, float], after: dict[str, float], world: World) -> dict[str, float]:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from torch import nn
 
-MODELS = ("mlp", "resnet18", "resnet50")
+from dsconv.train.networks import LARGE, SMALL, mobilenet, resnet
+
+MODELS = ("mlp", "resnet18", "resnet50", "mobilenet_v3_small", "mobilenet_v3_large")
 # Width and height of the input images, and learning rates for SGD with momentum and 256 images per step.
-SIZES = {"mlp": 28, "resnet18": 224, "resnet50": 224}
-RATES = {"mlp": 0.24, "resnet18": 0.1, "resnet50": 0.1}
+SIZES = {name: 28 if name == "mlp" else 224 for name in MODELS}
+RATES = {name: 0.24 if name == "mlp" else 0.1 for name in MODELS}
 
 
 def build(name: str, classes: int, channels: int, size: int) -> nn.Module:
     """A network for images of channels x size x size, with weights from torch's random generator."""
     if name == "mlp":
         return mlp(classes, channels, size)
-    from torchvision import models
-
-    network = models.get_model(name, weights=None, num_classes=classes)
-    if channels != 3:
-        network.conv1 = nn.Conv2d(channels, 64, kernel_size=7, stride=2, padding=3, bias=False)
-    return network
+    if name == "resnet18":
+        return resnet((2, 2, 2, 2), False, classes, channels)
+    if name == "resnet50":
+        return resnet((3, 4, 6, 3), True, classes, channels)
+    large = name == "mobilenet_v3_large"
+    return mobilenet(LARGE if large else SMALL, 1280 if large else 1024, classes, channels)
 
 
 def mlp(classes: int, channels: int, size: int, hidden: int = 256) -> nn.Module:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -13,23 +15,38 @@ from dsconv.train.epoch import Epoch
 from dsconv.train.settings import Settings
 
 
-def report(
-    sides: Sequence[Side], samples: Sequence[int], epochs: Sequence[Sequence[Epoch]], settings: Settings, world: World
-) -> Report:
+@dataclass(frozen=True)
+class Result:
+    """The measurements of a side."""
+
+    side: Side
+    samples: int
+    decoded: dict[str, int]  # images by what decoded them; empty without a GPU
+    epochs: Sequence[Epoch]
+    alone: float  # seconds of a step while nothing is loaded
+
+
+def report(results: Sequence[Result], settings: Settings, world: World) -> Report:
     """A report with a dataset for each side and a round for each of its epochs."""
     datasets = [
         DatasetReport(
-            path=side.name, format=side.format, samples=count, settings=side.settings, rounds=[turn(e) for e in done]
+            path=result.side.name,
+            format=result.side.format,
+            samples=result.samples,
+            decoded=result.decoded,
+            step_us_per_image_without_loading=1e6 * result.alone / settings.batch_size,
+            settings=result.side.settings,
+            rounds=[turn(epoch) for epoch in result.epochs],
         )
-        for side, count, done in zip(sides, samples, epochs)
+        for result in results
     ]
     gpu = world.device.type == "cuda"
     result = Report(
         machine=Machine.this(torch.__version__, torch.cuda.get_device_name(world.device) if gpu else "cpu"),
-        options=options(settings, world),
+        options=options(results, settings, world),
         consumer=f"{settings.model} in PyTorch, {world.size} process(es)",
         datasets=datasets,
-        notes=notes(sides, epochs, settings, world),
+        notes=notes(results, settings, world),
     )
     return result.summarise()
 
@@ -47,13 +64,13 @@ def turn(epoch: Epoch) -> Round:
     )
 
 
-def options(settings: Settings, world: World) -> dict[str, object]:
+def options(results: Sequence[Result], settings: Settings, world: World) -> dict[str, object]:
     """The options that `dsconv bench` has too, under its names, and the trainer's own."""
     shared = {
         "rounds": settings.epochs,
         "epochs": 1,
         "batch": settings.batch_size,
-        "workers": settings.num_workers,
+        "workers": next((w for r in results if (w := r.side.settings.get("num_workers")) is not None), 0),
         "dtype": "float32",
         "layout": "nhwc" if settings.channels_last else "nchw",
         "augment": f"train:{settings.size}" if settings.augment else f"eval:{settings.size}",
@@ -62,15 +79,29 @@ def options(settings: Settings, world: World) -> dict[str, object]:
     return shared | {"processes": world.size, "trainer": settings.to_json()}
 
 
-def notes(sides: Sequence[Side], epochs: Sequence[Sequence[Epoch]], settings: Settings, world: World) -> list[str]:
-    """Explanations of figures that could be misunderstood."""
-    found = []
-    if not epochs[0][-1].validated:
+def notes(results: Sequence[Result], settings: Settings, world: World) -> list[str]:
+    """Explanations of figures that could be misunderstood, and figures that the table does not have."""
+    found = [note for result in results for note in of_side(result)]
+    if not results[0].epochs[-1].validated:
         found.append("accuracy is of the training images during training: the dataset has no split for evaluation")
-    if world.device.type == "cpu" and any(side.settings.get("pin_memory") for side in sides):
+    if world.device.type == "cpu" and any(result.side.settings.get("pin_memory") for result in results):
         found.append("pinned memory does nothing without a GPU")
     if settings.compile:
         found.append("the first epoch includes the compilation")
     if settings.profile:
         found.append("the profiler slows down the first steps of the first epoch")
+    return found
+
+
+def of_side(result: Result) -> list[str]:
+    """The notes of one side."""
+    name = result.side.name
+    loading = statistics.median(epoch.step_seconds / epoch.steps for epoch in result.epochs)
+    found = [f"{name}: a step takes {1e3 * loading:.1f} ms while batches load, {1e3 * result.alone:.1f} ms without"]
+    if result.decoded:
+        found.append(f"{name}: decoded by {', '.join(f'{path} {count}' for path, count in result.decoded.items())}")
+    swept = result.side.settings.get("swept_images_per_second")
+    if swept:
+        rates = ", ".join(f"{count} with {rate:.0f} images/s" for count, rate in swept.items())
+        found.append(f"{name}: numbers of workers tried, without training: {rates}")
     return found

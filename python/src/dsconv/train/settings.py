@@ -22,9 +22,9 @@ class Settings:
     compile: str | None = None
     seed: int = 0
     limit_batches: int | None = None
-    num_workers: int = 0
-    pin_memory: bool = False
-    persistent_workers: bool = False
+    num_workers: int | None = 0  # None: the best of a few, which `sweep` finds
+    pin_memory: bool | None = False  # None: with a GPU
+    persistent_workers: bool = True
     prefetch_factor: int | None = None
     threads: int | None = None
     profile: str | None = None
