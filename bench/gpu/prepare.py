@@ -36,7 +36,9 @@ def prepare(root: Path, asked: argparse.Namespace) -> Setting:
         words = ["synth", str(drawn), f"--n={asked.images}", "--classes=10", f"--size={asked.size}", "--quiet"]
         subprocess.run([command, *words], check=True)
         drawn.rename(photos)
-    return Setting(str(root), str(asked.work), str(site), command, str(photos), asked.images, nvjpeg, asked.compile)
+    return Setting(
+        str(root), str(asked.work), str(site), command, str(photos), asked.images, nvjpeg, asked.compile, asked.turn
+    )
 
 
 def install(root: Path, wheels: Path, site: Path) -> Path:

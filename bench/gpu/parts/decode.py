@@ -93,8 +93,8 @@ def rates(setting: Setting, save: Callable[..., None]) -> dict:
     path = prepare.packed(setting, setting.photos, "jpeg")
     found: dict = {"batch": BATCH, "rounds": []}
     for _ in range(3):
-        turn = {"dsconv cpu": loaded(path, device="cuda")}
-        turn["dsconv gpu"] = loaded(path, decoded := {}, **setting.gpu_options())
+        turn = {"dsconv cpu": loaded(path, setting.turn, device="cuda")}
+        turn["dsconv gpu"] = loaded(path, setting.turn, decoded := {}, **setting.gpu_options())
         turn |= torchvision_rates(torch, setting.photos)
         found["rounds"].append(turn)
         found["decoded"] = decoded
@@ -103,12 +103,12 @@ def rates(setting: Setting, save: Callable[..., None]) -> dict:
     return found
 
 
-def loaded(path: str, decoded: dict | None = None, **options: object) -> float:
+def loaded(path: str, seconds: float, decoded: dict | None = None, **options: object) -> float:
     """Images/s of a Loader that resizes and keeps uint8. decoded gets the counts of what decoded them."""
     import dsconv
 
     with closing(dsconv.Loader(path, BATCH, "resize:224x224", dtype="uint8", **options)) as loader:
-        found = rate(synchronised(loader))
+        found = rate(synchronised(loader), seconds)
         if decoded is not None:
             decoded.update(loader.stats()["decoded"])
     return found
