@@ -22,6 +22,7 @@ import (
 type Memory struct {
 	block   *cuda.Block
 	decoder *Decoder
+	stream  uintptr
 	gone    atomic.Bool // released or handed over
 }
 
@@ -32,14 +33,14 @@ func (d *Decoder) Memory() (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{block: block, decoder: d}, nil
+	return &Memory{block: block, decoder: d, stream: d.stream.Handle()}, nil
 }
 
 // Pointer is the address in the GPU's memory. After Decode the work there is done.
 func (m *Memory) Pointer() uintptr { return uintptr(m.block.Address()) }
 
 // Stream is the CUDA stream on which the memory is written.
-func (m *Memory) Stream() uintptr { return m.decoder.stream.Handle() }
+func (m *Memory) Stream() uintptr { return m.stream }
 
 // Release gives the memory back to its Decoder. Work that reads it must be done. A second call, or one after DLPack,
 // does nothing.

@@ -12,6 +12,7 @@ import "C"
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -64,7 +65,7 @@ func load(library string) (*Driver, error) {
 	C.dsconv_cuda_open(name, &d.c, &missing, why, 512)
 	switch {
 	case missing != 0:
-		return nil, fmt.Errorf("%s cannot be loaded (%s): install NVIDIA's driver; a container gets it by --gpus all", library, C.GoString(why))
+		return nil, fmt.Errorf("%s cannot be loaded (%s): install NVIDIA's driver; a container gets it by --gpus all", library, strings.TrimPrefix(C.GoString(why), library+": "))
 	case d.c == nil:
 		return nil, fmt.Errorf("%s: %s: the driver is too old; CUDA %s needs 525 or newer", library, C.GoString(why), cudaVersion(oldest))
 	}

@@ -3,7 +3,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // Errors that callers tell apart, by errors.Is.
@@ -21,7 +20,6 @@ var (
 // Results of the driver, as cuda.h has them.
 const (
 	outOfMemory    = 2
-	deinitialized  = 4
 	noDevice       = 100
 	invalidDevice  = 101
 	notReady       = 600
@@ -32,23 +30,24 @@ const (
 )
 
 // lost are the results after which each further call fails: the context is broken, or the GPU is gone.
-var lost = []int{
-	deinitialized, 46, // DEVICE_UNAVAILABLE
-	214, // ECC_UNCORRECTABLE
-	220, // NVLINK_UNCORRECTABLE
-	226, // CONTAINED
-	700, // ILLEGAL_ADDRESS
-	702, // LAUNCH_TIMEOUT
-	709, // CONTEXT_IS_DESTROYED
-	710, // ASSERT
-	714, // HARDWARE_STACK_ERROR
-	715, // ILLEGAL_INSTRUCTION
-	716, // MISALIGNED_ADDRESS
-	717, // INVALID_ADDRESS_SPACE
-	718, // INVALID_PC
-	719, // LAUNCH_FAILED
-	721, // TENSOR_MEMORY_LEAK
-	unknown,
+var lost = map[int]string{
+	4:   "DEINITIALIZED",
+	46:  "DEVICE_UNAVAILABLE",
+	214: "ECC_UNCORRECTABLE",
+	220: "NVLINK_UNCORRECTABLE",
+	226: "CONTAINED",
+	700: "ILLEGAL_ADDRESS",
+	702: "LAUNCH_TIMEOUT",
+	709: "CONTEXT_IS_DESTROYED",
+	710: "ASSERT",
+	714: "HARDWARE_STACK_ERROR",
+	715: "ILLEGAL_INSTRUCTION",
+	716: "MISALIGNED_ADDRESS",
+	717: "INVALID_ADDRESS_SPACE",
+	718: "INVALID_PC",
+	719: "LAUNCH_FAILED",
+	721: "TENSOR_MEMORY_LEAK",
+	999: "UNKNOWN",
 }
 
 // Error is a call of the driver that failed.
@@ -74,7 +73,7 @@ func (e *Error) Error() string {
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrLost:
-		return slices.Contains(lost, e.Code)
+		return lost[e.Code] != ""
 	case ErrMemory:
 		return e.Code == outOfMemory
 	case ErrForked:

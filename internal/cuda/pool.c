@@ -22,7 +22,7 @@ CUresult dsconv_cuda_pool_new(dsconv_cuda_device *d, size_t size, dsconv_cuda_po
   dsconv_cuda_pool *p = calloc(1, sizeof *p);
   if (p == NULL) {
     dsconv_cuda_release(d);
-    return (CUresult)2; // CUDA_ERROR_OUT_OF_MEMORY
+    return (CUresult)DSCONV_CUDA_OUT_OF_MEMORY;
   }
   p->device = d;
   p->size = size;
@@ -130,7 +130,7 @@ static CUresult new_block(dsconv_cuda_pool *p, dsconv_cuda_block **block) {
   const dsconv_cuda *api = p->device->api;
   dsconv_cuda_block *b = calloc(1, sizeof *b);
   if (b == NULL)
-    return (CUresult)2; // CUDA_ERROR_OUT_OF_MEMORY
+    return (CUresult)DSCONV_CUDA_OUT_OF_MEMORY;
   CUresult result = api->cuEventCreate(&b->done, DSCONV_CUDA_BLOCKING_SYNC | DSCONV_CUDA_NO_TIMING);
   if (result == 0 && (result = api->cuMemAlloc(&b->address, p->size)) != 0)
     api->cuEventDestroy(b->done);

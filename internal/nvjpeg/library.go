@@ -13,6 +13,9 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"unsafe"
 
 	"github.com/dsconv/dsconv/internal/cuda"
@@ -36,7 +39,10 @@ func Open(s Search) (*Library, error) {
 
 func open(s Search) (*Library, error) {
 	if s.Path != "" {
-		return load(s.Path)
+		if path, err := filepath.Abs(s.Path); err == nil && exists(path) {
+			return load(path)
+		}
+		return load(s.Path) // a name alone is the system loader's to find
 	}
 	packages, elsewhere := s.Files()
 	var failed []error
@@ -70,6 +76,11 @@ func open(s Search) (*Library, error) {
 	return nil, fmt.Errorf("it was not found; %s, or give the path of libnvjpeg.so", s.Advice())
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 func load(path string) (*Library, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
@@ -78,7 +89,7 @@ func load(path string) (*Library, error) {
 	l := &Library{}
 	l.c = C.dsconv_nvjpeg_open(name, &l.version[0], text, 512)
 	if l.c == nil {
-		return nil, fmt.Errorf("%s cannot be loaded: %s", path, C.GoString(text))
+		return nil, fmt.Errorf("%s cannot be loaded: %s", path, strings.TrimPrefix(C.GoString(text), path+": "))
 	}
 	if l.version[0] < 12 || l.version[0] == 12 && l.version[1] == 0 { // 12.1 is the first with Interpolate
 		return nil, fmt.Errorf("%s is version %s; 12.1 or newer is needed", path, l.Version())

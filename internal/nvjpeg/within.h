@@ -7,11 +7,12 @@
 // WITHIN evaluates expression, a status, in the GPU's context and returns it.
 #define WITHIN(d, expression)                                                                                \
   do {                                                                                                       \
-    CUresult entered = dsconv_cuda_enter(d);                                                                 \
+    const dsconv_cuda_device *within = (d); /* expression may free what d is a part of */                    \
+    CUresult entered = dsconv_cuda_enter(within);                                                            \
     if (entered != 0)                                                                                        \
       return -(int)entered;                                                                                  \
     int status = (expression);                                                                               \
-    CUresult left = dsconv_cuda_leave(d, 0);                                                                 \
+    CUresult left = dsconv_cuda_leave(within, 0);                                                            \
     return status != 0 ? status : -(int)left;                                                                \
   } while (0)
 

@@ -1,0 +1,180 @@
+//go:build linux && cgo
+
+package gpudecode
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/dsconv/dsconv/internal/cuda"
+	"github.com/dsconv/dsconv/internal/nvjpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// engineRounds is how many images each core of the engine decodes in one call: enough to make the wait after each call
+// cheap.
+const engineRounds = 4
+
+// enginesInUse has a lock for each GPU by its UUID: whoever calls its engine holds it until the engine is done, in all
+// Decoders of the process.
+var enginesInUse sync.Map
+
+// engine decodes mini-batches on the GPU's JPEG engine.
+type engine struct {
+	handle *nvjpeg.Handle
+	batch  *nvjpeg.Batch
+	images []*nvjpeg.Image // one for each image of a Decoder's batch
+	stream *cuda.Stream
+	done   *cuda.Event
+	inUse  *sync.Mutex
+	format nvjpeg.Format
+	size   int // of mini-batches
+	most   int // bytes of pixels that are allocated ahead
+	w, h   int // what was allocated ahead
+	jobs   []nvjpeg.Job
+	// base is where the pixels of jobs begin, refill fills those of some jobs with the canaries again.
+	base   func() cuda.Address
+	refill func([]*job) error
+}
+
+// prepare asks whether the engine decodes j, and lets it if so. It is for several goroutines, with a job each.
+func (e *engine) prepare(j *job, fast bool) error {
+	image := e.images[j.slot]
+	h, err := image.Parse(j.JPEG)
+	if err != nil {
+		return statusOnly(err) // the other path says what is wrong
+	}
+	if h.W != j.w || h.H != j.h {
+		j.leave(ReasonIrregular)
+		return nil
+	}
+	if n := j.reduction(); fast && n > 1 {
+		former := *j
+		j.decodes(pixel.Rect{W: j.w, H: j.h}, n)
+		if ok, err := e.supports(image, j); ok || err != nil {
+			return err
+		}
+		*j = former
+	}
+	_, err = e.supports(image, j)
+	return err
+}
+
+// supports lets the engine decode j as it stands, if it can and the pixels fit.
+func (e *engine) supports(image *nvjpeg.Image, j *job) (bool, error) {
+	if j.bytes() > e.most {
+		return false, nil
+	}
+	r := j.request(e.format)
+	r.Scale = map[int]nvjpeg.Scale{2: nvjpeg.Half, 4: nvjpeg.Quarter, 8: nvjpeg.Eighth}[j.scale]
+	if err := image.Set(r); err != nil {
+		return false, statusOnly(err)
+	}
+	ok, err := e.handle.Supports(image)
+	if ok {
+		j.outcome.Path = Engine
+	}
+	return ok, statusOnly(err)
+}
+
+// request is what nvJPEG decodes for j, without a scale.
+func (j *job) request(f nvjpeg.Format) nvjpeg.Request {
+	if j.part == (pixel.Rect{W: j.w, H: j.h}) {
+		return nvjpeg.Request{Format: f}
+	}
+	return nvjpeg.Request{Format: f, X: j.part.X, Y: j.part.Y, W: j.part.W, H: j.part.H}
+}
+
+// statusOnly returns nil for nvJPEG's status, which concerns an image alone, and other errors.
+func statusOnly(err error) error {
+	var status nvjpeg.Status
+	if errors.As(err, &status) {
+		return nil
+	}
+	return err
+}
+
+// decode decodes jobs, which are prepared, and sets the status of those that fail.
+func (e *engine) decode(ctx context.Context, jobs []*job) error {
+	for len(jobs) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(e.size, len(jobs))
+		if err := e.some(jobs[:n]); err != nil {
+			return err
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}
+
+// some decodes a mini-batch. nvJPEG does not say which image it failed for, nor how many would fit into memory: so
+// both halves are tried, down to the image.
+func (e *engine) some(jobs []*job) error {
+	var status nvjpeg.Status
+	err := e.call(jobs)
+	switch {
+	case !errors.As(err, &status):
+		return err
+	case len(jobs) == 1:
+		jobs[0].status = status.String()
+		return nil
+	}
+	// What the failed call wrote must not pass for what the next ones write.
+	if err := e.refill(jobs); err != nil {
+		return err
+	}
+	half := len(jobs) / 2
+	if err := e.some(jobs[:half]); err != nil {
+		return err
+	}
+	return e.some(jobs[half:])
+}
+
+// call makes one call of the engine and waits until it is done.
+func (e *engine) call(jobs []*job) error {
+	e.inUse.Lock()
+	defer e.inUse.Unlock()
+	e.jobs = e.jobs[:0]
+	base := uint64(e.base())
+	w, h := e.w, e.h
+	for _, j := range jobs {
+		e.jobs = append(e.jobs, nvjpeg.Job{Image: e.images[j.slot], Address: base + uint64(j.place), Pitch: j.pitch})
+		w, h = max(w, j.w), max(h, j.h)
+	}
+	if err := e.allocate(w, h); err != nil {
+		return err
+	}
+	err := e.batch.Start(len(jobs), e.format)
+	if err == nil {
+		err = e.batch.Decode(e.jobs, e.stream.Handle())
+	}
+	if waited := e.wait(); waited != nil {
+		return waited
+	}
+	return err
+}
+
+// wait waits for the engine. It does not follow the order of streams: a call before it is done corrupts pixels, as was
+// seen on an H100. So both the stream and an event behind the call are waited for on the host.
+func (e *engine) wait() error {
+	if err := e.done.Record(e.stream.Handle()); err != nil {
+		return err
+	}
+	if err := e.done.Sync(); err != nil {
+		return err
+	}
+	return e.stream.Sync()
+}
+
+// allocate allocates what mini-batches of such images need, unless it is too much to have at all times. It is only for
+// speed: the call allocates what is missing.
+func (e *engine) allocate(w, h int) error {
+	if w <= e.w && h <= e.h || w*h > e.most/(3*e.size) {
+		return nil
+	}
+	e.w, e.h = w, h
+	return statusOnly(e.batch.PreAllocate(w, h, nvjpeg.CSS444, e.format))
+}

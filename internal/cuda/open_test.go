@@ -1,0 +1,36 @@
+//go:build linux && cgo
+
+package cuda
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// Without a driver, or with a library that is none, the error says so and what to do.
+func TestOpenWithoutDriver(t *testing.T) {
+	before := Library
+	t.Cleanup(func() { Library = before })
+	for _, c := range []struct{ library, want string }{
+		{"libcuda-that-is-not-there.so.1", "install NVIDIA's driver"},
+		{"libm.so.6", "it has no function cuInit"},
+	} {
+		Library = c.library
+		_, err := Open()
+		if !errors.Is(err, ErrNoDriver) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.library) {
+			t.Errorf("%s: %v, want %q", c.library, err, c.want)
+		}
+	}
+}
+
+func TestErrorIs(t *testing.T) {
+	for code, want := range map[int]error{outOfMemory: ErrMemory, 700: ErrLost, 719: ErrLost, forked: ErrForked, notReady: nil} {
+		err := error(&Error{Code: code, Name: "CUDA_ERROR", Text: "text", Doing: "test"})
+		for _, kind := range []error{ErrMemory, ErrLost, ErrForked} {
+			if errors.Is(err, kind) != (kind == want) {
+				t.Errorf("%v: is %v: %v", err, kind, errors.Is(err, kind))
+			}
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package fakegpu
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+var build = sync.OnceValues(func() (string, error) {
+	hash, err := hashSources()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("dsconv-fakegpu-%d-%s", os.Getuid(), hash))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	work, err := os.MkdirTemp(os.TempDir(), "dsconv-fakegpu-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	if err := Compile(work); err != nil {
+		return "", err
+	}
+	if err := os.Rename(work, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil { // another process was faster
+			return "", err
+		}
+	}
+	return dir, nil
+})
+
+// Build compiles the libraries once for each version of their source, and returns their folder.
+func Build(t testing.TB) string {
+	t.Helper()
+	dir, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Environment is what a process of its own needs to find the libraries instead of NVIDIA's, as NAME=VALUE. When it
+// ends it writes its violations to the file report, if that is not "".
+func Environment(t testing.TB, modes, report string) []string {
+	t.Helper()
+	return []string{"LD_LIBRARY_PATH=" + Build(t), "DSCONV_FAKEGPU=" + modes, "DSCONV_FAKEGPU_REPORT=" + report}
+}
