@@ -74,6 +74,25 @@ def test_parts_are_chosen_and_their_work_is_kept(tmp_path: Path) -> None:
     assert photos.stat().st_mtime_ns == before and "drawing" not in said
 
 
+def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) -> None:
+    fake = os.environ.get("DSCONV_FAKEGPU_LIBRARIES")
+    if not fake:
+        pytest.skip("DSCONV_FAKEGPU_LIBRARIES is not set: make python-test builds the fake libraries")
+    words = ["--parts", "decode pack xla", "--nvjpeg", f"{fake}/libnvjpeg.so.13", "--images", "5"]
+    code, said, files = check(tmp_path, *words, LD_LIBRARY_PATH=fake)
+    assert code == 3 and files["decode"]["status"] == "done", said
+    assert files["decode"]["machine"]["gpu"]["name"] == "Fake GPU"
+    rows = files["decode"]["result"]["parity"]
+    assert len(rows) == 20 and all(row["equal_share"] == 1 and row["images"] == 5 for row in rows), rows
+    by_engine = {row["kind"] for row in rows if row["decoded"]["engine"] == 5}
+    by_cores = {row["kind"] for row in rows if row["decoded"]["cuda"] == 5}
+    assert by_cores == {"420 progressive"} and len(by_engine) == 9
+    assert "skipped" in files["decode"]["result"]["images_per_second"], "torch has no GPU"
+    rounds = files["pack"]["result"]["rounds"]
+    assert rounds["gpu"][0]["decoded"]["engine"] == 5 and rounds["cpu"][0]["decoded"] is None
+    assert "PJRT plugin" in files["xla"]["reason"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"), [(["--parts", "cpu,gpu"], "unknown part gpu"), (["--images", "x"], "--images")]
 )

@@ -39,7 +39,7 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
 
 
 def rate(batches, seconds: float) -> float:
-    """Images/s of epochs, for so many seconds in all. An epoch's first two batches, which may be a burst, do not count."""
+    """Images/s of epochs, for so many seconds. An epoch's first two batches, which may be a burst, do not count."""
     images, spent = 0, 0.0
     while spent < seconds:
         iterator = iter(batches)
