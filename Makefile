@@ -106,8 +106,10 @@ $(TORCH)/.done: python/tests/requirements.txt scripts/pythons | test-deps
 python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
 	go build -o $(BUILD)/goloader ./python/tests/goloader
 	go build -o $(BUILD)/failingdisk ./python/tests/failingdisk
+	go run ./internal/fakegpu/build $(BUILD)/fakegpu
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
+	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
 	  $(TORCH)/bin/python -m pytest -q python/tests
 
@@ -203,6 +205,23 @@ BASE ?= HEAD
 .PHONY: compare
 compare: deps photos ## speed beside the commit BASE, result in JSON (default build/compare/result.json); WHEEL=1: Python too
 	WHEEL=$(WHEEL) JSON=$(JSON) IMAGES="$(or $(IMAGES),$(wildcard $(PHOTOS)))" scripts/compare $(BASE) $(BUILD)/compare $(ARGS)
+
+# What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
+# that runs there: make gpu-pack EXTRA="torchvision==0.26.0 pytest" GPU_PYTHON=3.12
+GPU_PYTHON ?= 3.12
+NVJPEG     := nvidia-nvjpeg==13.3.2.43
+.PHONY: gpu-pack
+gpu-pack: wheel ## build/gpu: the wheels that make gpu-check needs on a machine without a network
+	rm -rf $(BUILD)/gpu && mkdir -p $(BUILD)/gpu
+	cp $(WHEEL_FILE) $(BUILD)/gpu
+	$(PACKAGING)/bin/pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version $(GPU_PYTHON) \
+	  --platform manylinux_2_28_$(ARCH) --platform manylinux_2_17_$(ARCH) --platform manylinux2014_$(ARCH) -d $(BUILD)/gpu $(NVJPEG) $(EXTRA)
+	du -sh $(BUILD)/gpu
+
+# Such as PARTS="decode train" or ARGS="--images 1000"; OUT is the folder of the results.
+.PHONY: gpu-check
+gpu-check: ## checks and measures on a machine with a GPU, under 9 minutes; needs Python, not Go; results in OUT (bench/results)
+	python3 bench/gpu/run.py $(if $(PARTS),--parts "$(PARTS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -68,13 +68,10 @@ func (d *Decoder) open() (err error) {
 	return d.openEngine()
 }
 
-// uploadTable uploads the values that elements take, if they are no integers.
+// uploadTable uploads the values that elements take. For integers it is empty, and has an address nevertheless.
 func (d *Decoder) uploadTable() error {
 	table := d.config.Spec.Table()
-	if len(table) == 0 {
-		return nil
-	}
-	if err := d.table.grow(4 * len(table)); err != nil {
+	if err := d.table.grow(4*len(table) + 4); err != nil {
 		return err
 	}
 	for i, v := range table {

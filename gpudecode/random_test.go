@@ -130,15 +130,14 @@ var modesOf = []string{
 func TestRandomBatches(t *testing.T) {
 	batches := 10_000
 	if testing.Short() {
-		batches = 300
+		batches = 480
 	}
 	p := newPool(t, 40*kinds)
 	rng := rand.New(rand.NewPCG(20, 20))
 	total := Counts{Reasons: map[string]int64{}}
-	for done := 0; done < batches; {
-		mode := modesOf[rng.IntN(len(modesOf))]
-		n := min(25, batches-done)
-		done += n
+	for done, n := 0, 0; done < batches; done += n {
+		mode := modesOf[done/10%len(modesOf)]
+		n = min(10, batches-done)
 		channels := []int{3, 3, 3, 1}[rng.IntN(4)]
 		spec := newSpec(t, channels, dtypes[rng.IntN(len(dtypes))], []pixel.Layout{pixel.NHWC, pixel.NCHW}[rng.IntN(2)])
 		name := fmt.Sprintf("%q %d channels %s %s", mode, channels, spec.DType(), spec.Layout())

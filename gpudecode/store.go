@@ -34,7 +34,7 @@ func (d *Decoder) store() error {
 		return nil
 	}
 	n := d.batch.Size()
-	if err := d.jobsMemory.grow(n); err != nil {
+	if err := d.jobsMemory.grow(n + 4); err != nil { // without weights too, these have an address
 		return err
 	}
 	d.batch.Write(d.jobsMemory.host.Bytes())

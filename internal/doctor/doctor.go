@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/internal/nvjpeg"
 )
 
 // Status says whether a Line needs attention.
@@ -66,6 +68,8 @@ type Machine struct {
 	run func(ctx context.Context, name string, args ...string) ([]byte, error)
 	// getenv is os.Getenv.
 	getenv func(name string) string
+	// nvidia opens NVIDIA's libraries.
+	nvidia func(nvjpeg.Search) nvidia
 	// cpus is how many processors the process may run on, workers how many dsconv uses by default.
 	cpus, workers int
 	// goos is runtime.GOOS.
@@ -77,7 +81,7 @@ type Machine struct {
 // This is the machine that the program runs on. cpus and workers are as Machine has them.
 func This(goos string, cpus, workers int) *Machine {
 	return &Machine{
-		root: os.DirFS("/"), resolve: resolve, missing: missing, space: space, run: run, getenv: os.Getenv,
+		root: os.DirFS("/"), resolve: resolve, missing: missing, space: space, run: run, getenv: os.Getenv, nvidia: openNVIDIA,
 		cpus: cpus, workers: workers, goos: goos, timeout: 10 * time.Second,
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/dsconv/dsconv/internal/cuda"
+	"github.com/dsconv/dsconv/internal/nvjpeg"
 )
 
 // fake is a machine of files and programs; "" is a program that cannot be found.
@@ -36,6 +39,7 @@ func fake(files map[string]string, programs map[string]string) *Machine {
 			return []byte(out), nil
 		},
 		getenv: func(string) string { return "" },
+		nvidia: func(nvjpeg.Search) nvidia { return nvidia{noDriver: errors.New("libcuda.so.1 cannot be loaded")} },
 		cpus:   16, workers: 16, goos: "linux", timeout: time.Minute,
 	}
 }
@@ -272,6 +276,51 @@ func TestGPUThatCannotBeUsed(t *testing.T) {
 	check(t, lines, "NVIDIA driver", OK, "550.54.15")
 	broken := fake(laptop(), map[string]string{"nvidia-smi": "fails: couldn't communicate with the NVIDIA driver"})
 	check(t, broken.GPU(t.Context(), nil), "GPU", Warning, "couldn't communicate")
+}
+
+// TestGPUDecoding: what the libraries say, and what is missing with what provides it.
+func TestGPUDecoding(t *testing.T) {
+	h200 := cuda.Properties{Name: "NVIDIA H200", Major: 9, Memory: 143771 << 20}
+	smi := map[string]string{"nvidia-smi": "NVIDIA H200, 143771 MiB, 570.1\n"}
+	lines := func(programs map[string]string, n nvidia) []Line {
+		m := fake(laptop(), programs)
+		m.nvidia = func(nvjpeg.Search) nvidia { return n }
+		return m.GPU(t.Context(), nil)
+	}
+	ready := nvidia{cards: []cuda.Properties{h200}, cuda: "13.0", nvjpeg: "/x/libnvjpeg.so.13", version: "13.3.2"}
+	check(t, lines(smi, ready), "nvJPEG", OK, "/x/libnvjpeg.so.13, version 13.3.2")
+	check(t, lines(smi, ready), "GPU decoding", OK, "ready: NVIDIA H200, compute capability 9.0; CUDA 13.0; nvJPEG 13.3.2")
+	check(t, lines(nil, ready), "GPU", OK, "NVIDIA H200, 140.4 GiB") // without nvidia-smi
+	check(t, lines(nil, ready), "CUDA", OK, "13.0")
+
+	for _, c := range []struct {
+		programs map[string]string
+		n        nvidia
+		want     []string
+	}{
+		{nil, nvidia{noDriver: errors.New("no driver")}, []string{"off: no GPU from NVIDIA"}},
+		{smi, nvidia{noDriver: errors.New("update the driver")}, []string{"off: the driver's library", "update the driver"}},
+		{smi, nvidia{cards: ready.cards, noLibrary: errors.New("pip install it")}, []string{"off: nvJPEG", "pip install it"}},
+		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}}, version: "12.4.0"}, []string{"off: no GPU has compute capability 7.5"}},
+		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}, h200}, version: "12.4.0"}, []string{"ready: NVIDIA H200"}},
+	} {
+		check(t, lines(c.programs, c.n), "GPU decoding", OK, c.want...)
+	}
+	for newest, want := range map[string]string{"12.8": "nvidia-nvjpeg-cu12", "13.0": "pip install nvidia-nvjpeg"} {
+		check(t, lines(nil, nvidia{cards: ready.cards, cuda: newest, noLibrary: errors.New("none")}), "nvJPEG", OK, "not found", want)
+	}
+}
+
+// TestGPUThatHangs: a driver that does not answer stops nothing.
+func TestGPUThatHangs(t *testing.T) {
+	m := fake(laptop(), nil)
+	m.timeout = time.Millisecond
+	answer := make(chan struct{})
+	m.nvidia = func(nvjpeg.Search) nvidia { <-answer; return nvidia{} }
+	lines := m.GPU(t.Context(), nil)
+	close(answer)
+	check(t, lines, "nvJPEG", Warning, "unknown", "did not answer")
+	check(t, lines, "GPU decoding", OK, "off")
 }
 
 func TestPython(t *testing.T) {

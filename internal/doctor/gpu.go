@@ -5,27 +5,28 @@ import (
 	"errors"
 	"io/fs"
 	"os/exec"
-	"path"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/internal/nvjpeg"
 )
 
-// GPU describes the graphics processors, their driver and CUDA, and where nvJPEG is. packages are folders
-// with Python's packages, which may bring CUDA's libraries along.
+// GPU describes the graphics processors, their driver and CUDA, where nvJPEG is, and whether they decode images.
+// packages are folders with Python's packages, which may bring CUDA's libraries along.
 func (m *Machine) GPU(ctx context.Context, packages []string) []Line {
 	gpu := m.gpus(ctx)
-	jpeg := ok("nvJPEG", "not found")
-	file, answered := within(ctx, m.timeout, func() string { return m.nvjpeg(packages) })
-	switch {
-	case !answered:
-		jpeg = ok("nvJPEG", "unknown").warn("a folder of libraries did not answer within %v", m.timeout)
-	case file != "":
-		jpeg.Value = file
-	case gpu.present:
-		jpeg = jpeg.advise("CUDA's JPEG decoder comes with the CUDA toolkit, or with pip install nvidia-nvjpeg-cu%s", majorOr(gpu.cuda, "12"))
+	search := nvjpeg.Search{Packages: packages, Root: m.root, Getenv: m.getenv}
+	found := m.libraries(ctx, search)
+	if !gpu.present && len(found.cards) > 0 { // neither nvidia-smi nor /proc knows of them: WSL, for example
+		gpu = graphics{present: true, cuda: found.cuda}
+		for _, card := range found.cards {
+			gpu.lines = append(gpu.lines, ok("GPU", "%s, %s", card.Name, size(uint64(card.Memory))))
+		}
+		gpu.lines = append(gpu.lines, gpu.newest())
 	}
-	return append(gpu.lines, jpeg, ok("GPU decoding", "off: this build of dsconv has none; images are decoded on the processor's cores"))
+	search.CUDA = majorOf(gpu.cuda)
+	return append(gpu.lines, found.library(gpu.present, search), found.decoding(gpu.present))
 }
 
 // graphics is what is known of the graphics processors.
@@ -71,10 +72,13 @@ func (m *Machine) gpus(ctx context.Context) (g graphics) {
 		g.lines = append(g.lines, ok("NVIDIA driver", "%s", driver))
 	}
 	if g.cuda != "" {
-		g.lines = append(g.lines, ok("CUDA", "up to %s, by the driver", g.cuda))
+		g.lines = append(g.lines, g.newest())
 	}
 	return g
 }
+
+// newest says which CUDA the driver supports.
+func (g graphics) newest() Line { return ok("CUDA", "up to %s, by the driver", g.cuda) }
 
 // driver returns the version of NVIDIA's kernel driver, "" without one.
 func (m *Machine) driver() string {
@@ -102,41 +106,9 @@ func (m *Machine) cards() (lines []Line) {
 	return lines
 }
 
-// nvjpeg returns the file of CUDA's JPEG decoder, "" if it is not where programs look for it.
-func (m *Machine) nvjpeg(packages []string) string {
-	var dirs []string
-	for _, p := range packages { // torch loads the one that pip installed beside it
-		dirs = append(dirs, path.Join(p, "nvidia/*/lib"))
-	}
-	for dir := range strings.SplitSeq(m.getenv("LD_LIBRARY_PATH"), ":") {
-		dirs = append(dirs, dir)
-	}
-	for _, name := range []string{"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"} {
-		if root := m.getenv(name); root != "" {
-			dirs = append(dirs, path.Join(root, "lib64"), path.Join(root, "lib"))
-		}
-	}
-	configured, _ := fs.Glob(m.root, "etc/ld.so.conf.d/*.conf")
-	for _, file := range configured {
-		dirs = append(dirs, strings.Fields(m.read(file))...)
-	}
-	dirs = append(dirs, "/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib", "/opt/cuda/lib64", "/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib")
-	for _, dir := range dirs {
-		if !path.IsAbs(dir) {
-			continue
-		}
-		if found, _ := fs.Glob(m.root, path.Join(dir, "libnvjpeg.so*")[1:]); len(found) > 0 {
-			slices.Sort(found)
-			return "/" + found[0]
-		}
-	}
-	return ""
-}
-
-// majorOr returns the first number of a version, or usual without a version.
-func majorOr(version, usual string) string {
-	if major, _, _ := strings.Cut(version, "."); major != "" {
-		return major
-	}
-	return usual
+// majorOf returns the first number of a version, 0 without one.
+func majorOf(version string) int {
+	major, _, _ := strings.Cut(version, ".")
+	n, _ := strconv.Atoi(major)
+	return n
 }

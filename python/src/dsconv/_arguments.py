@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.util
 import operator
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._errors import ArgumentError, ArgumentTypeError
 from ._short_messages import shown
 
+if TYPE_CHECKING:
+    from .transforms.plan import Plan
+
 LARGEST = (1 << 31) - 1
 LARGEST_INT64 = (1 << 63) - 1
 LARGEST_SEED = (1 << 64) - 1
 
 
-def path(value: Any) -> str:
+def path(value: Any, name: str = "path") -> str:
     """A path as a str."""
     try:
         return os.fsdecode(value)
     except TypeError:
-        raise ArgumentTypeError(f"path={shown(value)}: it must be a path, as a str or an os.PathLike") from None
+        raise ArgumentTypeError(f"{name}={shown(value)}: it must be a path, as a str or an os.PathLike") from None
 
 
 def whole(name: str, value: Any, minimum: int = 0, maximum: int = LARGEST) -> int:
@@ -59,7 +63,8 @@ def text(name: str, value: Any, default: str = "") -> str:
 def choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     """One of the allowed strings."""
     if value not in allowed or not isinstance(value, str):
-        raise ArgumentError(f"{name}={shown(value)}: choose {', '.join(allowed[:-1])} or {allowed[-1]}")
+        names = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+        raise ArgumentError(f"{name}={shown(value)}: choose {names}")
     return value
 
 
@@ -94,6 +99,25 @@ def channels_last(memory_format: Any) -> bool:
 def pixel_limit(max_pixels: Any) -> int:
     """The library's limit of pixels; 0 is its default."""
     return 0 if max_pixels is None else whole("max_pixels", max_pixels, 1, LARGEST_INT64)
+
+
+def on_device(normalize: Any, decoder: str, nvjpeg: Any, collate_fn: Any, plan: Plan) -> bool:
+    """Reports whether images become what the transforms say on the device, and raises an error for arguments that
+    exclude that, or decoding on a GPU."""
+    if normalize is not None:
+        choice("normalize", normalize, ("device",))
+    if nvjpeg is not None and decoder != "gpu":
+        raise ArgumentError('nvjpeg: the library decodes on a GPU: give decoder="gpu" too')
+    asked = 'normalize="device"' if normalize is not None else f'decoder="{decoder}"'
+    if normalize is None and decoder == "cpu":
+        return False
+    if importlib.util.find_spec("torch") is None:
+        raise ArgumentError(f"{asked}: PyTorch is needed for it, and is not installed")
+    if plan.rest is not None:
+        raise ArgumentError(f"{asked}: transforms that run in Python ({', '.join(plan.named)}) need images on the CPU")
+    if collate_fn is not None:
+        raise ArgumentError(f"{asked}: collate_fn gets single images on the CPU: leave out one of them")
+    return normalize is not None
 
 
 TAILS = ("repeat", "pad", "drop", "uneven")

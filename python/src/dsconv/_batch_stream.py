@@ -25,7 +25,7 @@ _TIMEOUT_MS = 100
 class RawBatch:
     """A batch as the library produces it."""
 
-    images: Any  # flat uint8 array or tensor, of a block that may be larger
+    images: Any  # flat uint8 array or tensor, of a block that may be larger; None if they are on a GPU
     n: int
     end: int  # position in the epoch after it, over all ranks
     handle: int  # of its other fields, valid until the next batch
@@ -47,7 +47,7 @@ class BatchStream:
     """
 
     def __init__(
-        self, source: Source, memory: Memory, epoch: int, position: int, sampled: Sampled | None = None
+        self, source: Source, memory: Memory | None, epoch: int, position: int, sampled: Sampled | None = None
     ) -> None:
         self._source, self._memory = source, memory
         self._pid = os.getpid()
@@ -55,7 +55,7 @@ class BatchStream:
         self._lent: dict[int, Block] = {}  # to the library, by address
         self._first = self._open = True
         description = source.describe()
-        count = description["slots"]
+        count = 0 if memory is None else description["slots"]
         blocks = (ctypes.c_void_p * count)(*[self._lend() for _ in range(count)])
         listed = (None, 0, None, 0) if sampled is None else (*_array(sampled.indices), *_array(sampled.sizes))
         lib = _library.library()
@@ -67,6 +67,7 @@ class BatchStream:
             raise
 
     def _lend(self) -> int:
+        assert self._memory is not None
         block = self._memory.new()
         self._lent[block.address] = _in_use[block.address] = block
         return block.address
@@ -81,7 +82,7 @@ class BatchStream:
             raise StopIteration
         lib, run = _library.library(), self._run.value
         info, failed = _library.BatchInfo(), ctypes.c_void_p()
-        block = None if self._first else self._lend()
+        block = None if self._first or self._memory is None else self._lend()
         self._first = False
         while True:
             status = lib.dsconv_next(run, block, _TIMEOUT_MS, info, failed)
@@ -96,9 +97,12 @@ class BatchStream:
         if status == _END:
             self.close()
             raise StopIteration
-        done = self._lent.pop(info.images)
-        del _in_use[info.images]
-        return RawBatch(self._memory.lend(done), info.n, info.end, run, info.skipped + info.substituted > 0)
+        images = None
+        if self._memory is not None:
+            done = self._lent.pop(info.images)
+            del _in_use[info.images]
+            images = self._memory.lend(done)
+        return RawBatch(images, info.n, info.end, run, info.skipped + info.substituted > 0)
 
     def close(self) -> None:
         """Stops the epoch and waits for its threads."""
@@ -109,7 +113,8 @@ class BatchStream:
         while self._lent:
             address, block = self._lent.popitem()
             del _in_use[address]
-            self._memory.take_back(block)
+            if self._memory is not None:
+                self._memory.take_back(block)
         self._open = False
 
     def __del__(self) -> None:

@@ -56,6 +56,9 @@ class Options(TypedDict, total=False):
     tail: str | None
     label_dtype: str | torch.dtype | type[np.generic] | None
     max_pixels: int | None
+    normalize: str | None
+    decoder: str
+    nvjpeg: Path | None
     generator: torch.Generator | None
     in_order: bool
     multiprocessing_context: Any

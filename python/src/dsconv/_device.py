@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
+import sys
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
+from ._arguments import path
+from ._device_transforms import Unfinished
 from ._errors import ArgumentError
 from ._short_messages import short_message, shown
+from ._side_stream import side_stream
 from ._tensors import torch_or_none
 
 
@@ -58,6 +62,23 @@ def _why_no_gpu(torch: Any) -> str:
     return "the NVIDIA driver shows none; nvidia-smi lists what it sees"
 
 
+def decoding_gpu(device: Any) -> Any:
+    """The torch.device that decodes: the current CUDA device for None."""
+    torch = torch_or_none()
+    if torch is None:
+        raise ArgumentError('decoder="gpu": batches are tensors of PyTorch, which is not installed')
+    found = check_device("cuda" if device is None else device)
+    if found.type != "cuda":
+        raise ArgumentError(f'decoder="gpu": batches are on the GPU that decodes; device={str(found)!r} is none')
+    return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
+
+
+def gpu_options(device: Any, nvjpeg: Any) -> dict[str, Any]:
+    """The library's description of the GPU, and where nvJPEG may be."""
+    packages = [folder for folder in sys.path if folder and (Path(folder) / "nvidia").is_dir()]
+    return {"device": device.index, "nvjpeg": "" if nvjpeg is None else path(nvjpeg, "nvjpeg"), "packages": packages}
+
+
 def has_cuda(device: Any) -> bool:
     """Reports whether CUDA is available and device, a torch.device or None, does not exclude it."""
     torch = torch_or_none()
@@ -95,15 +116,6 @@ def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tupl
         yield _arrived(*waiting)
 
 
-@functools.cache
-def side_stream(device: Any) -> Any:
-    """The stream on which all batches for the device are made. One for all epochs: PyTorch keeps the memory that was
-    freed on a stream for that stream alone."""
-    import torch
-
-    return torch.cuda.Stream(device)
-
-
 def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:
     """Makes the current stream wait for the batch's copy, so that it may use the batch."""
     import torch
@@ -122,18 +134,32 @@ def pin(batch: Any) -> Any:
     return _each(batch, lambda value: value.pin_memory() if value.device.type == "cpu" else value)
 
 
+def finish(batch: Any) -> Any:
+    """The batch with its images finished."""
+    return _map(batch, Unfinished, Unfinished.finish)
+
+
 def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
-    return _each(batch, lambda value: value.to(device, non_blocking=non_blocking))
+    return finish(_each(batch, lambda value: value.to(device, non_blocking=non_blocking)))
 
 
 def _each(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """The batch with each tensor changed. A batch may be nested tuples, lists and dicts, as a collate_fn returns."""
+    """The batch with each tensor changed."""
     import torch
 
-    if isinstance(batch, torch.Tensor):
+    def changed(value: Any) -> Any:
+        return value.each(change) if isinstance(value, Unfinished) else change(value)
+
+    return _map(batch, (torch.Tensor, Unfinished), changed)
+
+
+def _map(batch: Any, kinds: Any, change: Callable[[Any], Any]) -> Any:
+    """The batch with each value of some types changed. It may be nested tuples, lists and dicts, as a collate_fn
+    returns."""
+    if isinstance(batch, kinds):
         return change(batch)
     if isinstance(batch, dict):
-        return {key: _each(value, change) for key, value in batch.items()}
+        return {key: _map(value, kinds, change) for key, value in batch.items()}
     if isinstance(batch, tuple):
-        return tuple(_each(value, change) for value in batch)
-    return [_each(value, change) for value in batch] if isinstance(batch, list) else batch
+        return tuple(_map(value, kinds, change) for value in batch)
+    return [_map(value, kinds, change) for value in batch] if isinstance(batch, list) else batch

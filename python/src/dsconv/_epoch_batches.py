@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._bad_samples import BadSamples
 from ._batch_stream import BatchStream
-from ._device import pin, to_device
+from ._device import finish, pin, to_device
 from ._epoch_counter import Batches
 from ._epoch_order import EpochOrder
 from ._errors import ArgumentError
@@ -95,10 +95,9 @@ class EpochBatches:
 
     def _native(self, epoch: int, position: int, sampled: Sampled | None) -> Batches:
         self._make_room(sampled)
-        assert self._memory is not None
         # Started here, not in the generator: its threads work while the loop prepares.
         stream = BatchStream(self._source, self._memory, epoch, position, sampled)
-        return self._of_stream(stream, self._finisher(epoch))
+        return self._of_stream(stream, self._maker(epoch))
 
     def _make_room(self, sampled: Sampled | None) -> None:
         """Makes the library's batches as large as the batch sampler's largest one."""
@@ -109,13 +108,16 @@ class EpochBatches:
             self._source.change(batch=largest)
             self._memory = self._fields.memory(self._pin_memory and self._collate_fn is None)
 
-    def _of_stream(self, stream: BatchStream, finish: Callable[..., Any]) -> Batches:
+    def _of_stream(self, stream: BatchStream, made: Callable[..., Any]) -> Batches:
         try:
             for raw in stream:
                 batch = self._fields.convert(raw)
                 if raw.bad:
                     self._bad.warn(self._done)
-                yield self._pinned(finish(batch, raw.end)), raw.end
+                batch = made(batch, raw.end)
+                if self._device is None:
+                    batch = finish(batch)
+                yield self._pinned(batch), raw.end
                 del batch, raw  # their block is free when the loop has no tensor of it any more
             self._warn_narrowed()
         finally:
@@ -125,12 +127,12 @@ class EpochBatches:
         assert self._transforms is not None
         size, world_size = self._source.configuration["batch"], self._source.configuration["world_size"]
         order = EpochOrder(self._source, sampled, epoch, position, size, world_size)
-        finish = self._finisher(epoch)
+        made = self._maker(epoch)
         for samples, padding, end in self._transforms.epoch(order, self._drop_last):
             columns: tuple[Any, ...] = tuple(zip(*samples))
             if self._mixer is not None:
                 columns = self._mixer(self._stacked(columns), padding, epoch, end)
-            batch = finish(columns, end)
+            batch = made(columns, end)
             if self._collate_fn is None:
                 batch = self._stacked(batch)
             yield self._pinned(batch), end
@@ -149,7 +151,7 @@ class EpochBatches:
                 stacked[k] = self._images.convert(stacked[k])
         return tuple(stacked)
 
-    def _finisher(self, epoch: int) -> Callable[[tuple[Any, ...], int], Any]:
+    def _maker(self, epoch: int) -> Callable[[tuple[Any, ...], int], Any]:
         """A function that calls target_transform and collate_fn with the columns of a batch, and the position after it.
 
         Their random draws depend on the seed, the epoch, that position and the rank."""
@@ -161,7 +163,7 @@ class EpochBatches:
             self._source.configuration["rank"],
         )
 
-        def finish(columns: tuple[Any, ...], end: int) -> Any:
+        def make(columns: tuple[Any, ...], end: int) -> Any:
             with generators.borrowed():
                 generators.seed(epoch, "batch", end, rank)
                 if target_transform is not None:
@@ -170,7 +172,7 @@ class EpochBatches:
                     return columns
                 return collate_fn(list(zip(*self._by_sample(columns))))
 
-        return finish
+        return make
 
     def _by_sample(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
         """The columns with a list of views for each sample, where the library made a list of a batch for each view."""

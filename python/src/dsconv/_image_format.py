@@ -40,10 +40,15 @@ class ImageFormat:
         return images.contiguous(memory_format=torch.channels_last) if self.channels_last else images
 
 
-def image_format(plan: Plan, dtype: Any, memory_format: Any) -> ImageFormat:
-    """The format that transforms and the Loader's arguments of these names give."""
+def image_format(plan: Plan, dtype: Any, memory_format: Any, deferred: bool = False) -> ImageFormat:
+    """The format that transforms and the Loader's arguments of these names give.
+
+    deferred: the library leaves bytes, so that dtype="uint8" does not contradict transforms that make floats.
+    """
     channels_last = _arguments.channels_last(memory_format)
     chosen = None if dtype is None else _arguments.choice("dtype", dtype_name(dtype), _DTYPES)
+    if deferred and chosen == "uint8":
+        chosen = plan.dtype
     if plan.rest is not None:
         if chosen == "uint16":
             names = ", ".join(plan.named)

@@ -12,6 +12,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ._errors import BY_KIND, Error
 from ._short_messages import cut
 
@@ -29,6 +31,29 @@ class LabelsInfo(ctypes.Structure):
     """The description of labels that dsconv_labels writes: see internal/capi/labels.h."""
 
     _fields_ = [("data", Pointer), ("n", Int), ("stride", Int), ("handle", Int)]
+
+
+class RestInfo(ctypes.Structure):
+    """What is left to do on a view of a batch, which dsconv_rest writes: see internal/capi/rest.h."""
+
+    _fields_ = [
+        *((name, Int) for name in ("images", "erasures", "values")),
+        ("mixing", ctypes.c_int32),
+        *((name, ctypes.c_float) for name in ("share", "other")),
+        *((name, ctypes.c_int32) for name in ("x", "y", "w", "h")),
+    ]
+
+
+# A region that gets other values, which dsconv_erasures writes: see internal/capi/rest.h.
+ERASURE = np.dtype(
+    [("image", np.int64), ("at", np.int64), *((name, np.int32) for name in ("x", "y", "w", "h", "noise", "unused"))]
+)
+
+
+class DeviceInfo(ctypes.Structure):
+    """Images in a GPU's memory, which dsconv_device writes: see internal/capi/device.h."""
+
+    _fields_ = [("tensor", Pointer), ("elements", Int)]
 
 
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -50,6 +75,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         [Int, Pointer, ctypes.c_int32, ctypes.POINTER(BatchInfo), ctypes.POINTER(Pointer)],
     ),
     "dsconv_stop": (None, [Int]),
+    "dsconv_tables": (Int, [Int, ctypes.c_int32, Pointer, Int]),
+    "dsconv_rest": (Pointer, [Int, ctypes.c_int32, Pointer, Int, ctypes.POINTER(RestInfo)]),
+    "dsconv_erasures": (Int, [Int, ctypes.c_int32, Pointer, Int, Pointer, Int]),
+    "dsconv_device": (Pointer, [Int, ctypes.c_uint64, ctypes.POINTER(DeviceInfo)]),
     "dsconv_transform": (Pointer, [Int, Pointer, Int, Int, ctypes.c_uint64, Int, Int, ctypes.POINTER(Int)]),
 }
 

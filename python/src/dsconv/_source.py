@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from . import _library
+from ._device_memory import check_process
 from ._fields import Field
 from ._lent_labels import LentLabels
 
@@ -36,6 +37,15 @@ class ViewDescription(TypedDict):
     seed: int
 
 
+class RestDescription(TypedDict):
+    """What is left to do on a view: see internal/capi/rest.h."""
+
+    dtype: str
+    shape: list[int]
+    channels: int
+    tables: bool
+
+
 class Description(TypedDict):
     """The library's description of a loader: see internal/capi/loader.go."""
 
@@ -52,6 +62,7 @@ class Description(TypedDict):
     slots: int
     block_size: int
     repeats: bool
+    rest: list[RestDescription] | None
 
 
 class Source:
@@ -78,6 +89,8 @@ class Source:
             return opened[1]
 
     def _open(self) -> Description:
+        if self.gpu is not None:
+            check_process()
         with contextlib.ExitStack() as handles:
             arguments = {
                 name: handles.enter_context(_copied(value)) if isinstance(value, np.ndarray) else value
@@ -94,6 +107,18 @@ class Source:
     def configured(self) -> dict[str, Any]:
         """The configuration with the library's defaults: the JSON of reader.Config."""
         return self.describe()["config"]
+
+    @property
+    def deferred(self) -> bool:
+        """Reports whether the library leaves bytes of pixels, which a device makes a batch's elements of."""
+        deferred: bool = self.configuration.get("deferred", False)
+        return deferred
+
+    @property
+    def gpu(self) -> int | None:
+        """CUDA's number of the GPU that decodes, in whose memory images are; None if the CPU does."""
+        options = self.configuration.get("gpu")
+        return None if options is None else options["device"]
 
     @property
     def samples(self) -> int:

@@ -13,8 +13,11 @@ import numpy as np
 from . import _fields
 from ._batch_memory import Memory, Pages, Pinned
 from ._batch_stream import RawBatch
+from ._device_memory import DeviceImages
+from ._device_transforms import Finisher, Unfinished, tensors_of
 from ._errors import ArgumentError, ArgumentTypeError
 from ._fields import Field
+from ._rest import Rest, ViewRest
 from ._short_messages import shown
 from ._source import Source
 
@@ -57,13 +60,27 @@ class BatchFields:
         bits = [f.name for f in self.fields if f.dtype == "bfloat16"]
         if bits and self._torch is None:
             raise ArgumentError(f'{bits[0]}: numpy has no dtype "bfloat16": install torch or choose another dtype')
+        self._finishers = self._make_finishers()
+
+    def _make_finishers(self) -> list[Finisher]:
+        """What finishes the images of each view; none if the library does."""
+        layout = self._source.configured["layout"]
+        array = layout == "nhwc" and not self._channels_last
+        finishers = []
+        for view, left in enumerate(self._source.describe()["rest"] or []):
+            rest = ViewRest(self._source, view, left, channels_first=layout == "nchw" and not self._source.deferred)
+            dtype, lent = self._source.fields[0].dtype, not self._source.deferred
+            finishers.append(Finisher(rest, dtype, layout == "nhwc", array, lent))
+        return finishers
 
     @property
     def _torch(self) -> Any:
         return torch_or_none()  # a module cannot be pickled
 
-    def memory(self, pin: bool) -> Memory:
-        """The memory for the images."""
+    def memory(self, pin: bool) -> Memory | None:
+        """The memory for the images; None if they are on a GPU."""
+        if self._source.gpu is not None:
+            return None
         description = self._source.describe()
         size = description["block_size"]
         return Pinned(size) if pin else Pages(size, description["slots"] + 2)
@@ -92,20 +109,35 @@ class BatchFields:
     def _images(self, field: Field, raw: RawBatch) -> Any:
         """The images, or a list of the images of each view."""
         views = self._source.views
+        rests = [finisher.rest.of(raw.handle, raw.n) for finisher in self._finishers]
+        if self._source.gpu is not None:
+            changed = not all(rest.nothing for rest in rests)
+            raw.images = DeviceImages(raw.handle, self._source.gpu).tensor(changed)
+            rests = rests if changed else []
+        if rests:
+            offsets = [view["offset"] for view in views] or [0]
+            unfinished = [self._unfinished(*each, raw) for each in zip(self._finishers, rests, offsets)]
+            return unfinished if views else unfinished[0]
         if not views:
             assert field.shape is not None
             return self._view(field.dtype, raw, field.shape, 0)
         return [self._view(field.dtype, raw, view["shape"] or (), view["offset"]) for view in views]
 
+    def _unfinished(self, finisher: Finisher, rest: Rest, offset: int, raw: RawBatch) -> Unfinished:
+        view = finisher.rest
+        pixels = self._elements(view.dtype, raw, (rest.images, *view.shape), offset)
+        return Unfinished(finisher, rest, {"pixels": pixels, **tensors_of(rest, view.channels)})
+
     def _view(self, dtype: str, raw: RawBatch, image: Sequence[int], offset: int) -> Any:
-        shape = (raw.n, *image)
+        images = self._elements(dtype, raw, (raw.n, *image), offset)
+        return self._planes(images) if self._channels_last else images
+
+    def _elements(self, dtype: str, raw: RawBatch, shape: tuple[int, ...], offset: int) -> Any:
         end = offset + math.prod(shape) * _fields.numpy_dtype(dtype).itemsize
         if isinstance(raw.images, np.ndarray):
             flat = raw.images[offset:end].view(_fields.numpy_dtype(dtype))
-            images = self.tensor(flat.reshape(shape), dtype)
-        else:
-            images = raw.images[offset:end].view(getattr(self._torch, dtype)).view(shape)
-        return self._planes(images) if self._channels_last else images
+            return self.tensor(flat.reshape(shape), dtype)
+        return raw.images[offset:end].view(getattr(self._torch, dtype)).view(shape)
 
     def _planes(self, images: Any) -> Any:
         """A view of NHWC images as NCHW."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _arguments
-from ._device import check_device, has_cuda
+from ._device import check_device, decoding_gpu, gpu_options, has_cuda
 from ._epoch_batches import EpochBatches
 from ._epoch_counter import EpochCounter
 from ._errors import ArgumentError
@@ -92,7 +92,8 @@ class Loader(Generic[Batch]):
             values by 257. All other dtypes convert 16-bit images to 8 bits as Pillow does: grey values above 255
             become 255, colours keep their high byte, and the end of the epoch warns of it.
         memory_format: torch.channels_last, or None.
-        device: of the batches. Copies to CUDA run on a separate stream, one batch ahead.
+        device: of the batches. Copies to CUDA run on a separate stream, one batch ahead; use a batch on the stream that
+            is current when the loop gets it, or record_stream() it for others.
         cache: "encoded" or "decoded" keeps samples in memory, once per machine; "decoded:8GB" limits the memory.
         on_error: the handling of a sample that cannot be read, decoded or transformed: "raise", "skip" (the batch is
             smaller) or "substitute" (by another sample of the epoch). A warning has the cause of the first one, and
@@ -120,6 +121,15 @@ class Loader(Generic[Batch]):
             draws for itself; or the transforms of each view, in place of transforms, such as DINO's multi-crop. The
             batch's images are a list of tensors then, one for each view, as default_collate makes of a transform that
             returns a list; collate_fn gets samples whose image is such a list. See `view_seeds`.
+        normalize: "device": images go to the device as bytes, a quarter of what floats take, and become what the
+            transforms and dtype say there, element for element as on the CPU: flips, normalisation, layout, dtype,
+            RandomErasing, MixUp and CutMix, on the stream of the copies. So dtype="uint8" does not contradict
+            transforms that end in floats then. None: the library's threads do all of it.
+        decoder: "gpu" decodes and transforms JPEGs on the NVIDIA GPU that `device` names, or the current one, and
+            batches are there. What the GPU cannot decode, such as a PNG, and transforms other than cropping, one
+            resize and flips are done on the CPU; `stats()` counts both. It needs PyTorch and nvJPEG.
+        nvjpeg: path of nvJPEG's library (libnvjpeg.so), for decoder="gpu". None looks in the usual places and in the
+            package nvidia-nvjpeg.
         generator: a torch.Generator, whose initial_seed() is the seed. Nothing is drawn from it.
         in_order, multiprocessing_context, persistent_workers, pin_memory_device, timeout, worker_init_fn: accepted, as
             DataLoader's, with values that need no worker processes. Other values are an error that says what to do.
@@ -225,6 +235,9 @@ class Loader(Generic[Batch]):
         label_dtype: Any = None,
         max_pixels: int | None = None,
         views: int | Sequence[Any] | None = None,
+        normalize: str | None = None,
+        decoder: str = "cpu",
+        nvjpeg: Any = None,
         generator: Any = None,
         in_order: bool = True,
         multiprocessing_context: Any = None,
@@ -266,7 +279,8 @@ class Loader(Generic[Batch]):
         self.num_workers = threads(num_workers)
         self.prefetch_factor = prefetch_factor
         prefetch = prefetched(prefetch_factor, self.num_workers)
-        self.device: torch.device | None = check_device(device)
+        on_gpu = _arguments.choice("decoder", decoder, ("cpu", "gpu")) == "gpu"
+        self.device: torch.device | None = decoding_gpu(device) if on_gpu else check_device(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
         if fields is None:
             fields = selection.of_datasets("fields") or ("image", "label")
@@ -282,7 +296,8 @@ class Loader(Generic[Batch]):
         rests = (plan.rest,) if self._views is None else self._views.rests
         warn_of_unseeded(*rests, self.collate_fn, target_transform, stacklevel=2)
         self._plan = plan
-        images = image_format(plan, dtype, memory_format)
+        defers = _arguments.on_device(normalize, decoder, nvjpeg, self.collate_fn, plan)
+        images = image_format(plan, dtype, memory_format, defers)
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)
         if max_pixels is None:
@@ -310,6 +325,8 @@ class Loader(Generic[Batch]):
             any_size=plan.rest is not None,
             max_pixels=_arguments.pixel_limit(max_pixels),
             **images.native,
+            deferred=defers and not on_gpu,
+            **({"decoder": "gpu", "gpu": gpu_options(self.device, nvjpeg)} if on_gpu else {}),
             weights=_arguments.sample_weights(weights),
         )
         batch_fields = BatchFields(self._source, self.fields, channels_last=images.planes)
@@ -401,6 +418,14 @@ class Loader(Generic[Batch]):
             raise ArgumentError("estimate: the memory of transforms that run in Python is unknown")
         estimate: dict[str, int] = self._source.call("estimate")
         return estimate
+
+    def stats(self) -> dict[str, Any]:
+        """What the Loader has done so far: {"clock": as `clock()`, "bad": as `bad()`, "decoded": ...}.
+
+        "decoded" counts images by what decoded them: "engine" (the GPU's JPEG engine), "cuda" (its other cores), "cpu",
+        and in "reasons" why a JPEG was left to the CPU with decoder="gpu"."""
+        stats: dict[str, Any] = self._source.call("stats")
+        return {name: stats[name] for name in ("clock", "bad", "decoded")}
 
     def bad(self) -> dict[str, Any]:
         """Counts the skipped or replaced samples, and lists the first thousand of them.

@@ -1,0 +1,41 @@
+"""Runs one part of gpu-check: part.py NAME SETTING RESULT."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import traceback
+from pathlib import Path
+
+from setting import Setting, Skip
+
+
+def main() -> int:
+    name, setting, result = sys.argv[1], Setting.from_json(sys.argv[2]), Path(sys.argv[3])
+    found: dict = {}
+
+    def save(**figures: object) -> None:
+        """Adds to the result: what is there when a part fails or is ended is kept."""
+        found.setdefault("result", {}).update(figures)
+        write()
+
+    def write() -> None:
+        written = result.with_suffix(".part")
+        written.write_text(json.dumps(found), encoding="utf-8")
+        written.replace(result)
+
+    try:
+        importlib.import_module(f"parts.{name}").run(setting, save)
+        found["status"] = "done"
+    except Skip as reason:
+        found.update(status="skipped", reason=str(reason))
+    except Exception as error:
+        traceback.print_exc()
+        found.update(status="failed", reason=f"{type(error).__name__}: {error}")
+    write()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

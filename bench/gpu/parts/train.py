@@ -1,0 +1,82 @@
+"""Training of ResNet-18 and -50: a DataLoader at its best, and dsconv with each kind of dataset, in one table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import prepare
+from setting import Setting
+
+from parts.loader import with_cuda
+
+MODELS = ("resnet18", "resnet50")
+EPOCHS, BATCH = 3, 256
+
+# The datasets, by the flags of pack, with how each is loaded: decoder and normalize.
+DATASETS = {
+    "jpeg": ([], [("cpu", "host"), ("cpu", "device"), ("gpu", "host")]),
+    "tiled": (["--encode=jpeg-tiled"], [("cpu", "host")]),
+    "resized": (["--resize=shorter:256", "--encode=jpeg:90"], [("cpu", "host"), ("gpu", "host")]),
+    "raw": (["--resize=cover:224x224", "--encode=raw"], [("cpu", "host"), ("cpu", "device")]),
+}
+
+
+def run(setting: Setting, save: Callable[..., None]) -> None:
+    with_cuda()
+    from dsconv.train.compare import compare
+    from dsconv.train.distributed import join
+    from dsconv.train.settings import Settings
+
+    missing: dict[str, str] = {}
+    with join("cuda") as world:
+        for model in MODELS:
+            settings = Settings(
+                model=model,
+                epochs=EPOCHS,
+                batch_size=BATCH,
+                precision="bf16",
+                channels_last=True,
+                compile="inductor" if setting.compile else None,
+                num_workers=None,
+                pin_memory=True,
+            )
+            report = compare(sides(setting, settings, world, missing), settings, world, told, quiet=True)
+            save(**{model: report.to_dict()}, missing=missing)
+            print(f"\n{report}", flush=True)
+    if missing:
+        raise RuntimeError("; ".join(f"{side}: {reason}" for side, reason in missing.items()))
+
+
+def sides(setting: Setting, settings, world, missing: dict[str, str]) -> list:
+    """The sides that can be opened here. missing gets the others, with the reasons."""
+    from dsconv.train import from_dataloader, from_dsconv
+    from dsconv.train.ways import Way
+
+    found = []
+    try:
+        found.append(from_dataloader.folder(Path(setting.photos), settings, world))
+    except ImportError as error:
+        missing["DataLoader"] = str(error)
+    for name, (flags, ways) in DATASETS.items():
+        path = Path(prepare.packed(setting, setting.photos, name, *flags))
+        for decoder, normalize in ways:
+            way = Way(decoder, normalize, setting.nvjpeg or None if decoder == "gpu" else None)
+            side = from_dsconv.images(path, settings, world, way)
+            try:
+                with ExitStack() as stack:
+                    for _ in itertools.islice(stack.enter_context(side.open()).train, 1):
+                        pass
+            except Exception as error:  # one way that fails must not take the others along
+                missing[side.name] = f"{type(error).__name__}: {error}"
+            else:
+                found.append(side)
+    return found
+
+
+def told(name: str, number: int, epoch) -> None:
+    """Prints an epoch's line."""
+    share = 100 * epoch.wait_seconds / epoch.seconds
+    print(f"{name}: epoch {number}: {epoch.images_per_second:.0f} images/s, starved {share:.1f} %", flush=True)

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Measures and checks what dsconv does with a GPU: `make gpu-check`, described in docs/gpu.md.
+
+It needs Python's standard library, numpy, and the wheel of dsconv in build/gpu or build/wheel; each part says what else
+it needs. A part runs in a process of its own and writes OUT/gpu-PART.json at its end. It is skipped if the machine has
+not what it needs, and the next part runs whatever became of it.
+
+Exit codes: 0 every part is done, 3 some were skipped, 1 one failed, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import machine
+import prepare
+from setting import Setting
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The parts in their order, with the seconds that each may take.
+PARTS = {"cpu": 70, "decode": 110, "pack": 50, "loader": 60, "train": 150, "xla": 60, "tests": 60}
+DONE, FAILED, USAGE, SKIPPED = 0, 1, 2, 3
+
+
+def main() -> int:
+    asked = parse()
+    ends = time.monotonic() + asked.seconds
+    asked.out.mkdir(parents=True, exist_ok=True)
+    asked.work.mkdir(parents=True, exist_ok=True)
+    try:
+        setting = prepare.prepare(ROOT, asked)
+    except (OSError, RuntimeError) as error:
+        print(f"gpu-check: {error}", file=sys.stderr)
+        return FAILED
+    here = machine.describe(setting)
+    print(machine.text(here), flush=True)
+    results = [run(part, setting, here, asked.out, ends) for part in asked.parts]
+    for part, (status, told) in zip(asked.parts, results):
+        print(f"{part:8} {status:8} {told}")
+    statuses = {status for status, _ in results}
+    return FAILED if "failed" in statuses else SKIPPED if "skipped" in statuses else DONE
+
+
+def parse() -> argparse.Namespace:
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("gpu-check", description=__doc__, formatter_class=plain)
+    add = parser.add_argument
+    add("--parts", type=parts, default=list(PARTS), help=f"separated by commas or spaces: {', '.join(PARTS)}")
+    add("--out", type=Path, default=ROOT / "bench" / "results", help="folder of the JSON files")
+    add("--work", type=Path, default=ROOT / "build" / "gpu-work", help="folder for photos and datasets, which stay")
+    add("--wheels", type=Path, default=ROOT / "build" / "gpu", help="folder of wheels, by make gpu-pack")
+    add("--images", type=int, default=4096, help="photos to draw (default: 4096)")
+    add("--size", default="500x375", help="of the photos (default: 500x375)")
+    add("--seconds", type=float, default=530, help="after which no part runs (default: 530)")
+    add("--turn", type=float, default=1, help="seconds of each measurement of loading (default: 1)")
+    add("--nvjpeg", default="", help="path of libnvjpeg.so (default: found)")
+    add("--compile", action="store_true", help="part train: torch.compile the networks")
+    return parser.parse_args()
+
+
+def parts(text: str) -> list[str]:
+    found = text.replace(",", " ").split() or list(PARTS)
+    for name in found:
+        if name not in PARTS:
+            raise argparse.ArgumentTypeError(f"unknown part {name}: choose from {', '.join(PARTS)}")
+    return found
+
+
+def run(part: str, setting: Setting, here: dict, out: Path, ends: float) -> tuple[str, str]:
+    """Runs a part and writes its file. Returns its status, and where the result is or why there is none."""
+    limit = min(PARTS[part], ends - time.monotonic())
+    began = time.monotonic()
+    print(f"== {part}", flush=True)
+    if limit < 5:
+        found = {"status": "skipped", "reason": f"no time was left: run it alone with PARTS={part}"}
+    else:
+        found = child(part, setting, limit)
+    found = {"part": part, **found, "seconds": round(time.monotonic() - began, 1), "machine": here}
+    path = out / f"gpu-{part}.json"
+    path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return found["status"], found.get("reason", str(path))
+
+
+def child(part: str, setting: Setting, limit: float) -> dict:
+    """The outcome of the part's process: a crash or a hang is that part's failure."""
+    with tempfile.TemporaryDirectory(dir=setting.work) as folder:
+        result = Path(folder, "result.json")
+        command = [sys.executable, str(Path(__file__).with_name("part.py")), part, setting.to_json(), str(result)]
+        process = subprocess.Popen(command, env=setting.environment(), start_new_session=True)
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            kill(process)
+        found = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
+    if code is None:
+        return {**found, "status": "failed", "reason": f"it was not done after {limit:.0f} s and was ended"}
+    if code != 0:
+        return {**found, "status": "failed", "reason": found.get("reason", f"its process ended with code {code}")}
+    return found
+
+
+def kill(process: subprocess.Popen) -> None:
+    """Ends the process and those that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
