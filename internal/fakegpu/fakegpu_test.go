@@ -78,21 +78,24 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A process of its own leaves its violations in a file.
+// A process of its own leaves its violations in a file, or ends with the first.
 func TestReport(t *testing.T) {
+	const want = "device memory was written behind an allocation of 1000 bytes\n"
 	report := filepath.Join(t.TempDir(), "report")
 	path := compileCheck(t, fakegpu.Build(t), "report")
-	c := exec.Command(path)
-	c.Env = append(os.Environ(), fakegpu.Environment(t, "", report)...)
-	if out, err := c.CombinedOutput(); err != nil {
+	run := func(report string) ([]byte, error) {
+		c := exec.Command(path)
+		c.Env = append(os.Environ(), fakegpu.Environment(t, "", report)...)
+		return c.CombinedOutput()
+	}
+	if out, err := run(report); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	got, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
+	if got, err := os.ReadFile(report); err != nil || string(got) != want {
+		t.Errorf("the report is %q (%v), not %q", got, err, want)
 	}
-	if want := "device memory was written behind an allocation of 1000 bytes\n"; string(got) != want {
-		t.Errorf("the report is %q, not %q", got, want)
+	if out, err := run(""); err == nil || string(out) != "fakegpu: "+want {
+		t.Errorf("without a report it ended with %v and %q", err, out)
 	}
 }
 
