@@ -74,7 +74,7 @@ func TestDescribe(t *testing.T) {
 
 // Each way in which a driver does not start is named, with what to do.
 func TestOpenFails(t *testing.T) {
-	fakegpu.Load(t, "")
+	dir := filepath.Dir(fakegpu.Load(t, ""))
 	before := cuda.Library
 	t.Cleanup(func() { cuda.Library = before })
 	for i, c := range []struct{ modes, want string }{
@@ -88,7 +88,7 @@ func TestOpenFails(t *testing.T) {
 	} {
 		fakegpu.Set(c.modes)
 		// Another name for the same library, which Open has not opened yet.
-		cuda.Library = filepath.Dir(fakegpu.Build(t)) + strings.Repeat("/.", i+1) + "/" + filepath.Base(fakegpu.Build(t)) + "/" + fakegpu.CUDA
+		cuda.Library = dir + strings.Repeat("/.", i+1) + "/" + fakegpu.CUDA
 		_, err := cuda.Open()
 		if !errors.Is(err, cuda.ErrNoDriver) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.modes, err, c.want)

@@ -16,6 +16,7 @@ enum { CUDA_MACHINE = 190, ARGUMENTS = 8 };
 
 struct module {
   size_t size;
+  struct module *ended; // the one that was unloaded before this one
   char image[];
 };
 
@@ -66,6 +67,9 @@ static size_t elf_size(const Elf64_Ehdr *h) {
   return end;
 }
 
+// Modules that were unloaded.
+static struct module *ended;
+
 // The image is a cubin or the text of PTX.
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   ENTER(true);
@@ -87,8 +91,10 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
 CUresult cuModuleUnload(CUmodule module) {
   int status = fake_enter(__func__, true);
   struct module *m = fake_drop(FAKE_MODULE, module);
-  if (m)
-    m->size = 0; // its functions remember it
+  if (m) { // its functions remember it
+    m->size = 0;
+    m->ended = __atomic_exchange_n(&ended, m, __ATOMIC_RELAXED);
+  }
   return status ? status : m ? CU_OK : CU_INVALID_HANDLE;
 }
 

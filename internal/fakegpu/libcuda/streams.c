@@ -29,6 +29,7 @@ struct link {
 
 struct fake_stream {
   struct fake_stream *next;
+  pthread_t thread;
   uintptr_t context;
   bool blocking, ended;
   struct op *first, **last;
@@ -89,7 +90,6 @@ static void *work(void *argument) {
 
 static struct fake_stream *create(uintptr_t context, bool blocking) {
   struct fake_stream *s = calloc(1, sizeof *s);
-  pthread_t thread;
   if (!s)
     abort();
   s->context = context;
@@ -98,10 +98,9 @@ static struct fake_stream *create(uintptr_t context, bool blocking) {
   pthread_mutex_lock(&lock);
   s->next = streams;
   streams = s;
-  if (pthread_create(&thread, NULL, work, s))
+  if (pthread_create(&s->thread, NULL, work, s))
     abort();
   pthread_mutex_unlock(&lock);
-  pthread_detach(thread);
   return s;
 }
 
@@ -114,8 +113,13 @@ void fake_stream_end(struct fake_stream *s) {
   pthread_mutex_lock(&lock);
   s->ended = true;
   s->released = s->given;
+  bool idle = s->done == s->given;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
+  if (idle) // a thread that ends while the process does so breaks LeakSanitizer
+    pthread_join(s->thread, NULL);
+  else
+    pthread_detach(s->thread);
 }
 
 // The handles 0 and 1 are CUDA's default stream, 2 is that of the thread, which is the same one here.
