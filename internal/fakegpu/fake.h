@@ -51,6 +51,7 @@ void *fake_drop(enum fake_kind kind, const void *handle); /* ends the handle, an
 int fake_allocate(uint64_t *at, size_t size); /* 0, or 2: out of memory */
 bool fake_free(uint64_t at);
 void *fake_device(uint64_t at, size_t size);
+bool fake_read(void *to, uint64_t at, size_t size);          // as it is now: no stream is waited for
 void *fake_range(uint64_t at, uint64_t *from, size_t *size); /* the allocation that has this address */
 bool fake_is_device(uint64_t at);
 void fake_memory_info(size_t *free_bytes, size_t *total);

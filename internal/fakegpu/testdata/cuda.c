@@ -12,8 +12,8 @@ static void late(void) {
   begin("");
   CUstream s;
   CUdeviceptr at;
-  unsigned char *to;
-  int early = 0;
+  unsigned char *to, got;
+  int early = 0, seen = 0;
   SAME(cuStreamCreate(&s, 1), 0);
   SAME(cuMemAlloc_v2(&at, SIZE), 0);
   SAME(cuMemHostAlloc((void **)&to, SIZE, 0), 0);
@@ -22,11 +22,13 @@ static void late(void) {
     SAME(cuMemsetD8Async(at, (unsigned char)(i % 250 + 1), SIZE, s), 0);
     SAME(cuMemcpyDtoHAsync_v2(to, at, SIZE, s), 0);
     early += to[SIZE - 1] != 0;
+    CHECK(fake_read(&got, at + SIZE - 1, 1) && !fake_read(&got, at + SIZE, 1));
+    seen += got == i % 250 + 1;
     SAME(cuStreamSynchronize(s), 0);
     for (int k = 0; k < SIZE; k++)
       SAME(to[k], i % 250 + 1);
   }
-  CHECK(early < ROUNDS / 2);
+  CHECK(early < ROUNDS / 2 && seen < ROUNDS / 2);
   SAME(cuMemFreeHost(to), 0);
   SAME(cuMemFree_v2(at), 0);
   SAME(cuStreamDestroy_v2(s), 0);
