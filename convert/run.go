@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -178,7 +179,8 @@ func (r *run) published() (*Report, error) {
 
 // finish completes the report.
 func (r *run) finish() {
-	r.report.Results, r.report.Narrowed = r.state.Results, r.narrowed()
+	r.report.Results, r.report.Narrowed = r.state.Results, r.problems(r.state.Narrowed)
+	r.report.Warnings = slices.Concat(r.report.Warnings, r.problems(r.state.Fallbacks))
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
 	if r.report.Failure != nil {
 		r.report.Failed = 1

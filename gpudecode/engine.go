@@ -63,7 +63,7 @@ func (e *engine) prepare(j *job, fast bool) error {
 
 // supports lets the engine decode j as it stands, if it can and the pixels fit.
 func (e *engine) supports(image *nvjpeg.Image, j *job) (bool, error) {
-	if j.bytes() > e.most {
+	if j.bytes() > e.most || j.rowBytes() < leastRow {
 		return false, nil
 	}
 	r := j.request(e.format)

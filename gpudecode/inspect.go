@@ -16,7 +16,8 @@ type header struct {
 	w, h       int
 	components int
 	// mcuW and mcuH are the size in pixels of what is coded together: 8 or more, by the sampling of the colours.
-	mcuW, mcuH int
+	mcuW, mcuH  int
+	progressive bool
 }
 
 // inspect reads the header of a JPEG for results of so many channels, and follows its markers to the end. It returns
@@ -54,7 +55,7 @@ func (h *header) read(data []byte, channels int) (reason string) {
 		}
 		switch {
 		case jpeg.IsSOF(mark):
-			if !h.frame(body) {
+			if h.progressive = mark == jpeg.MarkSOF2; !h.frame(body) {
 				return ReasonKind
 			}
 			rgb = rgb || h.components == 3 && body[6] == 'R' && body[9] == 'G' && body[12] == 'B'
@@ -86,8 +87,12 @@ func (h *header) frame(body []byte) bool {
 }
 
 // region returns the part of the image that is decoded for window: whole MCUs and one more on each side, because the
-// colours of pixels at the edge are interpolated with those of their neighbours.
+// colours of pixels at the edge are interpolated with those of their neighbours. Of a progressive JPEG, which has to be
+// read to its end anyway, it is all.
 func (h *header) region(window pixel.Rect) pixel.Rect {
+	if h.progressive {
+		return pixel.Rect{W: h.w, H: h.h}
+	}
 	x0, x1 := grown(window.X, window.X+window.W, h.mcuW, h.w)
 	y0, y1 := grown(window.Y, window.Y+window.H, h.mcuH, h.h)
 	return pixel.Rect{X: x0, Y: y0, W: x1 - x0, H: y1 - y0}

@@ -24,7 +24,6 @@ type job struct {
 	decodedW, decodedH int
 	window             pixel.Rect
 	channels           int
-	done               bool
 	missing            bool   // pixels were not written
 	tooStrong          bool   // a reduction that the kernel does not do
 	status             string // nvJPEG's, if that failed
@@ -35,6 +34,9 @@ func (j *job) rowBytes() int { return j.decodedW * j.channels }
 
 // rowAlignment is what rows of decoded pixels begin at multiples of.
 const rowAlignment = 64
+
+// leastRow is the least bytes of a row of which canaries tell whether it was written.
+const leastRow = 8
 
 // decodes sets which part of the image is decoded, and its size.
 func (j *job) decodes(part pixel.Rect, scale int) {
@@ -97,11 +99,15 @@ func (j *job) prepare(channels, most int) {
 		j.leave(ReasonWindow)
 		return
 	}
-	if j.decodes(h.region(j.asked), 1); j.bytes() > most {
+	j.decodes(h.region(j.asked), 1)
+	switch {
+	case j.bytes() > most:
 		j.leave(ReasonSize)
-		return
+	case j.rowBytes() < leastRow:
+		j.leave(ReasonSmall)
+	default:
+		j.outcome.Path = CUDA
 	}
-	j.outcome.Path = CUDA
 }
 
 // size is the length of the result in bytes.

@@ -35,7 +35,7 @@ type GPU struct {
 func Open(o Options) (*GPU, error) {
 	g := &GPU{number: o.Device}
 	if err := g.open(o); err != nil {
-		g.free()
+		_ = g.free() // there is an error already
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return g, nil

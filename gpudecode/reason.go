@@ -9,6 +9,7 @@ const (
 	ReasonGray      = "colours to grey"  // a coloured JPEG in grey batches
 	ReasonWindow    = "window"           // not inside the image that the JPEG's header tells
 	ReasonSize      = "too large"        // more than the Decoder's memory for pixels
+	ReasonSmall     = "too small"        // rows of less than 8 bytes, of which it could not be told that they are missing
 	ReasonResize    = "strong reduction" // more than the kernel reduces at once
 	ReasonKind      = "JPEG_NOT_SUPPORTED"
 )
@@ -23,7 +24,7 @@ const (
 // that an intact image should not get, pixels that are missing, or too little memory.
 func ByKind(reason string) bool {
 	switch reason {
-	case "", ReasonNotJPEG, ReasonIrregular, ReasonColors, ReasonGray, ReasonWindow, ReasonSize, ReasonResize, ReasonKind:
+	case "", ReasonNotJPEG, ReasonIrregular, ReasonColors, ReasonGray, ReasonWindow, ReasonSize, ReasonSmall, ReasonResize, ReasonKind:
 		return true
 	}
 	return false

@@ -85,9 +85,9 @@ func (d Device) String() string {
 	return fmt.Sprintf("nvJPEG %s on %s %s a JPEG engine", d.NVJPEG, d.Card, engine)
 }
 
-// MaxGPUResult is the most bytes that an image may have after a GPU has decoded and scaled it, 64 megapixels of 3
-// channels. Larger ones are processed on the CPU.
-const MaxGPUResult = 192 << 20
+// MaxGPUResult is the most bytes that an image may have after a GPU has decoded and scaled it: 22 megapixels of 3
+// channels. Larger ones are processed on the CPU. A BatchDecoder must take results of this size.
+const MaxGPUResult = 64 << 20
 
 // BatchDecoder decodes single images of many goroutines in batches: a gpudecode.Batcher.
 type BatchDecoder interface {
@@ -190,7 +190,7 @@ func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded)
 		if ok {
 			var err error
 			if out, err = g.decodeOne(ctx, &in.Values[i], &geometry, &d.fields[i]); err != nil {
-				return fmt.Errorf("decode on the GPU: %w", err)
+				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 		}
 		d.outcomes = append(d.outcomes, out)

@@ -87,7 +87,7 @@ func (d *Driver) start() error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", err, startAdvice(int(code)))
+	return fmt.Errorf("%w; %s", err, startAdvice(int(code)))
 }
 
 // startAdvice is what to do if the driver does not start.

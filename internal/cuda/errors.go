@@ -63,6 +63,9 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("CUDA: %s: %v", e.Doing, ErrForked)
 	}
 	text := fmt.Sprintf("CUDA: %s: %s (%s, %d)", e.Doing, e.Text, e.Name, e.Code)
+	if e.Name == "" { // the driver does not know it
+		text = fmt.Sprintf("CUDA: %s: error %d", e.Doing, e.Code)
+	}
 	if errors.Is(e, ErrLost) {
 		text += "; the GPU does nothing more for this process: start it again"
 	}

@@ -8,8 +8,15 @@ import (
 	"testing"
 )
 
-var build = sync.OnceValues(func() (string, error) {
-	hash, err := hashSources()
+var (
+	builds = sync.OnceValues(func() (string, error) { return build(nil) })
+	// buildsChecked are the libraries that this process loads.
+	buildsChecked = sync.OnceValues(func() (string, error) { return build(flags) })
+)
+
+// build compiles the libraries once for each version of their source, and returns their folder.
+func build(flags []string) (string, error) {
+	hash, err := hashSources(flags)
 	if err != nil {
 		return "", err
 	}
@@ -22,7 +29,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	if err := Compile(work); err != nil {
+	if err := Compile(work, flags...); err != nil {
 		return "", err
 	}
 	if err := os.Rename(work, dir); err != nil {
@@ -31,12 +38,12 @@ var build = sync.OnceValues(func() (string, error) {
 		}
 	}
 	return dir, nil
-})
+}
 
 // Build compiles the libraries once for each version of their source, and returns their folder.
 func Build(t testing.TB) string {
 	t.Helper()
-	dir, err := build()
+	dir, err := builds()
 	if err != nil {
 		t.Fatal(err)
 	}

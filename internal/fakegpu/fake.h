@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Modes. name[:value][@n|/n|+n]; see doc.go. */
-void fake_set(const char *modes);                    /* replaces the modes, and resets all counts */
+void fake_set(const char *modes); // replaces the modes, and begins to count anew; the GPU is not lost
 long fake_setting(const char *name, long otherwise); /* the mode's value */
 long fake_strike(const char *name); /* the mode's value where this use of it is to be hit, else 0 */
 int fake_random(int n);             /* 0..n-1 */
@@ -51,12 +51,16 @@ void *fake_drop(enum fake_kind kind, const void *handle); /* ends the handle, an
 int fake_allocate(uint64_t *at, size_t size); /* 0, or 2: out of memory */
 bool fake_free(uint64_t at);
 void *fake_device(uint64_t at, size_t size);
+bool fake_read(void *to, uint64_t at, size_t size);          // as it is now: no stream is waited for
 void *fake_range(uint64_t at, uint64_t *from, size_t *size); /* the allocation that has this address */
 bool fake_is_device(uint64_t at);
 void fake_memory_info(size_t *free_bytes, size_t *total);
 void *fake_pin(size_t size);
 bool fake_unpin(void *at);
 bool fake_is_pinned(const void *at, size_t size);
+
+/* The part of fake_live that is memory; returns the length of text, or the number without text. */
+int fake_live_memory(char *text, size_t size);
 
 /* Streams. An op runs on the stream's thread; with alive false it must only free its argument. */
 struct fake_stream;

@@ -21,8 +21,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t used, room;
 
-int fake_live_memory(char *text, size_t size);
-
 void *fake_handle(enum fake_kind kind, void *body) {
   pthread_mutex_lock(&lock);
   if (used == room) {

@@ -3,7 +3,6 @@
  * Device memory is one file in memory, mapped twice: at the device addresses, where nobody can read it, and
  * where the fake itself works on it. An allocation lies against a page that cannot be read either, the bytes
  * around it are filled and checked, and an address is never given out twice. */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +135,13 @@ void *fake_device(uint64_t at, size_t size) {
   void *p = inside ? host + (at - (uintptr_t)device) : NULL;
   pthread_mutex_unlock(&lock);
   return p;
+}
+
+bool fake_read(void *to, uint64_t at, size_t size) {
+  void *from = fake_device(at, size);
+  if (from)
+    memcpy(to, from, size);
+  return from != NULL;
 }
 
 void *fake_range(uint64_t at, uint64_t *from, size_t *size) {

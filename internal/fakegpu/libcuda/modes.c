@@ -53,8 +53,7 @@ static void parse_mode(const char *text) {
 }
 
 static void set(const char *text) {
-  mode_count = name_count = violation_count = 0;
-  violations[0] = 0;
+  mode_count = name_count = 0;
   char *copy = strdup(text), *rest = copy;
   for (char *part; (part = strsep(&rest, ",")) != NULL;)
     if (*part)

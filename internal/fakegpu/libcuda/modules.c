@@ -1,5 +1,4 @@
 /* Modules and launches. A kernel is run by its emulation in C, which gpudecode/kernels has. */
-#define _GNU_SOURCE
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

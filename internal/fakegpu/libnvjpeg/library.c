@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../libcuda/cu.h"
 #include "fakenv.h"
 
-int cuInit(unsigned flags);
-int cuDeviceGetCount(int *count);
+CUresult cuInit(unsigned flags);
+CUresult cuDeviceGetCount(int *count);
 
 int fake_nv_enter(const char *function) {
   fake_counted(function);
