@@ -164,6 +164,8 @@ class FakeCuda:
         return torch.from_numpy(np.asarray(_Owned(memory.bytes, lambda: self.free(memory))))
 
     def free(self, memory: _Memory) -> None:
+        if self not in _active:
+            return
         memory.copies += [recorded(stream) for stream in memory.used]
         self.released.append(memory)
         self.collect()
@@ -211,6 +213,13 @@ class FakeCuda:
         self.queue(lambda: to.copy_(source))
         if memory is not None:
             memory.copies.append(recorded(self.current))
+        return out
+
+    def filled(self, values: torch.Tensor) -> torch.Tensor:
+        """A tensor of the device that a kernel makes, such as of torch.arange."""
+        out = self.like(values)
+        to = self.alias(out)
+        self.queue(lambda: to.copy_(values))
         return out
 
     def download(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -289,7 +298,9 @@ class _Calls(TorchFunctionMode):
             kwargs.pop("device")
             with fake.own():
                 made = func(*args, **kwargs)
-                return fake.like(made) if name.startswith("empty") else fake.upload(made)
+                if name in ("tensor", "as_tensor"):
+                    return fake.upload(made)
+                return fake.like(made) if name.startswith("empty") else fake.filled(made)
         return func(*args, **kwargs)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
-from dsconv import _batch_memory, _device, _tensors
+from dsconv import _batch_memory, _side_stream, _tensors
 from dsconv import transforms as T
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -24,7 +24,7 @@ CROP = "centercrop:32"
 def cuda(request: pytest.FixtureRequest) -> Iterator[fake_cuda.FakeCuda]:
     with fake_cuda.FakeCuda(request.param) as fake:
         yield fake
-    _device.side_stream.cache_clear()
+    _side_stream.side_stream.cache_clear()
 
 
 def negative(image: Any) -> Any:
@@ -112,7 +112,7 @@ def test_the_next_batch_is_copied_meanwhile(packed: Path) -> None:
         side = cuda.streams[1]
         assert (side.queued, side.done) == (4, 2)  # images and labels of two batches, the first of which is waited for
         del batches
-    _device.side_stream.cache_clear()
+    _side_stream.side_stream.cache_clear()
 
 
 def test_a_loop_that_ends_early_leaves_nothing(packed: Path, cuda: fake_cuda.FakeCuda) -> None:
@@ -159,5 +159,5 @@ def test_each_mistake_shows(packed: Path, mistake: str, monkeypatch: pytest.Monk
         monkeypatch.setattr(owner, name, wrong)
         got = train(cuda, loader(packed, transforms=CROP))
         monkeypatch.undo()
-    _device.side_stream.cache_clear()
+    _side_stream.side_stream.cache_clear()
     assert not equal(got, want)

@@ -7,14 +7,13 @@ import itertools
 import pickle
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import dsconv
 import numpy as np
 import pytest
-from dsconv import _device
+from dsconv import _side_stream
 from dsconv import transforms as T
 from PIL import Image
 
@@ -27,9 +26,9 @@ PIPELINES = {
     "bytes": "centercrop:32",
     "flips": "rrc:32,flip,vflip",
     "normalize": NORMALIZE,
-    "other means": "rrc:32x24,flip,normalize:0.1,0.2,0.3:0.7,0.9,1.3",
+    "other means": "rrc:32x24,flip,normalize:0.1/0.2/0.3:0.7/0.9/1.3",
     "erase": f"{NORMALIZE},erase:0.7",
-    "colours erased": f"{NORMALIZE},erase:0.5:value=0.1,-2,3,erase:0.9:scale=0.1-0.2",
+    "colours erased": f"{NORMALIZE},erase:0.5:value=0.1/-2/3,erase:0.9:scale=0.1-0.2",
     "noise": f"{NORMALIZE},erase:0.6:value=random,erase:0.4:value=2",
     "colour": "rrc:32,jitter:0.4,flip,normalize",
     "pixels moved after a flip": "resize:40,flip,rotate:30,centercrop:32",
@@ -72,7 +71,7 @@ def same(got: list[Any], want: list[Any]) -> None:
 def test_images_are_those_of_the_cpu(packed: Path, pipeline: str) -> None:
     words = PIPELINES[pipeline]
     bytes_only = "normalize" not in words
-    dtypes = ((*FLOATS, "uint8") if bytes_only and "mixup" not in words else FLOATS)
+    dtypes = (*FLOATS, "uint8") if bytes_only and "mixup" not in words else FLOATS
     for dtype, layout in itertools.product(dtypes, (None, torch.channels_last)):
         options = {"transforms": words, "dtype": dtype, "memory_format": layout}
         want = epochs(packed, **options)
@@ -98,7 +97,7 @@ def test_images_are_made_on_the_side_stream(packed: Path, pipeline: str, late: s
                     got.append([cuda.read(value) for value in batch])
                     del batch
             assert cuda.waits == 0
-        _device.side_stream.cache_clear()
+        _side_stream.side_stream.cache_clear()
         assert all(torch.equal(bits(a), bits(b)) for x, y in zip(got, want) for a, b in zip(x, y))
         assert len(got) == len(want)
 
@@ -109,7 +108,7 @@ def test_bytes_cross_the_bus(packed: Path) -> None:
             for _ in dsconv.Loader(packed, 8, NORMALIZE, device="cuda", **options):
                 pass
             largest = max(m.bytes.nbytes for m in cuda.memory.values() if m.stream is None)
-        _device.side_stream.cache_clear()
+        _side_stream.side_stream.cache_clear()
         return largest
 
     assert pinned(normalize="device") == 8 * 32 * 32 * 3
@@ -234,7 +233,7 @@ def test_random_pipelines(packed: Path) -> None:
         dtype = draws.choice([*FLOATS, "uint8"])
         if dtype != "uint8":
             words += draws.choice(["", ",normalize", ",normalize:0.3:0.001"])
-        words += draws.choice(["", ",erase:0.5", ",erase:1:value=1,2,3"])
+        words += draws.choice(["", ",erase:0.5", ",erase:1:value=1/2/3"])
         words += draws.choice(["", ",cutmix:0.5" if dtype == "uint8" else ",mixup:0.3", ",cutmix:1"])
         options = {
             "transforms": words, "dtype": dtype, "memory_format": draws.choice([None, torch.channels_last]),

@@ -63,7 +63,8 @@ def text(name: str, value: Any, default: str = "") -> str:
 def choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     """One of the allowed strings."""
     if value not in allowed or not isinstance(value, str):
-        raise ArgumentError(f"{name}={shown(value)}: choose {', '.join(allowed[:-1])} or {allowed[-1]}")
+        names = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+        raise ArgumentError(f"{name}={shown(value)}: choose {names}")
     return value
 
 

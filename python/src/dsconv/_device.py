@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from ._errors import ArgumentError
 from ._arguments import path
 from ._device_transforms import Unfinished
+from ._errors import ArgumentError
 from ._short_messages import short_message, shown
+from ._side_stream import side_stream
 from ._tensors import torch_or_none
 
 
@@ -114,15 +114,6 @@ def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tupl
         del moved
     if waiting is not None:
         yield _arrived(*waiting)
-
-
-@functools.cache
-def side_stream(device: Any) -> Any:
-    """The stream on which all batches for the device are made. One for all epochs: PyTorch keeps the memory that was
-    freed on a stream for that stream alone."""
-    import torch
-
-    return torch.cuda.Stream(device)
 
 
 def _arrived(batch: Any, rest: Any, event: Any) -> tuple[Any, Any]:

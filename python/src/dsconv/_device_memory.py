@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _library
 from ._errors import ForkError
+from ._side_stream import side_stream
 
 _CUDA = 2  # DLPack's kDLCUDA
 _NAME = b"dltensor"  # of a capsule that nobody has taken the tensor from
@@ -31,12 +32,13 @@ class _Tensor(ctypes.Structure):
     ]
 
 
-class ManagedTensor(ctypes.Structure):
+class _ManagedTensor(ctypes.Structure):
     """DLManagedTensor of DLPack 0.8."""
 
+    _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
-_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(ManagedTensor))
-ManagedTensor._fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 _python = ctypes.pythonapi
@@ -47,12 +49,14 @@ _is_capsule = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
 _pointer_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", _python))
 
 
-@_Destructor
 def _destroy(capsule: int) -> None:
     """Frees the tensor of a capsule, unless someone has taken it over and renamed the capsule."""
     if _is_capsule(capsule, _NAME):
-        managed = ctypes.cast(_pointer_in(capsule, _NAME), ctypes.POINTER(ManagedTensor))
-        managed.contents.deleter(managed)
+        managed = _pointer_in(capsule, _NAME)
+        _Deleter(_ManagedTensor.from_address(managed).deleter)(managed)
+
+
+_destructor = _Destructor(_destroy)
 
 
 class DeviceImages:
@@ -64,8 +68,6 @@ class DeviceImages:
     def tensor(self, changed: bool) -> Any:
         """The images as bytes, for work on the current stream or, if they are changed, on the side stream."""
         import torch
-
-        from ._device import side_stream
 
         device = torch.device("cuda", self._device)
         stream = side_stream(device) if changed else torch.cuda.current_stream(device)
@@ -80,7 +82,7 @@ class DeviceImages:
         stream = 0 if stream in (None, _LEGACY_STREAM) else stream
         info = _library.DeviceInfo()
         _library.result(_library.library().dsconv_device(self._run, stream, info))
-        return _new_capsule(info.tensor, _NAME, _destroy)
+        return _new_capsule(info.tensor, _NAME, _destructor)
 
 
 _opened_in: int | None = None  # the process that has used a GPU

@@ -79,6 +79,4 @@ class ViewRest:
                 )
             )
         region = (info.x, info.y, info.w, info.h)
-        return Rest(
-            info.images, flips[: info.images], erasures, values, info.mixing, info.share, info.other, region
-        )
+        return Rest(info.images, flips[: info.images], erasures, values, info.mixing, info.share, info.other, region)

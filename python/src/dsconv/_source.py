@@ -44,7 +44,6 @@ class RestDescription(TypedDict):
     shape: list[int]
     channels: int
     tables: bool
-    previous: bool
 
 
 class Description(TypedDict):
