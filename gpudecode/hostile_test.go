@@ -168,14 +168,14 @@ func TestTwoDecodersShareTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			defer d.Close()
-			defer other.out.Release()
 			for range 5 {
 				if err := d.Decode(context.Background(), other.batch.images, other.out, other.batch.outcomes); err != nil {
 					t.Error(err)
 				}
 				other.batch.compare(t, "", d, other.out)
 			}
+			other.out.Release()
+			d.Close()
 			done <- d.Counts()
 		}()
 	}
@@ -237,6 +237,7 @@ func TestMemoryIsShort(t *testing.T) {
 func TestCancel(t *testing.T) {
 	f := newFixture(t, "skip", 10, nil)
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	cpu := f.batch.images[0].CPU
 	called := 0
 	for i := range f.batch.images {
