@@ -66,7 +66,7 @@ func newPlainBatch(t *testing.T, spec *resample.TensorSpec, n int) *randomBatch 
 			t.Fatal(err)
 		}
 		own := im
-		im.CPU = func(dst []byte) error { return new(reference).store(dst, &own, spec) }
+		im.CPU = func(dst []byte) error { return storeOnce(dst, &own, spec) }
 		at += len(want)
 		b.images, b.want, b.errs = append(b.images, im), append(b.want, want), append(b.errs, nil)
 	}
@@ -394,7 +394,7 @@ func TestFast(t *testing.T) {
 	data := j.encode(500, 333, 3, jpeg.EncodeOptions{Sampling: pixel.Sampling420})
 	im := Image{JPEG: data, H: 60, W: 90}
 	want := make([]byte, im.size(12))
-	if err := new(reference).store(want, &im, f.spec); err != nil {
+	if err := storeOnce(want, &im, f.spec); err != nil {
 		t.Fatal(err)
 	}
 	im.CPU = func([]byte) error { return errors.New("not by the GPU") }
