@@ -16,8 +16,10 @@ import (
 func compileCheck(t *testing.T, dir, name string, flags ...string) string {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), name)
-	args := append([]string{"-std=gnu11", "-Wall", "-Werror", "-O1", "-g", "-o", output, "testdata/" + name + ".c",
-		"-L" + dir, "-l:" + fakegpu.NVJPEG, "-l:" + fakegpu.CUDA, "-ljpeg", "-lpthread", "-Wl,-rpath," + dir}, flags...)
+	args := append([]string{
+		"-std=gnu11", "-Wall", "-Werror", "-O1", "-g", "-o", output, "testdata/" + name + ".c",
+		"-L" + dir, "-l:" + fakegpu.NVJPEG, "-l:" + fakegpu.CUDA, "-ljpeg", "-lpthread", "-Wl,-rpath," + dir,
+	}, flags...)
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
@@ -27,8 +29,10 @@ func compileCheck(t *testing.T, dir, name string, flags ...string) string {
 // runChecks runs the checks of both C programs, each in a process of its own.
 func runChecks(t *testing.T, dir string, flags ...string) {
 	checks := map[string][]string{
-		"cuda": {"late", "staging", "events", "default stream", "misuse", "freed device memory", "freed pinned memory",
-			"guards", "fork", "modes", "kernels"},
+		"cuda": {
+			"late", "staging", "events", "default stream", "misuse", "freed device memory", "freed pinned memory",
+			"guards", "fork", "modes", "kernels",
+		},
 		"nvjpeg": {"engine", "order", "misuse", "modes", "stages"},
 	}
 	for program, names := range checks {

@@ -1,4 +1,4 @@
-/* Modes: what goes wrong, when. Counts and violations. */
+// Modes: what goes wrong, when. Counts and violations.
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 enum { MODES = 64, NAMES = 128, NAME = 64, TEXT = 4096 };
 
 struct mode {
-  char name[NAME]; /* with * at its end: all names that begin so */
+  char name[NAME]; // with * at its end: all names that begin so
   long value;
-  char when; /* '@': the nth time, '/': each nth, '+': from the nth on, 0: always */
+  char when; // '@': the nth time, '/': each nth, '+': from the nth on, 0: always
   long n, seen;
 };
 
@@ -27,7 +27,7 @@ static struct {
 static int name_count;
 static char violations[TEXT];
 static int violation_count;
-static bool observed; /* a test set modes, and asks for violations */
+static bool observed; // a test set modes, and asks for violations
 static uint64_t state = 1;
 
 static void parse_mode(const char *text) {
@@ -154,7 +154,7 @@ long fake_count(const char *name) {
   return n;
 }
 
-/* A process whose violations nobody asks for leaves them in a file, or ends with the first one. */
+// A process whose violations nobody asks for leaves them in a file, or ends with the first one.
 static void tell(const char *text) {
   const char *path = getenv("DSCONV_FAKEGPU_REPORT");
   if (!path || !*path) {
