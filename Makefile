@@ -106,8 +106,10 @@ $(TORCH)/.done: python/tests/requirements.txt scripts/pythons | test-deps
 python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
 	go build -o $(BUILD)/goloader ./python/tests/goloader
 	go build -o $(BUILD)/failingdisk ./python/tests/failingdisk
+	go run ./internal/fakegpu/build $(BUILD)/fakegpu
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
+	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
 	  $(TORCH)/bin/python -m pytest -q python/tests
 

@@ -13,31 +13,37 @@ type checkpoint struct {
 	Next        int    `json:"next"` // the position to resume from
 	Results
 	Narrowed []span `json:"narrowed,omitempty"`
+	// Fallbacks are the images for which a GPU failed.
+	Fallbacks []span `json:"fallbacks,omitempty"`
 	// Command started the unfinished dataset; messages name it.
 	Command string `json:"command,omitempty"`
 	Shape   []int  `json:"shape,omitempty"` // of the first raw image
 }
 
-// span is a range of positions, From to To-1, whose images lost bits in the same way. If one image
-// of a dataset does, most do: a list of paths would make each checkpoint as long as the dataset.
+// span is a range of positions, From to To-1, whose images lost bits, or were decoded otherwise than planned, in the same
+// way. If one image of a dataset is, most may be: a list of paths would make each checkpoint as long as the dataset.
 type span struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	How  string `json:"how"`
 }
 
-// addNarrowed adds a position to the last span, or starts another span.
-func (n *checkpoint) addNarrowed(pos int, how string) {
-	if k := len(n.Narrowed) - 1; k >= 0 && n.Narrowed[k].To == pos && n.Narrowed[k].How == how {
-		n.Narrowed[k].To++
-		return
+// addPosition adds a position to the last span, or another span. How is "" if there is nothing to add.
+func addPosition(spans []span, pos int, how string) []span {
+	k := len(spans) - 1
+	switch {
+	case how == "":
+		return spans
+	case k >= 0 && spans[k].To == pos && spans[k].How == how:
+		spans[k].To++
+		return spans
 	}
-	n.Narrowed = append(n.Narrowed, span{From: pos, To: pos + 1, How: how})
+	return append(spans, span{From: pos, To: pos + 1, How: how})
 }
 
-// narrowed lists the images that lost bits.
-func (r *run) narrowed() (list []Problem) {
-	for _, s := range r.state.Narrowed {
+// problems lists the images of spans.
+func (r *run) problems(spans []span) (list []Problem) {
+	for _, s := range spans {
 		for pos := max(s.From, 0); pos < min(s.To, r.Len()); pos++ {
 			path, err := r.pathAt(pos)
 			if err != nil {

@@ -122,14 +122,11 @@ func (r *run) commit(j *job) error {
 		r.state.Shape = slices.Clone(img.Shape)
 	}
 	r.state.Varying = r.state.Varying || !slices.Equal(r.state.Shape, img.Shape)
-	for _, warning := range []string{j.warning, fallback(j.outcomes)} {
-		if warning != "" {
-			r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: warning})
-		}
+	if j.warning != "" {
+		r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: j.warning})
 	}
-	if j.narrowed != "" {
-		r.state.addNarrowed(j.pos, j.narrowed)
-	}
+	r.state.Narrowed = addPosition(r.state.Narrowed, j.pos, j.narrowed)
+	r.state.Fallbacks = addPosition(r.state.Fallbacks, j.pos, fallback(j.outcomes))
 	if j.orientation > 1 {
 		r.state.Oriented++
 	}

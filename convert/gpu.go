@@ -78,9 +78,9 @@ func (r *run) openGPU() (*gpuStage, error) {
 	if r.newBatcher == nil {
 		return nil, nil
 	}
-	b, err := r.newBatcher(gpudecode.BatcherConfig{Threads: r.o.Workers, Fast: r.o.Recipe.Decode == codec.Fast})
+	b, err := r.newBatcher(gpudecode.BatcherConfig{Bytes: preprocess.MaxGPUResult, Threads: r.o.Workers, Fast: r.o.Recipe.Decode == codec.Fast})
 	if err != nil {
-		return nil, fmt.Errorf("decode on the GPU: %w", err)
+		return nil, fmt.Errorf("prepare decoding on the GPU: %w", err)
 	}
 	d, err := preprocess.NewGPUDecoder(r.o.Recipe, r.schema, b)
 	if err != nil {
@@ -185,5 +185,5 @@ func fallback(outcomes []gpudecode.Outcome) string {
 	if outcomes[i].Path == gpudecode.CUDA {
 		by = "by CUDA instead of the JPEG engine"
 	}
-	return fmt.Sprintf("decoded %s after a failure of the GPU (%s): another pack may give slightly other pixels", by, outcomes[i].Reason)
+	return fmt.Sprintf("decoded %s because the GPU failed (%s)", by, outcomes[i].Reason)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -94,6 +95,10 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	}
 	r.schema = p.src.Meta().Schema
 	var err error
+	if r.gpu, err = r.openGPU(); err != nil {
+		return &r.report, err
+	}
+	defer r.gpu.close()
 	if r.w, r.state, err = p.open(); errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {
@@ -178,7 +183,8 @@ func (r *run) published() (*Report, error) {
 
 // finish completes the report.
 func (r *run) finish() {
-	r.report.Results, r.report.Narrowed = r.state.Results, r.narrowed()
+	r.report.Results, r.report.Narrowed = r.state.Results, r.problems(r.state.Narrowed)
+	r.report.Warnings = slices.Concat(r.report.Warnings, r.problems(r.state.Fallbacks))
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
 	if r.report.Failure != nil {
 		r.report.Failed = 1
@@ -201,11 +207,6 @@ func (r *run) pipeline(ctx context.Context) error {
 	if readers <= 0 {
 		readers = max(4, workers)
 	}
-	var err error
-	if r.gpu, err = r.openGPU(); err != nil {
-		return err
-	}
-	defer r.gpu.close()
 	jobs := r.jobs(workers + readers + r.asking())
 	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
 	r.read, r.decode, r.process = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)

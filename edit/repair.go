@@ -251,7 +251,7 @@ func (r *repairer) openGPU(o *convert.Options, lost int) (_ *preprocess.GPUDecod
 	if err := r.recipe.Device.Check(o.GPU.Info()); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", r.target.path, err)
 	}
-	b, err := o.GPU.NewBatcher(gpudecode.BatcherConfig{Threads: o.Workers, Fast: r.recipe.Decode == codec.Fast})
+	b, err := o.GPU.NewBatcher(gpudecode.BatcherConfig{Bytes: preprocess.MaxGPUResult, Threads: o.Workers, Fast: r.recipe.Decode == codec.Fast})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -85,9 +85,9 @@ func (d Device) String() string {
 	return fmt.Sprintf("nvJPEG %s on %s %s a JPEG engine", d.NVJPEG, d.Card, engine)
 }
 
-// MaxGPUResult is the most bytes that an image may have after a GPU has decoded and scaled it, 64 megapixels of 3
-// channels. Larger ones are processed on the CPU.
-const MaxGPUResult = 192 << 20
+// MaxGPUResult is the most bytes that an image may have after a GPU has decoded and scaled it: 22 megapixels of 3
+// channels. Larger ones are processed on the CPU. A BatchDecoder must take results of this size.
+const MaxGPUResult = 64 << 20
 
 // BatchDecoder decodes single images of many goroutines in batches: a gpudecode.Batcher.
 type BatchDecoder interface {
@@ -132,10 +132,18 @@ type decodedImage struct {
 
 // Outcomes says for each image that the recipe decodes, except masks, what decoded it. The slice is valid until the
 // next Decode.
-func (d *Decoded) Outcomes() []gpudecode.Outcome { return d.outcomes }
+func (d *Decoded) Outcomes() []gpudecode.Outcome {
+	if d == nil {
+		return nil
+	}
+	return d.outcomes
+}
 
 // Drop frees large buffers.
 func (d *Decoded) Drop() {
+	if d == nil {
+		return
+	}
 	for i := range d.fields {
 		d.fields[i].pixels.Shrink()
 	}
@@ -160,6 +168,9 @@ func (d *Decoded) of(i int) *decodedImage {
 
 // Memory returns about how many bytes of pixels Decode makes of in.
 func (g *GPUDecoder) Memory(in *formats.Sample) (n int64) {
+	if g == nil || g.batch == nil || in == nil {
+		return 0
+	}
 	geometry, ok := g.geometry(in)
 	for i := range in.Values {
 		if ok && i < len(g.schema) && g.schema[i].Kind == formats.Image {
@@ -174,7 +185,10 @@ func (g *GPUDecoder) Memory(in *formats.Sample) (n int64) {
 // Decode decodes the images of in, but no masks, to d. What the GPU cannot decode is left to the Processor; d.Outcomes
 // says why. An error is not about the sample: ctx ended, or the GPU failed.
 func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded) error {
-	if ctx == nil || in == nil || d == nil {
+	switch {
+	case g == nil || g.batch == nil:
+		return errors.New("preprocess.GPUDecoder.Decode: the GPUDecoder is empty: NewGPUDecoder makes one")
+	case ctx == nil || in == nil || d == nil:
 		return errors.New("preprocess.GPUDecoder.Decode: the context, the sample or the Decoded is nil")
 	}
 	d.reset(len(g.schema))
@@ -190,7 +204,7 @@ func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded)
 		if ok {
 			var err error
 			if out, err = g.decodeOne(ctx, &in.Values[i], &geometry, &d.fields[i]); err != nil {
-				return fmt.Errorf("decode on the GPU: %w", err)
+				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 		}
 		d.outcomes = append(d.outcomes, out)

@@ -81,30 +81,39 @@ func (l *Loader) reportBad(index int, err error) {
 	}
 }
 
-// fill stores the sample at a position of the epoch in entry i of b, in slot s. A bad sample is
-// handled as OnError says.
-func (r *running) fill(w *worker, s *slot, b *Batch, i, position int) error {
-	l := r.loader
+// fill stores the sample at a position of the epoch in e, in slot s. A bad sample is handled as OnError says.
+func (r *running) fill(w *worker, s *slot, e entry, position int) error {
 	d := r.draw(position)
-	err := w.fill(b, i, d)
+	if e.item != nil {
+		e.item.draw = d
+	}
+	return r.handle(w, s, e, position, d, w.fill(e, d))
+}
+
+// handle handles err, with which the sample drawn as d failed, as OnError says.
+func (r *running) handle(w *worker, s *slot, e entry, position int, d draw, err error) error {
+	l := r.loader
 	if err == nil || l.config.OnError == Fail || endsRun(err) {
 		return err
 	}
-	r.note(s, b, d, err)
+	r.note(s, e.batch, d, err)
 	if l.config.OnError == Skip {
 		return err
+	}
+	if e.item != nil {
+		e.item.onHost = true
 	}
 	random := random.NewRand(l.config.Seed^substituteStream, r.epoch, position)
 	for range substitutes {
 		d := r.draw(random.IntN(r.order.Len()))
-		other := w.fill(b, i, d)
+		other := w.fill(e, d)
 		if other == nil {
-			s.substitute(b)
+			s.substitute(e.batch)
 			return nil
 		} else if endsRun(other) {
 			return other
 		}
-		r.note(s, b, d, other)
+		r.note(s, e.batch, d, other)
 	}
 	return fmt.Errorf("%d samples drawn as substitutes are bad too: %w", substitutes, err)
 }

@@ -47,12 +47,14 @@ type Batch struct {
 	// End is the position in the epoch, over all ranks, after the step that the batch belongs
 	// to: where Resume continues.
 	End int
-	// Rest is what is left to do on the images of each view, with Config.Deferred; nil without.
+	// Rest is what is left to do on the images of each view, with Config.Deferred or DecodeOnGPU; nil without.
 	Rest []Rest
 
 	images []byte // elements of DType, of the first view; the others' follow within its capacity
 	behind int    // bytes of Previous, which follows the images within their capacity
 	left   []left // of each view of each entry, from the workers
+
+	device deviceMemory // that the images lie in; nil on the CPU
 	others []otherView
 	labels []byte // elements of LabelDType
 	lease  *lease // nil of the caller's own
@@ -88,7 +90,7 @@ func NewBatch(shape [4]int, dtype, labels formats.DType) (*Batch, error) {
 // Pixels is the batch's images, one after another, as Shape says; it is no copy. Of several views it is
 // the first, see ViewPixels. T follows
 // Batch.DType: uint8, uint16 (also of float16 and bfloat16, whose bits it holds) or float32. It is nil
-// after TakeImages. Pixels panics for another T, and for a batch that is no longer valid.
+// after TakeImages, and with DecodeOnGPU: see Device. Pixels panics for another T, and for a batch that is no longer valid.
 func Pixels[T uint8 | uint16 | float32](b *Batch) []T {
 	images, _ := b.memory("Pixels")
 	checkElements[T]("Pixels", "DType", b.DType)

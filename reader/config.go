@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -94,9 +95,15 @@ type Config struct {
 	// FastDecode decodes JPEGs as Fast of package preprocess/codec does, reduced by 2, 4 or 8 if the first
 	// transform reduces them more: the pixels are near Pillow's, not equal.
 	FastDecode bool `json:"fast_decode,omitempty"`
+	// Decoder is what decodes the images: DecodeOnCPU, the default, or DecodeOnGPU, which needs GPU.
+	Decoder Decoder `json:"decoder,omitempty"`
+	// GPU says which GPU decodes, and by which library, with DecodeOnGPU.
+	GPU gpudecode.Options `json:"gpu,omitzero"`
 	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
 	// is pixel.DefaultMaxPixels. Larger images are bad samples.
 	MaxPixels int `json:"max_pixels,omitempty"`
+
+	openDecoder openFunc // of tests; nil is openGPU
 }
 
 // deep reports whether images of 16 bits per channel stay so in any color.
@@ -141,7 +148,7 @@ func (c Config) WithDefaults() (Config, error) {
 	case c.FastDecode && !jpeg.HasLibjpegTurbo:
 		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
-	for _, check := range []func() error{c.checkSplits, c.checkDeferred, c.checkNames} {
+	for _, check := range []func() error{c.checkSplits, c.checkDeferred, c.checkDecoder, c.checkNames} {
 		if err := check(); err != nil {
 			return c, err
 		}

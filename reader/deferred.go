@@ -30,9 +30,9 @@ type FinalFrame struct {
 	DType  formats.DType
 	Layout pixel.Layout
 	Image  []int // shape of one, in that layout
-	// Values are the element that each value of each channel becomes: its bits, the low ones of each number. nil
-	// means that values have the type DType already. It must not be changed.
-	Values [][256]uint32
+	// Values are the elements that the values 0 to 255 of channel 0 become, then those of channel 1 and so on: their
+	// bits, the low ones of each number. nil means that values have the type DType already.
+	Values []uint32
 	// Previous tells that batches have a Batch.Previous.
 	Previous bool
 }
@@ -47,7 +47,7 @@ func (l *Loader) finalFrames() (final []FinalFrame) {
 		shape := one.batchShape(1, one.viewShape(k))
 		f := FinalFrame{DType: one.dtype, Layout: one.layout, Image: shape[1:], Previous: l.frame.previous > 0}
 		if l.frame.leaves == augment.LeaveFlips {
-			f.Values = l.views[k].pipeline.Store().Bits()
+			f.Values = l.views[k].pipeline.Store().Table()
 		}
 		final = append(final, f)
 	}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -27,8 +28,14 @@ const (
 // hand makes the Batch that the loop gets.
 func (l *Loader) hand(memory *Batch, lent bool) *Batch {
 	b := *memory
+	if b.device != nil {
+		b.images, b.behind = nil, 0 // the host has some of them, and not finished
+	}
 	b.Fields, b.others = slices.Clone(b.Fields), slices.Clone(b.others)
 	b.lease = &lease{loader: l, memory: memory, lent: lent}
+	if b.device != nil {
+		runtime.AddCleanup(&b, deviceMemory.Release, b.device) // a second release does nothing
+	}
 	return &b
 }
 
@@ -60,12 +67,15 @@ func (b *Batch) Release() {
 }
 
 // Clone copies the batch with all that it refers to. The copy is the caller's and stays valid for
-// ever. It panics if the batch is no longer valid.
+// ever. It panics if the batch is no longer valid, or if its images lie on a device.
 func (b *Batch) Clone() *Batch {
 	if b.lease != nil {
 		b.lease.mu.Lock() // nobody writes to the memory until it is copied
 		defer b.lease.mu.Unlock()
 		b.lease.check("Clone")
+	}
+	if b.device != nil {
+		panic("reader: Clone of a batch whose images lie on a device: Keep it, or copy them there")
 	}
 	c := *b
 	c.lease = nil
@@ -121,6 +131,8 @@ func (b *Batch) giveBack() (free bool) {
 // end takes the memory from b. b.lease.mu is locked.
 func (b *Batch) end() {
 	b.lease.state = over
+	b.device = nil
+	b.lease.memory.freeDevice()
 	b.images, b.labels, b.MultiHot, b.Soft, b.Fields, b.Indices, b.Rest = nil, nil, nil, nil, nil, nil, nil
 }
 

@@ -120,6 +120,7 @@ func (l *Loader) hold(ds formats.Dataset) error {
 type resources struct {
 	mu       sync.Mutex
 	decoders map[*codec.Decoder]struct{}
+	gpu      *gpu // nil on the CPU
 	cache    *cache.Cache
 	stats    cache.Stats     // of the cache when it was closed
 	dataset  formats.Dataset // that Open opened
@@ -167,10 +168,10 @@ func (h *resources) free() error {
 		d.Close()
 	}
 	clear(h.decoders)
-	var err error
+	err := h.gpu.close()
 	if h.cache != nil {
 		h.stats = h.cache.Stats()
-		err = h.cache.Close()
+		err = errors.Join(err, h.cache.Close())
 	}
 	h.release()
 	if h.dataset != nil {

@@ -40,6 +40,7 @@ type Loader struct {
 	mixer        *batchMixer // nil without MixUp and CutMix
 	frame        frame       // of the batches
 	single       frame       // of what Pick makes, which leaves nothing to do
+	gpu          *gpu        // nil on the CPU
 
 	narrowed     narrowings
 	now          func() time.Duration
@@ -109,7 +110,7 @@ func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loa
 		l.read = v.View
 	}
 	l.prefetcher, _ = ds.(formats.Prefetcher)
-	for _, step := range []func(*Loader) error{choose, (*Loader).compile, (*Loader).frames, plan, (*Loader).openCache} {
+	for _, step := range []func(*Loader) error{choose, (*Loader).compile, (*Loader).frames, plan, (*Loader).openDecoder, (*Loader).openCache} {
 		if err := step(l); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
@@ -200,8 +201,11 @@ func (l *Loader) frames() error {
 		return err
 	}
 	l.single = l.frame.ofOne(nil)
-	if c.Deferred {
+	switch {
+	case c.Deferred:
 		return l.deferTo(augment.LeaveFlips)
+	case c.Decoder == DecodeOnGPU:
+		return l.deferTo(augment.LeaveErasures)
 	}
 	return nil
 }
@@ -370,6 +374,9 @@ func (l *Loader) Clock() Clock {
 	c := Clock{Wait: time.Duration(l.wait.Load()), asked: l.asked.Load(), ready: l.ready.Load()}
 	for _, w := range l.workers {
 		w.addTo(&c)
+	}
+	if l.gpu != nil {
+		c.Decode += time.Duration(l.gpu.busy.Load())
 	}
 	return c
 }

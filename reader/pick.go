@@ -76,7 +76,7 @@ func (l *Loader) pick(d draw, b *Batch) error {
 			}
 		}
 		f.reset(b, 1)
-		return w.render(&f, b, 0, now)
+		return w.render(entry{frame: &f, batch: b}, now)
 	})
 	if err != nil {
 		return err

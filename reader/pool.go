@@ -45,6 +45,7 @@ func (l *Loader) releaseBatch(b *Batch, lent bool) {
 	if lent {
 		b.images = nil
 	}
+	b.freeDevice()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closing.Load() {

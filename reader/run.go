@@ -39,7 +39,7 @@ type RunOptions struct {
 	// the last one have BatchSize. They add up to the length of List, and Position must be where one of these
 	// batches begins, or the end.
 	Sizes []int32
-	// Allocate provides the memory for the images; nil is the Loader's own.
+	// Allocate provides the memory for the images; nil is the Loader's own. It is not asked with DecodeOnGPU.
 	Allocate Allocator
 }
 
@@ -115,6 +115,9 @@ func (l *Loader) start(ctx context.Context, o RunOptions) (*running, error) {
 		return nil, fmt.Errorf("start a run: epoch %d: epochs count from 0", o.Epoch)
 	}
 	r := &running{loader: l, allocate: o.Allocate, epoch: o.Epoch}
+	if l.gpu != nil {
+		r.allocate = nil
+	}
 	if err := r.follow(&o); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,10 @@ type running struct {
 	interrupt pixel.Stop // interrupts decoding; stopped only prevents new entries
 	unwatch   func() bool
 	workers   sync.WaitGroup
+
+	staged      chan *slot      // batches for the GPU; nil without one, and if the caller decodes
+	decoding    context.Context // of what the GPU decodes
+	endDecoding context.CancelFunc
 }
 
 // division divides the positions of an epoch or list into this rank's batches.
@@ -82,6 +86,7 @@ func (r *running) begin(ctx context.Context) error {
 		}
 	}
 	l.add(r)
+	r.startDecoding()
 	for range min(int64(l.config.Workers), r.total) {
 		r.workers.Go(r.work)
 	}
@@ -183,6 +188,7 @@ func (r *running) stop(cause error) {
 		r.mu.Unlock()
 		close(r.over)
 		r.opened.Broadcast()
+		r.endDecoding()
 		unwatch()
 		r.workers.Wait()
 		r.turn.Lock()
@@ -225,6 +231,7 @@ func (r *running) open(k int) error {
 	}
 	first, size := r.rank.Span(k)
 	step, all := r.rank.Step(k)
+	s.resetItems(r.loader, size+r.extraEntries)
 	s.reset(first, size, step, all)
 	s.left.Store(int64(size + r.extraEntries))
 	r.loader.frame.reset(s.batch, size)
@@ -321,7 +328,25 @@ func (r *running) buildEntry(w *worker, entry int64) {
 	if s.left.Add(-1) > 0 {
 		return
 	}
-	if err := guard.Do(func() error { r.finish(s); return nil }); err != nil {
+	if r.staged != nil {
+		r.staged <- s // never waits
+		return
+	}
+	r.complete(w, s)
+}
+
+// complete finishes the slot's batch, all entries of which are built, and tells the loop.
+func (r *running) complete(w *worker, s *slot) {
+	err := guard.Do(func() error {
+		if r.loader.gpu != nil {
+			if err := r.decode(w, s); err != nil {
+				return err
+			}
+		}
+		r.finish(s)
+		return nil
+	})
+	if err != nil {
 		s.err = fmt.Errorf("batch at position %d: %w", s.first, err)
 	}
 	r.ready.Add(1)
@@ -343,11 +368,8 @@ func (r *running) admit(entry int64) bool {
 
 // build builds entry i of the slot's batch; the one after the last is what the first is mixed with.
 func (r *running) build(w *worker, s *slot, i int) {
-	b, at, position := s.batch, i, s.first+i
-	if i == s.size {
-		b, at, position = &s.previous, 0, r.positionBefore(s)
-	}
-	if err := r.fill(w, s, b, at, position); err != nil {
+	e, position := r.entry(s, i)
+	if err := r.fill(w, s, e, position); err != nil {
 		s.fail(i, err)
 	}
 }

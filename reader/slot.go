@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -23,6 +24,9 @@ type slot struct {
 	err      error         // of the batch
 
 	mu          sync.Mutex
+	items       []item // of each entry, and of previous, with DecodeOnGPU
+	images      []gpudecode.Image
+	outcomes    []gpudecode.Outcome
 	failed      []failure
 	substituted int
 	complete    []int // the entries that did not fail, in order: scratch of finish
@@ -45,10 +49,14 @@ func (s *slot) fail(entry int, err error) {
 	s.failed = append(s.failed, failure{entry, err})
 }
 
+// sortFailed sorts the failures by entry, so that nothing depends on timing.
+func (s *slot) sortFailed() {
+	slices.SortFunc(s.failed, func(a, b failure) int { return a.entry - b.entry })
+}
+
 // finish completes the slot's batch after the last of its entries.
 func (r *running) finish(s *slot) {
-	// Sorted by entry, so that nothing depends on timing.
-	slices.SortFunc(s.failed, func(a, b failure) int { return a.entry - b.entry })
+	s.sortFailed()
 	for _, f := range s.failed {
 		if r.loader.config.OnError != Skip || endsRun(f.err) {
 			s.err = f.err
@@ -121,7 +129,7 @@ func (f *frame) resetPrevious(previous, b *Batch) {
 
 // follow puts the image of previous behind those of b, where the consumer mixes.
 func (f *frame) follow(b, previous *Batch) {
-	if f.previous == 0 {
+	if f.leaves != augment.LeaveFlips {
 		return
 	}
 	b.behind = f.entryBytes()

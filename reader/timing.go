@@ -9,7 +9,7 @@ import (
 // are summed over the workers, which share the machine's CPUs with other programs.
 type Clock struct {
 	Read    time.Duration // from the dataset or the cache
-	Decode  time.Duration // to pixels
+	Decode  time.Duration // to pixels; and what the GPU's batches took, with DecodeOnGPU
 	Augment time.Duration // crops, resizes and colours; a resize at the end with what follows
 	Collate time.Duration // flip, normalisation, layout and type, into the batch; extra fields
 	Wait    time.Duration // of the loop for the next batch

@@ -38,7 +38,7 @@ func fillAlone(t testing.TB, l *Loader, images int) Clock {
 	l.frame.reset(b, 1)
 	before := l.Clock()
 	for k := range images {
-		if err := w.fill(b, 0, drawOf(k%l.Samples(), k, 0, false, 0)); err != nil {
+		if err := w.fill(entry{frame: &l.frame, batch: b}, drawOf(k%l.Samples(), k, 0, false, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

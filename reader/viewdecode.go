@@ -15,11 +15,20 @@ type entry struct {
 	frame *frame
 	batch *Batch
 	at    int
+	item  *item // on the way to the GPU; nil on the CPU
 }
 
-// renderImage decodes the designated image, carries out the steps of each view and stores it in e. It returns
-// the time.
+// renderImage decodes the designated image, carries out the steps of each view and stores it in e, or prepares that for
+// the GPU. It returns the time.
 func (w *worker) renderImage(e entry, now time.Duration) (time.Duration, error) {
+	if e.item != nil {
+		return w.stage(e, now)
+	}
+	return w.renderAll(e, now)
+}
+
+// renderAll is renderImage on the CPU.
+func (w *worker) renderAll(e entry, now time.Duration) (time.Duration, error) {
 	v := &w.sample.Values[w.loader.image]
 	if v.Encoding != formats.JPEG {
 		m, own, err := w.decode(v, w.options())

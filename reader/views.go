@@ -183,6 +183,14 @@ func (f *frame) viewShape(k int) [3]int {
 	return f.others[k-1].shape
 }
 
+// viewOffset is where the images of view k begin in the memory of all views.
+func (f *frame) viewOffset(k int) int {
+	if k == 0 {
+		return 0
+	}
+	return f.others[k-1].offset
+}
+
 // viewEntryBytes is the number of bytes of one image of view k.
 func (f *frame) viewEntryBytes(k int) int {
 	shape := f.viewShape(k)

@@ -49,15 +49,15 @@ func (w *worker) stopBy(s *pixel.Stop) {
 	w.decoder.StopBy(s)
 }
 
-// fill stores the drawn sample in entry i of b. The error has the sample's key.
-func (w *worker) fill(b *Batch, i int, d draw) error {
+// fill stores the drawn sample in e. The error has the sample's key.
+func (w *worker) fill(e entry, d draw) error {
 	defer w.free()
 	return w.use(func() error {
 		now, err := w.take(d)
 		if err != nil {
 			return err
 		}
-		return w.render(&w.loader.frame, b, i, now)
+		return w.render(e, now)
 	})
 }
 
@@ -105,9 +105,10 @@ func (w *worker) freeStored() {
 	w.room.Extra = extra
 }
 
-// render stores the sample that was taken in entry i of b, a batch of f.
-func (w *worker) render(f *frame, b *Batch, i int, now time.Duration) error {
-	now, err := w.renderImage(entry{f, b, i}, now)
+// render stores the sample that was taken in e.
+func (w *worker) render(e entry, now time.Duration) error {
+	b, i := e.batch, e.at
+	now, err := w.renderImage(e, now)
 	if err != nil {
 		return err
 	}

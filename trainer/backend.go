@@ -2,7 +2,6 @@ package trainer
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,30 +20,42 @@ func openBackend(name string) (compute.Backend, convolution, error) {
 		b, err := openPlugin(plugin)
 		return b, nativeConvolution, err
 	}
-	return nil, nil, fmt.Errorf("%w %q; known: go, xla:PLUGIN (the path of a PJRT plugin)", ErrUnknownBackend, name)
+	return nil, nil, fmt.Errorf("%w %q; known: go, xla:PLUGIN (cuda, cpu, or the path of a PJRT plugin)", ErrUnknownBackend, name)
 }
 
-// openPlugin loads the PJRT plugin that config names: a path and, after a comma, options.
-// The path is checked here because XLA would otherwise search for a plugin, or download one.
+// openPlugin loads the PJRT plugin that config names: cuda, cpu or a path and, after a comma, options.
+// The path is found here because XLA would otherwise search for a plugin, or download one.
 func openPlugin(config string) (compute.Backend, error) {
 	path, options, _ := strings.Cut(config, ",")
+	kind := path
 	if path == "" {
-		return nil, fmt.Errorf("%w \"xla\" without a plugin: give xla:PLUGIN, the path of a PJRT plugin", ErrUnknownBackend)
+		return nil, fmt.Errorf("%w \"xla\" without a plugin: give xla:PLUGIN: cuda, cpu, or the path of a PJRT plugin", ErrUnknownBackend)
+	}
+	if _, ok := pluginKinds[kind]; ok {
+		var err error
+		if path, err = newPluginSearch().find(kind); err != nil {
+			return nil, err
+		}
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("XLA plugin: %w", err)
+	if err := checkPlugin(path); err != nil {
+		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("XLA plugin %s: not a file", path)
+	if err := setCUDAData(path); err != nil {
+		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
 	}
 	b, err := openXLA(strings.TrimSuffix(path+","+options, ","))
+	if err != nil && strings.Contains(err.Error(), noGPU) {
+		return nil, fmt.Errorf("%w: XLA plugin %s sees no GPU (%w): it needs an NVIDIA GPU and its driver; dsconv doctor says what this machine has", ErrNoBackend, path, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
 	}
 	return b, nil
 }
+
+// noGPU is what the CUDA plugin says without a driver or a GPU.
+const noGPU = "No visible GPU devices"

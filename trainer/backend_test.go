@@ -9,8 +9,12 @@ import (
 	"testing"
 )
 
+// What is missing is named, with what provides it.
 func TestBackendErrors(t *testing.T) {
 	dir := t.TempDir()
+	for _, name := range []string{"PJRT_PLUGIN_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "HOME"} {
+		t.Setenv(name, dir)
+	}
 	missing, text := filepath.Join(dir, "no such plugin.so"), filepath.Join(dir, "text.so")
 	if err := os.WriteFile(text, []byte("not a library"), 0o600); err != nil {
 		t.Fatal(err)
@@ -23,6 +27,9 @@ func TestBackendErrors(t *testing.T) {
 		{"tpu", ErrUnknownBackend, []string{`"tpu"`, "go, xla:PLUGIN"}},
 		{"go:parallelism=1", ErrUnknownBackend, []string{"go, xla:PLUGIN"}},
 		{"xla", ErrUnknownBackend, []string{"xla:PLUGIN"}},
+		{"xla:cuda", ErrNoBackend, []string{"xla:cuda", "jax[cuda13]", "PJRT_PLUGIN_LIBRARY_PATH"}},
+		{"xla:cuda,tf32=false", ErrNoBackend, []string{"jax[cuda13]"}},
+		{"xla:cpu", ErrNoBackend, []string{"lammps-jax-pjrt-cpu"}},
 		{"xla:" + missing, fs.ErrNotExist, []string{missing}},
 		{"xla:" + missing + ",tf32=false", fs.ErrNotExist, []string{missing}},
 		{"xla:" + dir, nil, []string{dir, "not a file"}},
@@ -44,21 +51,64 @@ func TestBackendErrors(t *testing.T) {
 	}
 }
 
-// TestXLA trains on the CPU plugin that DSCONV_XLA_PLUGIN names.
-func TestXLA(t *testing.T) {
-	plugin := os.Getenv("DSCONV_XLA_PLUGIN")
-	if plugin == "" {
-		t.Skip("DSCONV_XLA_PLUGIN is not set")
+// cpuPlugin is the path of a PJRT plugin for the CPU: DSCONV_XLA_PLUGIN, or that of the Python packages.
+func cpuPlugin(t *testing.T) string {
+	t.Helper()
+	if plugin := os.Getenv("DSCONV_XLA_PLUGIN"); plugin != "" {
+		return plugin
 	}
+	python := os.Getenv("DSCONV_PYTHON")
+	if python == "" {
+		t.Skip("DSCONV_XLA_PLUGIN and DSCONV_PYTHON are not set")
+	}
+	env := func(name string) string {
+		return map[string]string{"VIRTUAL_ENV": filepath.Dir(filepath.Dir(python))}[name]
+	}
+	plugin, err := pluginSearch{getenv: env}.find("cpu")
+	if err != nil {
+		t.Skip(err)
+	}
+	return plugin
+}
+
+// Each model learns on XLA in each precision, from checkpoints that the pure-Go backend reads.
+func TestXLA(t *testing.T) {
+	plugin := cpuPlugin(t)
 	for _, model := range Models() {
-		train := &memory{samples: 400, batch: 32, side: 16, classes: 4, draw: ramps}
-		val := &memory{samples: 100, batch: 32, side: 16, classes: 4, draw: ramps, offset: 1000}
-		r, err := runWith(t.Context(), train, val, Config{Model: model, Backend: "xla:" + plugin, Epochs: 5}, nil)
-		if err != nil {
-			t.Fatal(err)
+		for _, precision := range []Precision{FP32, BF16} {
+			train := &memory{samples: 400, batch: 32, side: 16, classes: 4, draw: ramps}
+			val := &memory{samples: 100, batch: 32, side: 16, classes: 4, draw: ramps, offset: 1000}
+			c := Config{Model: model, Backend: "xla:" + plugin, Epochs: 5, Precision: precision}
+			c.Checkpoint.Path = filepath.Join(t.TempDir(), "run.safetensors")
+			r, err := runWith(t.Context(), train, val, c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := r.Epochs[4].Val.Accuracy; a < 0.95 {
+				t.Errorf("%s, %s: accuracy %v", model, precision, a)
+			}
+			compareOnGo(t, c, train, val, r.Epochs[4].Val.Accuracy)
 		}
-		if a := r.Epochs[4].Val.Accuracy; a < 0.95 {
-			t.Errorf("%s: accuracy %v", model, a)
-		}
+	}
+}
+
+// compareOnGo measures the weights of a run on the pure-Go backend.
+func compareOnGo(t *testing.T, c Config, train, val *memory, want float64) {
+	t.Helper()
+	c.Backend = "go"
+	on, err := New(c, train.ImageShape(), train.classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer on.Close()
+	if _, err := on.Load(c.Checkpoint.Path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := on.Evaluate(t.Context(), val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := m.Accuracy - want; d < -0.03 || d > 0.03 {
+		t.Errorf("%s, %s: accuracy %v on the pure-Go backend, %v on XLA", c.Model, c.Precision, m.Accuracy, want)
 	}
 }

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,10 +56,16 @@ type settings struct {
 	Classes      int     `json:"classes"`
 	LearningRate float64 `json:"learning_rate"`
 	Seed         uint64  `json:"seed"`
+	// Precision is left out if it is FP32, as earlier versions did.
+	Precision Precision `json:"precision,omitempty"`
 }
 
 func (t *Trainer) settings() settings {
-	return settings{t.config.Model, t.shape, t.classes, t.config.LearningRate, t.config.Seed}
+	s := settings{t.config.Model, t.shape, t.classes, t.config.LearningRate, t.config.Seed, t.config.Precision}
+	if s.Precision == FP32 {
+		s.Precision = ""
+	}
+	return s
 }
 
 // Save writes weights, Adam's state and p to the file at path and replaces one that exists.
@@ -66,7 +73,7 @@ func (t *Trainer) settings() settings {
 // safetensors: the weights are the tensors below model/.
 func (t *Trainer) Save(path string, p Progress) (err error) {
 	defer caught(&err)
-	h := header{headerVersion, t.settings(), [2]int{t.train.feed.rows, t.eval.feed.rows}, p}
+	h := header{headerVersion, t.settings(), [2]int{t.train.rows, t.eval.rows}, p}
 	text, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -91,7 +98,7 @@ func (t *Trainer) Save(path string, p Progress) (err error) {
 
 // Load sets weights and Adam's state from a file that Save wrote and returns the Progress
 // in it. ErrCheckpoint is in the error's chain if the file is damaged or from a training with
-// another model, image shape, number of classes, learning rate or seed.
+// another model, image shape, number of classes, learning rate, seed or precision.
 // The backend may be another one.
 func (t *Trainer) Load(path string) (p Progress, err error) {
 	defer caught(&err)
@@ -121,7 +128,7 @@ func (t *Trainer) Load(path string) (p Progress, err error) {
 			return p, fmt.Errorf("%w: %s: tensor %s: %w", ErrCheckpoint, path, tensor.Name, err)
 		}
 	}
-	t.train.feed.rows, t.eval.feed.rows = h.Rows[0], h.Rows[1]
+	t.train.rows, t.eval.rows = h.Rows[0], h.Rows[1]
 	return h.Progress, nil
 }
 
@@ -140,6 +147,7 @@ func (s settings) differences(now settings) (d differences) {
 	d.compare("number of classes", s.Classes, now.Classes)
 	d.compare("learning rate", s.LearningRate, now.LearningRate)
 	d.compare("seed", s.Seed, now.Seed)
+	d.compare("precision", cmp.Or(s.Precision, FP32), cmp.Or(now.Precision, FP32))
 	return d
 }
 

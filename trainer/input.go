@@ -2,7 +2,9 @@ package trainer
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -11,82 +13,95 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// feed holds the input tensors of one graph and fills them from batches. It has as many
-// rows as the largest batch so far, so that one graph serves all smaller batches.
-type feed struct {
-	rows, classes         int
+// inputs are a graph's arguments for one batch, in the device's memory: padded to rows, so that one graph serves all
+// smaller batches. A batch without a sample has no tensors.
+type inputs struct {
+	rows, samples         int
 	images, targets, mask *tensors.Tensor // (rows,H,W,C) uint8 or float32; (rows,classes), (rows) float32
 }
 
-// fill copies b, which checkBatch accepted, into the tensors and masks the padding.
-// It reports whether the tensors have a new shape, which needs another graph.
-func (f *feed) fill(b *reader.Batch) (resized bool, err error) {
+// stager makes inputs of batches. It belongs to one goroutine, which need not be the one that computes.
+type stager struct {
+	backend compute.Backend
+	classes int
+	rows    int // of the largest batch so far
+	// Memory for the host's side of a batch, used again.
+	pixels        []byte
+	targets, mask []float32
+}
+
+// stage copies b, which checkBatch accepted, to the device and masks the padding.
+func (s *stager) stage(b *reader.Batch) (in *inputs, err error) {
+	s.rows = max(s.rows, b.Shape[0])
+	in = &inputs{rows: s.rows, samples: samples(b)}
+	if in.samples == 0 {
+		return in, nil
+	}
 	dtype := dtypes.Uint8
 	if b.DType == formats.Float32 {
 		dtype = dtypes.Float32
 	}
-	if f.images == nil || b.Shape[0] > f.rows || dtype != f.images.DType() {
-		f.free()
-		f.rows = max(f.rows, b.Shape[0])
-		f.images = tensors.FromShape(shapes.Make(dtype, f.rows, b.Shape[1], b.Shape[2], b.Shape[3]))
-		f.targets = tensors.FromShape(shapes.Make(dtypes.Float32, f.rows, f.classes))
-		f.mask = tensors.FromShape(shapes.Make(dtypes.Float32, f.rows))
-		resized = true
+	s.fillTargets(b)
+	in.images, err = tensors.FromRaw(s.backend, 0, shapes.Make(dtype, s.rows, b.Shape[1], b.Shape[2], b.Shape[3]), s.padded(b))
+	if err == nil {
+		in.targets, err = tensors.FromRaw(s.backend, 0, shapes.Make(dtypes.Float32, s.rows, s.classes), dtypes.UnsafeByteSliceFromAny(s.targets))
 	}
-	if dtype == dtypes.Uint8 {
-		err = fillPixels(f.images, reader.Pixels[uint8](b))
-	} else {
-		err = fillPixels(f.images, reader.Pixels[float32](b))
+	if err == nil {
+		in.mask, err = tensors.FromRaw(s.backend, 0, shapes.Make(dtypes.Float32, s.rows), dtypes.UnsafeByteSliceFromAny(s.mask))
 	}
 	if err != nil {
-		return resized, err
+		in.free()
+		return nil, fmt.Errorf("copy the batch to the device: %w", err)
 	}
-	return resized, f.fillTargets(b)
+	return in, nil
 }
 
-// fillTargets writes the target probabilities: those of MixUp or CutMix, or 1 for the label.
-func (f *feed) fillTargets(b *reader.Batch) error {
-	err := tensors.MutableFlatData(f.targets, func(dst []float32) {
-		clear(dst)
-		copy(dst, b.Soft)
-		for i := range b.Shape[0] {
-			if b.Soft == nil && counts(b, i) {
-				dst[i*f.classes+int(b.Label(i))] = 1
-			}
-		}
-	})
-	if err != nil {
-		return err
+// padded returns the batch's pixels, with zeros for the rows that it lacks.
+func (s *stager) padded(b *reader.Batch) []byte {
+	pixels := b.ImageBytes()
+	size := len(pixels) / b.Shape[0] * s.rows
+	if len(pixels) == size {
+		return pixels
 	}
-	return tensors.MutableFlatData(f.mask, func(dst []float32) {
-		clear(dst)
-		for i := range b.Shape[0] {
-			if counts(b, i) {
-				dst[i] = 1
-			}
+	s.pixels = buffer(s.pixels, size)
+	clear(s.pixels[copy(s.pixels, pixels):])
+	return s.pixels
+}
+
+// fillTargets sets the target probabilities: those of MixUp or CutMix, or 1 for the label.
+func (s *stager) fillTargets(b *reader.Batch) {
+	s.targets, s.mask = buffer(s.targets, s.rows*s.classes), buffer(s.mask, s.rows)
+	clear(s.targets)
+	clear(s.mask)
+	copy(s.targets, b.Soft)
+	for i := range b.Shape[0] {
+		if !counts(b, i) {
+			continue
 		}
-	})
+		s.mask[i] = 1
+		if b.Soft == nil {
+			s.targets[i*s.classes+int(b.Label(i))] = 1
+		}
+	}
 }
 
-// inputs are the arguments of the graph.
-func (f *feed) inputs() []any { return []any{f.images, f.targets, f.mask} }
+// buffer returns a slice of n elements, in the memory of s if that is large enough.
+func buffer[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-func (f *feed) shapes() []shapes.Shape {
-	return []shapes.Shape{f.images.Shape(), f.targets.Shape(), f.mask.Shape()}
+// arguments are those of the graph.
+func (in *inputs) arguments() []any { return []any{in.images, in.targets, in.mask} }
+
+func (in *inputs) shapes() []shapes.Shape {
+	return []shapes.Shape{in.images.Shape(), in.targets.Shape(), in.mask.Shape()}
 }
 
-func (f *feed) free() {
-	for _, t := range []*tensors.Tensor{f.images, f.targets, f.mask} {
+// free frees the device's memory, once no graph uses it.
+func (in *inputs) free() {
+	for _, t := range []*tensors.Tensor{in.images, in.targets, in.mask} {
 		if t != nil {
 			t.MustFinalizeAll()
 		}
 	}
-	f.images, f.targets, f.mask = nil, nil, nil
-}
-
-// fillPixels copies the batch's rows and clears the others.
-func fillPixels[T uint8 | float32](t *tensors.Tensor, pixels []T) error {
-	return tensors.MutableFlatData(t, func(dst []T) { clear(dst[copy(dst, pixels):]) })
 }
 
 // samples is the number of the batch's samples without padding.

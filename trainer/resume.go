@@ -81,7 +81,9 @@ func (r *training) epochs(ctx context.Context) error {
 
 // epoch trains on what is left of the epoch, then evaluates.
 func (r *training) epoch(ctx context.Context) error {
-	if err := r.trainer.pass(ctx, &r.trainer.train, r.batches(ctx), &r.progress.Running, r.stepped); err != nil {
+	number := len(r.progress.Epochs)
+	state := func(b *reader.Batch) reader.State { return r.train.State(number, b) }
+	if err := r.trainer.pass(ctx, &r.trainer.train, r.batches(), state, &r.progress.Running, r.stepped); err != nil {
 		return fmt.Errorf("train: %w", r.withPath(err))
 	}
 	if r.progress.Running.Samples == 0 {
@@ -104,11 +106,14 @@ func (r *training) epoch(ctx context.Context) error {
 }
 
 // batches are those that are left of the epoch.
-func (r *training) batches(ctx context.Context) iter.Seq2[*reader.Batch, error] {
-	if r.progress.Steps > 0 {
-		return r.train.Resume(ctx, r.progress.State)
+func (r *training) batches() func(context.Context) iter.Seq2[*reader.Batch, error] {
+	steps, state, number := r.progress.Steps, r.progress.State, len(r.progress.Epochs)
+	return func(ctx context.Context) iter.Seq2[*reader.Batch, error] {
+		if steps > 0 {
+			return r.train.Resume(ctx, state)
+		}
+		return r.train.Epoch(ctx, number)
 	}
-	return r.train.Epoch(ctx, len(r.progress.Epochs))
 }
 
 // withPath names the checkpoint in the error of a loader that cannot resume from it.
@@ -119,12 +124,12 @@ func (r *training) withPath(err error) error {
 	return err
 }
 
-// stepped counts the step on b and writes a checkpoint if it is time.
-func (r *training) stepped(b *reader.Batch) error {
+// stepped counts a step, after which the epoch is in state s, and writes a checkpoint if it is time.
+func (r *training) stepped(s reader.State) error {
 	p := &r.progress
 	p.Steps++
 	r.unsaved = true
-	p.State = r.train.State(len(p.Epochs), b)
+	p.State = s
 	if every := r.config.Checkpoint.Every; every == 0 || p.Steps%every != 0 {
 		return nil
 	}

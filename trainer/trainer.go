@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -29,11 +30,12 @@ type Trainer struct {
 	failed      bool // a step failed: the weights must not be saved
 }
 
-// program is a graph with its inputs.
+// program is a graph.
 type program struct {
-	exec    *model.Exec
-	feed    feed
-	compile time.Duration // spent so far in building and compiling
+	exec     *model.Exec
+	rows     int           // of the largest batch that it ran
+	compiled shapes.Shape  // of the images that it was last compiled for
+	compile  time.Duration // spent so far in building and compiling
 }
 
 // sums are a graph's results for the samples of a batch.
@@ -58,7 +60,6 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{config: c, shape: shape, classes: classes, backend: backend, store: model.NewStore()}
-	t.train.feed.classes, t.eval.feed.classes = classes, classes
 	if err := t.build(arch, conv); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("model %s: %w", c.Model, err)
@@ -72,9 +73,13 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 	if err := t.store.SetRNGStateFromSeed(int64(t.config.Seed)); err != nil {
 		return err
 	}
+	n := network{conv, dtypes.Float32}
+	if t.config.Precision == BF16 {
+		n.compute = dtypes.BFloat16
+	}
 	adam := optimizer.Adam().LearningRate(t.config.LearningRate).Done()
 	measure := func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
-		logits := arch.logits(scope, normalise(images), t.classes, conv)
+		logits := arch.logits(scope, normalise(images), t.classes, n)
 		return crossEntropy(logits, targets, mask), countCorrect(logits, targets, mask)
 	}
 	t.train.exec, err = model.NewExec(t.backend, t.store,
@@ -98,7 +103,11 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 // loss is 0. ErrBatch is in the error's chain for
 // a batch that does not fit, ErrDiverged if the loss is no longer finite.
 func (t *Trainer) Step(b *reader.Batch) (loss float64, err error) {
-	s, err := t.run(&t.train, b)
+	in, err := t.stage(t.stager(&t.train), b)
+	if err != nil {
+		return 0, err
+	}
+	s, err := t.run(&t.train, in)
 	return s.loss, err
 }
 
@@ -123,30 +132,41 @@ func (t *Trainer) Close() (err error) {
 		if p.exec != nil {
 			p.exec.Finalize()
 		}
-		p.feed.free()
 	}
 	t.store.Finalize()
 	t.backend.Finalize()
 	return nil
 }
 
-// run runs the program on the batch and checks the batch and the result.
-func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
+// stager returns what makes inputs for the program.
+func (t *Trainer) stager(p *program) *stager {
+	return &stager{backend: t.backend, classes: t.classes, rows: p.rows}
+}
+
+// stage checks the batch and copies it to the device.
+func (t *Trainer) stage(s *stager, b *reader.Batch) (in *inputs, err error) {
 	defer caught(&err)
 	if t.backend.IsFinalized() {
-		return s, fmt.Errorf("the trainer: %w: make another one with trainer.New", formats.ErrClosed)
+		return nil, fmt.Errorf("the trainer: %w: make another one with trainer.New", formats.ErrClosed)
 	}
 	if b == nil {
-		return s, fmt.Errorf("%w: it is nil", ErrBatch)
+		return nil, fmt.Errorf("%w: it is nil", ErrBatch)
 	}
 	if err := checkBatch(b, t.shape, t.classes); err != nil {
-		return s, err
+		return nil, err
 	}
-	if s.samples = samples(b); s.samples == 0 {
+	return s.stage(b)
+}
+
+// run runs the program on the inputs, which it frees, and checks the result.
+func (t *Trainer) run(p *program, in *inputs) (s sums, err error) {
+	defer caught(&err)
+	defer in.free()
+	if s.samples = in.samples; s.samples == 0 {
 		return s, nil
 	}
 	t.failed = true
-	if s.loss, s.correct, err = p.run(b); err != nil {
+	if s.loss, s.correct, err = p.run(in); err != nil {
 		return s, fmt.Errorf("model %s: %w", t.config.Model, err)
 	}
 	if math.IsNaN(s.loss) || math.IsInf(s.loss, 0) {
@@ -157,20 +177,18 @@ func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 	return s, nil
 }
 
-// run compiles the graph if b is larger than all before, executes it and waits for the results.
-func (p *program) run(b *reader.Batch) (loss float64, correct int, err error) {
-	resized, err := p.feed.fill(b)
-	if err != nil {
-		return 0, 0, fmt.Errorf("fill the inputs: %w", err)
-	}
-	if resized {
+// run compiles the graph if the batch is larger than all before, executes it and waits for the results.
+func (p *program) run(in *inputs) (loss float64, correct int, err error) {
+	p.rows = in.rows
+	if shape := in.images.Shape(); !p.compiled.Equal(shape) {
 		start := time.Now()
-		if _, err := p.exec.Compile(p.feed.shapes()...); err != nil {
-			return 0, 0, fmt.Errorf("compile for batches of %d: %w", p.feed.rows, err)
+		if _, err := p.exec.Compile(in.shapes()...); err != nil {
+			return 0, 0, fmt.Errorf("compile for batches of %d: %w", in.rows, err)
 		}
 		p.compile += time.Since(start)
+		p.compiled = shape
 	}
-	out, err := p.exec.Exec(p.feed.inputs()...)
+	out, err := p.exec.Exec(in.arguments()...)
 	if err != nil {
 		return 0, 0, fmt.Errorf("run: %w", err)
 	}

@@ -18,7 +18,12 @@ def main() -> int:
     def save(**figures: object) -> None:
         """Adds to the result: what is there when a part fails or is ended is kept."""
         found.setdefault("result", {}).update(figures)
-        result.write_text(json.dumps(found), encoding="utf-8")
+        write()
+
+    def write() -> None:
+        written = result.with_suffix(".part")
+        written.write_text(json.dumps(found), encoding="utf-8")
+        written.replace(result)
 
     try:
         importlib.import_module(f"parts.{name}").run(setting, save)
@@ -28,7 +33,7 @@ def main() -> int:
     except Exception as error:
         traceback.print_exc()
         found.update(status="failed", reason=f"{type(error).__name__}: {error}")
-    result.write_text(json.dumps(found), encoding="utf-8")
+    write()
     return 0
 
 

@@ -29,14 +29,22 @@ def prepare(root: Path, asked: argparse.Namespace) -> Setting:
     site = install(root, asked.wheels, asked.work / "site")
     command = os.environ.get("DSCONV_COMMAND") or program(site)
     nvjpeg = asked.nvjpeg or next(iter(sorted(glob.glob(str(site / "nvidia" / "*" / "lib" / "libnvjpeg.so*")))), "")
-    photos = asked.work / f"photos-{asked.images}-{asked.size}"
-    if not photos.exists():
-        print(f"drawing {asked.images} photos of {asked.size}", flush=True)
-        drawn = photos.with_name(photos.name + ".part")
-        words = ["synth", str(drawn), f"--n={asked.images}", "--classes=10", f"--size={asked.size}", "--quiet"]
+    drawn = photos(command, asked.work, asked.images, asked.size)
+    return Setting(
+        str(root), str(asked.work), str(site), command, str(drawn), asked.images, nvjpeg, asked.compile, asked.turn
+    )
+
+
+def photos(command: str, work: Path, count: int, size: str) -> Path:
+    """A folder of so many photos, which are drawn if they are not there."""
+    found = work / f"photos-{count}-{size}"
+    if not found.exists():
+        print(f"drawing {count} photos of {size}", flush=True)
+        drawn = found.with_name(found.name + ".part")
+        words = ["synth", str(drawn), f"--n={count}", f"--classes={min(10, count)}", f"--size={size}", "--quiet"]
         subprocess.run([command, *words], check=True)
-        drawn.rename(photos)
-    return Setting(str(root), str(asked.work), str(site), command, str(photos), asked.images, nvjpeg, asked.compile)
+        drawn.rename(found)
+    return found
 
 
 def install(root: Path, wheels: Path, site: Path) -> Path:
@@ -82,15 +90,15 @@ def wanted(wheel: str) -> bool:
 
 def packed(setting: Setting, source: str, name: str, *flags: str) -> str:
     """The path of a dataset of the source with those flags of pack, which is packed if it is not there."""
-    path = Path(setting.work, f"{name}.lmdb")
+    path = Path(setting.work, f"{name}-{Path(source).name}.lmdb")
     if not path.exists():
         dsconv(setting, "pack", source, str(path), "--quiet", *flags)
     return str(path)
 
 
-def dsconv(setting: Setting, *words: str) -> str:
-    """The standard output of the command. Raises RuntimeError with its message if it fails."""
-    environment = {**setting.environment(), "DSCONV_PYTHON": sys.executable}
+def dsconv(setting: Setting, *words: str, **variables: str) -> str:
+    """The standard output of the command, with those environment variables. Raises RuntimeError with its message."""
+    environment = {**setting.environment(), "DSCONV_PYTHON": sys.executable, **variables}
     done = subprocess.run([setting.command, *words], capture_output=True, text=True, env=environment)
     if done.returncode not in (0, 3):
         raise RuntimeError(f"dsconv {words[0]}: {done.stderr.strip() or done.returncode}")

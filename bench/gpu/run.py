@@ -2,8 +2,8 @@
 """Measures and checks what dsconv does with a GPU: `make gpu-check`, described in docs/gpu.md.
 
 It needs Python's standard library, numpy, and the wheel of dsconv in build/gpu or build/wheel; each part says what else
-it needs. A part runs in a process of its own and writes OUT/gpu-PART.json at its end. It is skipped if the machine lacks
-what it needs, and the next part runs whatever became of it.
+it needs. A part runs in a process of its own and writes OUT/gpu-PART.json at its end. It is skipped if the machine has
+not what it needs, and the next part runs whatever became of it.
 
 Exit codes: 0 every part is done, 3 some were skipped, 1 one failed, 2 wrong usage.
 """
@@ -61,6 +61,7 @@ def parse() -> argparse.Namespace:
     add("--images", type=int, default=4096, help="photos to draw (default: 4096)")
     add("--size", default="500x375", help="of the photos (default: 500x375)")
     add("--seconds", type=float, default=530, help="after which no part runs (default: 530)")
+    add("--turn", type=float, default=1, help="seconds of each measurement of loading (default: 1)")
     add("--nvjpeg", default="", help="path of libnvjpeg.so (default: found)")
     add("--compile", action="store_true", help="part train: torch.compile the networks")
     return parser.parse_args()

@@ -23,6 +23,7 @@ class Setting:
     images: int
     nvjpeg: str  # path, or "" to let dsconv find it
     compile: bool = False
+    turn: float = 1.0  # seconds of each measurement of a rate
 
     def environment(self) -> dict[str, str]:
         """The environment of the parts' processes."""

@@ -164,7 +164,7 @@ func printDecoded(c *console, r *convert.Report) {
 		}
 	}
 	if n, reasons := byFrequency(failed); n > 0 {
-		c.printf("  warning: the GPU failed for %d images, which were decoded on another path: %s; another pack may give them slightly other pixels\n", n, reasons)
+		c.printf("  warning: the GPU failed for %d images, which were decoded on a slower path: %s; another pack may give them slightly other pixels\n", n, reasons)
 	}
 }
 

@@ -45,8 +45,16 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 		return err
 	}
 	defer src.Close()
+	gpu, err := openEditGPU(cc, dst.Meta())
+	if err != nil {
+		return err
+	}
+	defer gpu.close()
+	if cc.IsSet("nvjpeg") && gpu.missing != nil { // otherwise the certificate has a note
+		return gpu.missing
+	}
 	found, err := parity.Run(cc.Context, src, dst, parity.Options{
-		Python: cc.String("python"), Sample: cc.Int("sample"), Workers: cc.Int("workers"),
+		GPU: gpu.GPU, Python: cc.String("python"), Sample: cc.Int("sample"), Workers: cc.Int("workers"),
 	})
 	if err != nil {
 		return err

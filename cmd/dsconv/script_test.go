@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/dsconv/dsconv/internal/fakegpu"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
@@ -62,6 +64,14 @@ func TestScripts(t *testing.T) {
 			"flipbit":  flipBit,
 			"rename":   renameAll,
 			"harmless": harmlessCommand,
+			// fakegpu MODES replaces NVIDIA's libraries by those of internal/fakegpu.
+			"fakegpu": func(ts *testscript.TestScript, _ bool, args []string) {
+				for _, one := range fakegpu.Environment(t, strings.Join(args, ","), "") {
+					name, value, _ := strings.Cut(one, "=")
+					ts.Setenv(name, value)
+				}
+				ts.Setenv("NVJPEG", filepath.Join(fakegpu.Build(t), fakegpu.NVJPEG))
+			},
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -69,6 +79,8 @@ func TestScripts(t *testing.T) {
 				return cgo, nil
 			case "root":
 				return os.Getuid() == 0, nil
+			case "fakegpu":
+				return cgo && runtime.GOOS == "linux", nil
 			case "python":
 				return os.Getenv("DSCONV_PYTHON") != "", nil
 			}

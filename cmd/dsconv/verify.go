@@ -48,7 +48,7 @@ func verifyCommand(c *console) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "check the structure without reading images"},
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
-			nvjpegFlag("with --repair: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
+			nvjpegFlag("with --repair and --parity: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
 			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -23,12 +24,26 @@ type clock struct {
 	Depth   float64 `json:"depth"`
 }
 
-func clockOf(l *loader, _ struct{}) (any, error) {
-	c := l.Clock()
+func clockOf(l *loader, _ struct{}) (any, error) { return seconds(l.Clock()), nil }
+
+func seconds(c reader.Clock) clock {
 	return clock{
 		Read: c.Read.Seconds(), Decode: c.Decode.Seconds(), Augment: c.Augment.Seconds(),
 		Collate: c.Collate.Seconds(), Wait: c.Wait.Seconds(), Images: c.Images, Bytes: c.Bytes, Depth: c.Depth(),
-	}, nil
+	}
+}
+
+// stats is reader.Stats.
+type stats struct {
+	Clock    clock            `json:"clock"`
+	Bad      bad              `json:"bad"`
+	Narrowed reader.Narrowed  `json:"narrowed"`
+	Decoded  gpudecode.Counts `json:"decoded"`
+}
+
+func statsOf(l *loader, _ struct{}) (any, error) {
+	s := l.Stats()
+	return stats{seconds(s.Clock), listed(l, s.BadTimes, s.Bad), s.Narrowed, s.Decoded}, nil
 }
 
 // bad is the result of Loader.Bad.
@@ -45,11 +60,16 @@ type badSample struct {
 
 func badOf(l *loader, _ struct{}) (any, error) {
 	times, samples := l.Bad()
+	return listed(l, times, samples), nil
+}
+
+// listed describes bad samples that were met so many times.
+func listed(l *loader, times int64, samples []reader.BadSample) bad {
 	b := bad{Times: times, Samples: make([]badSample, len(samples))}
 	for i, s := range samples {
 		b.Samples[i] = badSample{s.Index, keyOf(l, s.Index), s.Err.Error()}
 	}
-	return b, nil
+	return b
 }
 
 // keyOf returns the key of a sample, "" if it cannot be read.

@@ -20,6 +20,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"clock":     ofLoader(clockOf),
 	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate(context.Background()) }),
 	"bad":       ofLoader(badOf),
+	"stats":     ofLoader(statsOf),
 	"narrowed":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Narrowed(), nil }),
 	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),

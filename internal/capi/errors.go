@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -14,7 +15,7 @@ import (
 
 // failure is an error as the caller's language sees it.
 type failure struct {
-	// Kind is "missing" for a file, "data" for damaged data, "value" for a wrong argument, "closed"
+	// Kind is "gpu" where no GPU can decode, "missing" for a file, "data" for damaged data, "value" for a wrong argument, "closed"
 	// for a closed handle, "ends" for what ends a run and is no sample's fault, "" for all others.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -37,6 +38,7 @@ func describe(err error) *failure {
 		kind string
 		of   []error
 	}{
+		{"gpu", []error{gpudecode.ErrUnavailable}},
 		{"missing", []error{fs.ErrNotExist}},
 		{"closed", []error{errClosed}},
 		{"data", []error{formats.ErrDamaged}},

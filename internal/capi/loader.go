@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -94,12 +95,13 @@ type opened struct {
 	BlockSize int      `json:"block_size"`
 	Classes   []string `json:"classes"`
 	// Splits are those of the whole datasets, and how many samples each has.
-	Splits  map[string]int `json:"splits"`
-	Columns []string       `json:"columns"` // of texts, which are no fields: see columnsOf
-	Parts   []part         `json:"parts"`
-	Views   []viewPart     `json:"views"`  // null without Config.Views
-	Rest    []restPart     `json:"rest"`   // see rest.h
-	Config  reader.Config  `json:"config"` // with the defaults filled in
+	Splits  map[string]int  `json:"splits"`
+	Columns []string        `json:"columns"` // of texts, which are no fields: see columnsOf
+	Parts   []part          `json:"parts"`
+	Views   []viewPart      `json:"views"`  // null without Config.Views
+	Rest    []restPart      `json:"rest"`   // see rest.h
+	GPU     *gpudecode.Info `json:"gpu"`    // that decodes; null on the CPU
+	Config  reader.Config   `json:"config"` // with the defaults filled in
 }
 
 // openLoader opens datasets and gives the handle of their loader.
@@ -122,7 +124,7 @@ func openLoader(a openArguments) (_ any, err error) {
 	}
 	return opened{
 		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
-		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Rest: l.rest(), Config: l.Config(),
+		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Rest: l.rest(), GPU: l.GPU(), Config: l.Config(),
 	}, nil
 }
 

@@ -53,13 +53,8 @@ func dsconv_tables(handle C.int64_t, view C.int32_t, dst *C.uint32_t, room C.int
 				return fmt.Errorf("%w: tables of view %d of %d", errValue, int32(view), len(final))
 			}
 			tables := final[view].Values
-			n = 256 * len(tables)
-			if dst == nil || int64(room) < int64(n) {
-				return nil
-			}
-			to := unsafe.Slice((*uint32)(dst), n)
-			for c := range tables {
-				copy(to[256*c:], tables[c][:])
+			if n = len(tables); dst != nil && int64(room) >= int64(n) {
+				copy(unsafe.Slice((*uint32)(dst), n), tables)
 			}
 			return nil
 		})

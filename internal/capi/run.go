@@ -40,7 +40,8 @@ func (r *running) current() (*reader.Batch, []part) {
 // dsconv_start starts an epoch at a position: in the loader's order, or, if list is not NULL, of the n
 // samples whose indices it has. Then sizes, if it is not NULL, are the sizes of the list's batches, as a
 // batch_sampler of torch gives them: from 1 to the loader's batch size, with the sum n; position must be where
-// one of them begins, or n. lent are count blocks, as many as the loader has slots, each of its block_size.
+// one of them begins, or n. lent are count blocks, as many as the loader has slots, each of its block_size; none where
+// a GPU decodes.
 // *out becomes a handle of the run, which dsconv_stop closes. It returns NULL, or an error as dsconv_call
 // does.
 //
@@ -174,6 +175,7 @@ func (r *running) next(block unsafe.Pointer, wait time.Duration, out *C.dsconv_b
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
+	r.batch = nil // it ends now
 	b, err := r.run.Next(ctx)
 	switch {
 	case err == nil:
@@ -190,7 +192,7 @@ func (r *running) next(block unsafe.Pointer, wait time.Duration, out *C.dsconv_b
 func (r *running) hand(b *reader.Batch, out *C.dsconv_batch) (C.int32_t, error) {
 	r.batch = b
 	images := b.TakeImages()
-	if !r.blocks.giveBack(images) {
+	if b.Device() == nil && !r.blocks.giveBack(images) {
 		return nextError, errors.New("no block was lent for a batch")
 	}
 	out.images = unsafe.Pointer(unsafe.SliceData(images))
@@ -222,6 +224,9 @@ func (r *running) end(handle int64) {
 		return
 	}
 	r.run.Stop()
+	if r.batch != nil {
+		r.batch.TakeDevice().Release()
+	}
 	r.run, r.batch = nil, nil
 	handles.remove(handle)
 	r.loader.mu.Lock()

@@ -2,5 +2,5 @@
 
 package fakegpu
 
-// flags of the compiler: the tests' own AddressSanitizer checks the libraries too.
+// flags of the compiler for the libraries that this process loads: its AddressSanitizer checks them too.
 var flags = []string{"-fsanitize=address"}

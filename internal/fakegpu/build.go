@@ -8,8 +8,15 @@ import (
 	"testing"
 )
 
-var build = sync.OnceValues(func() (string, error) {
-	hash, err := hashSources()
+var (
+	builds = sync.OnceValues(func() (string, error) { return build(nil) })
+	// buildsChecked are the libraries that this process loads.
+	buildsChecked = sync.OnceValues(func() (string, error) { return build(flags) })
+)
+
+// build compiles the libraries once for each version of their source, and returns their folder.
+func build(flags []string) (string, error) {
+	hash, err := hashSources(flags)
 	if err != nil {
 		return "", err
 	}
@@ -22,7 +29,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	if err := Compile(work); err != nil {
+	if err := Compile(work, flags...); err != nil {
 		return "", err
 	}
 	if err := os.Rename(work, dir); err != nil {
@@ -31,20 +38,20 @@ var build = sync.OnceValues(func() (string, error) {
 		}
 	}
 	return dir, nil
-})
+}
 
 // Build compiles the libraries once for each version of their source, and returns their folder.
 func Build(t testing.TB) string {
 	t.Helper()
-	dir, err := build()
+	dir, err := builds()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// Environment is what a process of its own needs to find the libraries instead of NVIDIA's, as NAME=VALUE. When it
-// ends it writes its violations to the file report, if that is not "".
+// Environment is what a process of its own needs to find the libraries instead of NVIDIA's, as NAME=VALUE. It writes its
+// violations to the file report. If that is "", the first violation ends it by SIGABRT, with a line on stderr.
 func Environment(t testing.TB, modes, report string) []string {
 	t.Helper()
 	return []string{"LD_LIBRARY_PATH=" + Build(t), "DSCONV_FAKEGPU=" + modes, "DSCONV_FAKEGPU_REPORT=" + report}

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 )
 
 // The files that Compile makes. Old is a nvJPEG of CUDA 11, which lacks functions.
@@ -26,12 +26,12 @@ func sources() string {
 }
 
 // hashSources returns a hash of all C files that the libraries are made of, and of how they are compiled.
-func hashSources() (string, error) {
+func hashSources(flags []string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, flags)
+	fmt.Fprintln(h, flags, os.Getenv("CC"))
 	for _, folder := range []string{sources(), filepath.Join(sources(), "../../gpudecode/kernels")} {
 		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !strings.Contains(".c.h.go", filepath.Ext(path)) {
+			if err != nil || e.IsDir() || !slices.Contains([]string{".c", ".h", ".go"}, filepath.Ext(path)) {
 				return err
 			}
 			data, err := os.ReadFile(path)
@@ -47,15 +47,16 @@ func hashSources() (string, error) {
 }
 
 // Compile makes the libraries in the folder dir. It needs a C compiler and libjpeg-turbo's header, and the source of
-// dsconv where this package was compiled.
-func Compile(dir string) error {
+// dsconv where this package was compiled. flags are
+// more flags of the compiler.
+func Compile(dir string, flags ...string) error {
 	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(Old)), 0o755); err != nil {
 		return err
 	}
-	if err := compile(filepath.Join(dir, CUDA), "libcuda"); err != nil {
+	if err := compile(filepath.Join(dir, CUDA), "libcuda", flags...); err != nil {
 		return err
 	}
-	link := []string{"-L" + dir, "-l:" + CUDA, "-Wl,-rpath,$ORIGIN:$ORIGIN/..", "-ljpeg"}
+	link := append(slices.Clone(flags), "-L"+dir, "-l:"+CUDA, "-Wl,-rpath,$ORIGIN:$ORIGIN/..", "-ljpeg")
 	if err := compile(filepath.Join(dir, NVJPEG), "libnvjpeg", link...); err != nil {
 		return err
 	}
@@ -71,9 +72,11 @@ func compile(output, folder string, more ...string) error {
 	if cc == "" {
 		cc = "cc"
 	}
-	args := append([]string{"-std=gnu11", "-O1", "-g", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,nodelete",
-		"-Wl,-soname," + filepath.Base(output), "-o", output}, flags...)
-	args = append(append(append(args, files...), more...), "-lpthread")
+	args := append([]string{
+		"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,nodelete",
+		"-Wl,-soname," + filepath.Base(output), "-o", output,
+	}, files...)
+	args = append(append(args, more...), "-lpthread")
 	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(output), err, out)
 	}

@@ -14,6 +14,9 @@ static void set(void *library, const char *modes) {
 static int report(void *library, const char *function, char *text, size_t size) {
   return ((int (*)(char *, size_t))dlsym(library, function))(text, size);
 }
+static int read_memory(void *library, void *to, unsigned long long at, size_t size) {
+  return ((_Bool (*)(void *, unsigned long long, size_t))dlsym(library, "fake_read"))(to, at, size);
+}
 static long count(void *library, const char *name) {
   return ((long (*)(const char *))dlsym(library, "fake_count"))(name);
 }
@@ -47,13 +50,17 @@ func open(t testing.TB, path string) unsafe.Pointer {
 // must not run in parallel with each other.
 func Load(t testing.TB, modes string) string {
 	t.Helper()
-	dir := Build(t)
+	dir, err := buildsChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	loaded.Lock()
 	if loaded.library == nil {
 		loaded.library = open(t, filepath.Join(dir, CUDA))
 		open(t, filepath.Join(dir, NVJPEG))
 	}
 	loaded.Unlock()
+	Violations()
 	Set(modes)
 	t.Cleanup(func() {
 		if text, n := Violations(); n > 0 {
@@ -67,7 +74,7 @@ func Load(t testing.TB, modes string) string {
 	return filepath.Join(dir, NVJPEG)
 }
 
-// Set replaces the modes, sets all counts to zero and makes a lost GPU work again. Load must have been called.
+// Set replaces the modes, sets what Count counts to zero and makes a lost GPU work again. Load must have been called.
 func Set(modes string) {
 	text := C.CString(modes)
 	defer C.free(unsafe.Pointer(text))
@@ -95,4 +102,10 @@ func Count(name string) int {
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
 	return int(C.count(loaded.library, text))
+}
+
+// Read copies memory of the GPU to dst as it is now: it waits for no stream, so it shows what a reader sees who was told
+// that the work is done. It reports whether all of it is allocated memory.
+func Read(dst []byte, address uintptr) bool {
+	return len(dst) == 0 || C.read_memory(loaded.library, unsafe.Pointer(&dst[0]), C.ulonglong(address), C.size_t(len(dst))) != 0
 }

@@ -21,3 +21,6 @@ func Live() (string, int) { return "", 0 }
 
 // Count returns 0.
 func Count(string) int { return 0 }
+
+// Read reads nothing.
+func Read([]byte, uintptr) bool { return false }

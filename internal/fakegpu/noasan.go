@@ -2,5 +2,5 @@
 
 package fakegpu
 
-// flags of the compiler, beside those that all builds have.
+// flags of the compiler for the libraries that this process loads.
 var flags []string

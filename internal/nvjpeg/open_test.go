@@ -67,11 +67,9 @@ func TestOpenOthers(t *testing.T) {
 
 // Without any library the error says what provides one; with unfit ones it says of each why.
 func TestOpenFindsNone(t *testing.T) {
-	for _, name := range sonames {
-		if _, err := load(name); err == nil {
-			t.Skipf("the system's loader finds %s", name)
-		}
-	}
+	before := sonames
+	sonames = nil // the system's loader may find one
+	t.Cleanup(func() { sonames = before })
 	search := func(root fs.FS, cuda int) error {
 		_, err := Open(Search{CUDA: cuda, Root: root, Getenv: func(string) string { return "" }})
 		return err

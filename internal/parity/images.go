@@ -2,6 +2,7 @@ package parity
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -62,6 +63,8 @@ type image struct {
 	Color  pixel.Color `json:"color,omitempty"`
 	Orient bool        `json:"orient,omitempty"`
 	Region [4]int      `json:"region"`
+	// By is what of a GPU decoded it, and the JPEG's kind, such as "engine 4:2:0".
+	By string `json:"by,omitempty"`
 	// Of the end: Changed is that its file is another one than when it was packed.
 	Key     string `json:"key"`
 	Changed bool   `json:"changed,omitempty"`
@@ -73,7 +76,9 @@ type maker struct {
 	dec         *codec.Decoder
 	exact, fast *preprocess.Processor // make the path resize; fast is nil where the build has no fast decoder
 	resizer     resample.Resampler
+	onGPU       *preprocess.Processor // makes the path gpu of decodedByGPU; nil without a GPU
 
+	decodedByGPU   preprocess.Decoded
 	source, stored formats.Sample
 	in, out        formats.Sample // of a Processor
 	decoded        pixel.Image
@@ -82,18 +87,21 @@ type maker struct {
 
 func (r *run) newMaker() (*maker, error) {
 	m := &maker{run: r, dec: codec.NewDecoder()}
-	schema := formats.Schema{{Name: "image", Kind: formats.Image}}
 	recipe := r.resize
 	var err error
-	if m.exact, err = preprocess.NewProcessor(recipe, schema); err == nil && jpeg.HasLibjpegTurbo {
+	if m.exact, err = preprocess.NewProcessor(recipe, imageOnly); err == nil && jpeg.HasLibjpegTurbo {
 		recipe.Decode = public.Fast
-		m.fast, err = preprocess.NewProcessor(recipe, schema)
+		m.fast, err = preprocess.NewProcessor(recipe, imageOnly)
+	}
+	if err == nil && r.gpu != nil {
+		m.onGPU, err = preprocess.NewProcessor(r.gpu.recipe, imageOnly)
 	}
 	return m, err
 }
 
 func (m *maker) close() {
 	m.dec.Close()
+	m.onGPU.Close()
 	m.exact.Close()
 	if m.fast != nil {
 		m.fast.Close()
@@ -101,7 +109,7 @@ func (m *maker) close() {
 }
 
 // sample sends all images of pair k.
-func (m *maker) sample(k int) error {
+func (m *maker) sample(ctx context.Context, k int) error {
 	p := m.pairs[k]
 	if err := m.dst.Read(p.dst, &m.stored); err != nil {
 		return fmt.Errorf("the dataset: %w", err)
@@ -110,7 +118,7 @@ func (m *maker) sample(k int) error {
 		return fmt.Errorf("the source: %w", err)
 	}
 	source := &m.source.Values[m.src.Meta().Schema.ImageIndex()]
-	if err := m.sendSource(k, source); err != nil {
+	if err := m.sendSource(ctx, k, source); err != nil {
 		return err
 	}
 	if err := m.sendStored(k, p.key, &m.stored.Values[m.dst.Meta().Schema.ImageIndex()]); err != nil {
@@ -121,7 +129,7 @@ func (m *maker) sample(k int) error {
 	return nil
 }
 
-func (m *maker) sendSource(k int, v *formats.Value) error {
+func (m *maker) sendSource(ctx context.Context, k int, v *formats.Value) error {
 	o := codec.DecodeOptions{
 		Color: m.recipe.Color, ApplyOrientation: m.recipe.EXIF == pixel.EXIFApply, MaxPixels: m.recipe.MaxPixels,
 	}
@@ -137,6 +145,9 @@ func (m *maker) sendSource(k int, v *formats.Value) error {
 	if err := m.sendResized(k, "resize", m.exact, v); err != nil {
 		return err
 	}
+	if err := m.sendGPU(ctx, k, v); err != nil {
+		return err
+	}
 	if m.fast == nil || v.Encoding.IsRaw() || formats.Sniff(v.Data) != formats.JPEG {
 		return nil
 	}
@@ -150,8 +161,13 @@ func (m *maker) sendResized(k int, name string, proc *preprocess.Processor, v *f
 	if err := proc.Process(&m.in, &m.out); err != nil {
 		return m.sendPixels(k, name, nil, err)
 	}
+	return m.sendPixels(k, name, m.result(), nil)
+}
+
+// result is the raw image of m.out.
+func (m *maker) result() *pixel.Image {
 	out := &m.out.Values[0]
-	return m.sendPixels(k, name, &pixel.Image{Pix: out.Data, H: out.Shape[0], W: out.Shape[1], C: out.Shape[2], DType: out.DType}, nil)
+	return &pixel.Image{Pix: out.Data, H: out.Shape[0], W: out.Shape[1], C: out.Shape[2], DType: out.DType}
 }
 
 func (m *maker) sendStored(k int, key string, v *formats.Value) error {

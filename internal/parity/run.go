@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
@@ -19,9 +20,11 @@ import (
 
 // Options of Run. The zero value is usual.
 type Options struct {
-	Python  string        // the interpreter that has Pillow, "" is python3
-	Sample  int           // how many images are chosen; 0 is all
-	Workers int           // goroutines here and threads in Python; the number of cores if it is below 1
+	Python  string // the interpreter that has Pillow, "" is python3
+	Sample  int    // how many images are chosen; 0 is all
+	Workers int    // goroutines here and threads in Python; the number of cores if it is below 1
+	// GPU makes the paths gpu, if the dataset was packed with one. It is not closed.
+	GPU     *gpudecode.GPU
 	timeout time.Duration // how long one image may take, 0 is two minutes: Python may read torch before the first
 }
 
@@ -38,6 +41,7 @@ type run struct {
 	pairs    []pair
 	recipe   preprocess.Recipe // the dataset's, with the exact decoder
 	resize   preprocess.Recipe // of the path resize: raw pixels
+	gpu      *gpuPath          // nil if the dataset was not packed on a GPU, or here is none
 }
 
 // Run compares the dataset dst, which was packed from src, with what Pillow makes of the same
@@ -48,8 +52,9 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 	if err != nil {
 		return nil, fmt.Errorf("the dataset's recipe: %w", err)
 	}
-	recipe.Decoder, recipe.Device = preprocess.DecoderCPU, preprocess.Device{} // the paths here are the CPU's
-	recipe.Decode, recipe.Strict = codec.Exact, false                          // fast is a path of its own; irregular files are compared too
+	packed := recipe
+	recipe.Decoder, recipe.Device = preprocess.DecoderCPU, preprocess.Device{} // gpu is a path of its own
+	recipe.Decode, recipe.Strict = codec.Exact, false                          // fast is one too; irregular files are compared
 	chosen := choose(dst.Len(), o.Sample)
 	pairs, missing, err := match(src, dst, chosen)
 	if err != nil {
@@ -59,16 +64,23 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 		o.Workers = parallel.Cores()
 	}
 	o.Python, o.timeout = cmp.Or(o.Python, "python3"), cmp.Or(o.timeout, 2*time.Minute)
+	resize := resizing(recipe)
+	gpu, err := newGPUPath(packed, resize, o.GPU)
+	if err != nil {
+		return nil, err
+	}
+	defer gpu.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p, err := startPython(ctx, cancel, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{python: p, src: src, dst: dst, pairs: pairs, recipe: recipe, resize: resizing(recipe)}
+	r := &run{python: p, src: src, dst: dst, pairs: pairs, recipe: recipe, resize: resize, gpu: gpu}
 	p.send(map[string]any{
 		"samples": dst.Len(), "chosen": len(chosen), "missing": missing, "seed": seed, "workers": o.Workers,
 		"recipe": dst.Meta().Recipe, "resize": r.described(), "max_pixels": cmp.Or(recipe.MaxPixels, pixel.DefaultMaxPixels),
+		"gpu": r.gpu.described(),
 		"dsconv": map[string]string{
 			"decoder": jpeg.DecoderName, "decoder_version": jpeg.DecoderVersion(), "resampler": resample.ResamplerName,
 		},
@@ -81,7 +93,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 		return func(k int) error {
 			key := pairs[k].key
 			return p.compare(k, key, func() error {
-				return guard.For(fmt.Sprintf("key %q", key), func() error { return m.sample(k) })
+				return guard.For(fmt.Sprintf("key %q", key), func() error { return m.sample(ctx, k) })
 			})
 		}, m.close, nil
 	})

@@ -191,7 +191,25 @@ def test_what_decoded_the_images_is_reported() -> None:
             return {"decoded": {"engine": 5, "cuda": 0, "cpu": 1, "reasons": {"irregular": 1}}}
 
     assert from_dsconv.decoded(Loader()) == {"engine": 5, "cuda": 0, "cpu": 1}
-    assert from_dsconv.decoded(object()) == {}
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_gpu_is_not_used_for_decoding_alone(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert from_dsconv.device(WORLD, Way()) is None
+    # None where there is no GPU: the Loader's error then says what is missing.
+    assert from_dsconv.device(WORLD, Way("gpu")) == (WORLD.device if there else None)
+    gpu = World(torch.device("cuda", 1))
+    assert from_dsconv.device(gpu, Way()) == from_dsconv.device(gpu, Way("gpu")) == gpu.device
+
+
+def test_pixels_are_normalised_on_the_device(packed: Path, tmp_path: Path) -> None:
+    words = f"--after {packed} --normalize host --normalize device --model mlp --size 28 --epochs 1 --batch-size 8"
+    assert main([*words.split(), "--device", "cpu", "--quiet", "--json", str(tmp_path / "report.json")]) == 0
+    host, device = Report.load(tmp_path / "report.json").datasets
+    assert device.path == f"{packed} (normalize device)" and device.settings["normalize"] == "device"
+    assert "normalize" not in host.settings
+    assert device.loss == pytest.approx(host.loss, rel=1e-4), "the same pixels in the same order"
 
 
 @pytest.mark.parametrize(

@@ -30,25 +30,27 @@ KINDS = {
     "420 progressive": ["--encode=jpeg:90:420:progressive"],
     "grey": ["--encode=jpeg:90", "--no-tile", "--color=gray"],
     "420 odd size": ["--encode=jpeg:90:420", "--no-tile", "--resize=exact:333x217"],
-    "420 large": ["--encode=jpeg:90:420", "--no-tile", "--resize=exact:3001x2000"],
+    "420 large": ["--encode=jpeg:90:420", "--no-tile", "--resize=exact:1501x1000"],
     "420 one pixel": ["--encode=jpeg:90:420", "--no-tile", "--resize=exact:1x1"],
 }
-FEW = 64  # photos of each kind
+FEW = 32  # photos of each kind, at most
 USES = {"whole": [], "resized": ["--resize=exact:224x224"]}
 BATCH = 64
 
 
 def run(setting: Setting, save: Callable[..., None]) -> None:
     machine.gpu()
-    few = Path(setting.work, "photos-few")
-    if not few.exists():
-        prepare.dsconv(setting, "synth", str(few), f"--n={FEW}", "--classes=4", "--quiet")
+    few = prepare.photos(setting.command, Path(setting.work), min(FEW, setting.images), "500x375")
     parity = []
     for kind, flags in KINDS.items():
         source = prepare.packed(setting, str(few), f"kind-{kind.replace(' ', '-')}", *flags)
         for use, resize in USES.items():
             parity.append({"kind": kind, "use": use, **differences(setting, source, resize)})
-            print(f"decode: {parity[-1]}", flush=True)
+            print(
+                "decode: {kind}, {use}: largest difference {largest_difference}, mean {mean_difference:.4f}, "
+                "equal {equal_share:.2%}, {decoded}".format(**parity[-1]),
+                flush=True,
+            )
             save(parity=parity)
     try:
         save(images_per_second=rates(setting, save))
@@ -66,7 +68,7 @@ def differences(setting: Setting, source: str, resize: list[str]) -> dict:
         shutil.rmtree(path, ignore_errors=True)
         color = ["--color=keep"]
         report = prepare.dsconv(setting, "pack", source, str(path), "--encode=raw", "--json", *color, *resize, *flags)
-        decoded = json.loads(report).get("decoded")
+        decoded = json.loads(report)["datasets"][0].get("decoded")
         pixels[decoder] = images(path)
     gap = np.abs(pixels["cpu"].astype(np.int16) - pixels["gpu"])
     return {
@@ -93,8 +95,8 @@ def rates(setting: Setting, save: Callable[..., None]) -> dict:
     path = prepare.packed(setting, setting.photos, "jpeg")
     found: dict = {"batch": BATCH, "rounds": []}
     for _ in range(3):
-        turn = {"dsconv cpu": loaded(path, device="cuda")}
-        turn["dsconv gpu"] = loaded(path, decoded := {}, **setting.gpu_options())
+        turn = {"dsconv cpu": loaded(path, setting.turn, device="cuda")}
+        turn["dsconv gpu"] = loaded(path, setting.turn, decoded := {}, **setting.gpu_options())
         turn |= torchvision_rates(torch, setting.photos)
         found["rounds"].append(turn)
         found["decoded"] = decoded
@@ -103,12 +105,12 @@ def rates(setting: Setting, save: Callable[..., None]) -> dict:
     return found
 
 
-def loaded(path: str, decoded: dict | None = None, **options: object) -> float:
+def loaded(path: str, seconds: float, decoded: dict | None = None, **options: object) -> float:
     """Images/s of a Loader that resizes and keeps uint8. decoded gets the counts of what decoded them."""
     import dsconv
 
     with closing(dsconv.Loader(path, BATCH, "resize:224x224", dtype="uint8", **options)) as loader:
-        found = rate(synchronised(loader))
+        found = rate(synchronised(loader), seconds)
         if decoded is not None:
             decoded.update(loader.stats()["decoded"])
     return found

@@ -31,7 +31,7 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
     for place in (None, "device"):
         options = {"normalize": place} if place else {}
         with closing(loader(raw, "cuda", "flip,normalize", **options)) as batches:
-            rates[place or "host"] = rate(batches)
+            rates[place or "host"] = rate(batches, setting.turn)
         save(raw_images_per_second=rates)
     print(f"loader: raw images of 224 x 224 to the GPU, images/s: {rates}", flush=True)
     worst = max(figures["roundings"] for figures in compared)

@@ -25,12 +25,9 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
             shutil.rmtree(path, ignore_errors=True)
             flags = setting.gpu_flags() if decoder == "gpu" else []
             began = time.perf_counter()
-            report = json.loads(prepare.dsconv(setting, "pack", setting.photos, str(path), *FLAGS, *flags))
+            written = prepare.dsconv(setting, "pack", setting.photos, str(path), *FLAGS, *flags)
             spent = time.perf_counter() - began
-            rounds.append(
-                {"images_per_second": setting.images / spent, "seconds": spent, "decoded": report.get("decoded")}
-            )
+            speed, decoded = setting.images / spent, json.loads(written)["datasets"][0].get("decoded")
+            rounds.append({"images_per_second": speed, "seconds": spent, "decoded": decoded})
             save(rounds=found)
-            print(
-                f"pack --decoder {decoder}: {setting.images / spent:.0f} images/s, {report.get('decoded')}", flush=True
-            )
+            print(f"pack --decoder {decoder}: {speed:.0f} images/s, {decoded}", flush=True)

@@ -1,11 +1,11 @@
-/* Handles. */
+// Handles.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../fake.h"
 
-/* No address of a process has these bits, so a handle is never mistaken for one. */
+// No address of a process has these bits, so a handle is never mistaken for one.
 static const uintptr_t base = (uintptr_t)0xFA6E << 44;
 
 static const char *const names[FAKE_KINDS] = {
@@ -13,15 +13,13 @@ static const char *const names[FAKE_KINDS] = {
     "nvjpeg state", "nvjpeg stream", "nvjpeg params", "nvjpeg decoder", "pinned buffer", "device buffer"};
 
 struct entry {
-  void *body; /* NULL: the handle is over */
+  void *body; // NULL: the handle is over
   enum fake_kind kind;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t used, room;
-
-int fake_live_memory(char *text, size_t size);
 
 void *fake_handle(enum fake_kind kind, void *body) {
   pthread_mutex_lock(&lock);

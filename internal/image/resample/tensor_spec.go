@@ -74,15 +74,6 @@ func (s *TensorSpec) Table() []uint32 {
 	return slices.Concat(s.values.bits[0][:], s.values.bits[1][:], s.values.bits[2][:], s.values.bits[3][:])[:256*s.c]
 }
 
-// Bits is the element that each value of 8 bits of each channel becomes: its bits, the low ones of each number. It is
-// nil for types of integers, and must not be changed.
-func (s *TensorSpec) Bits() [][256]uint32 {
-	if s.values == nil {
-		return nil
-	}
-	return s.values.bits[:s.c]
-}
-
 // typeIndex is the index of the type in elementTypes, or -1.
 func (s *TensorSpec) typeIndex() int {
 	for i, d := range elementTypes {

@@ -20,6 +20,7 @@ class Path:
         self.squares: list[float] = []  # of the images that differ
         self.not_judged: dict[str, int] = {}  # images that Pillow cannot be asked about, by reason
         self.refused: list[dict[str, Any]] = []  # images that one side or both do not decode
+        self.values = self.same = self.total = 0  # see Difference
         self._bits = 0
         self._lock = threading.Lock()
 
@@ -28,6 +29,9 @@ class Path:
         with self._lock:
             self.images += 1
             self._bits = max(self._bits, d.bits)
+            self.values += d.values
+            self.same += d.same
+            self.total += d.total
             if d.largest == 0:
                 return
             self.squares.append(d.square)
@@ -63,6 +67,16 @@ class Path:
     @property
     def bits(self) -> int:
         return self.worst[1].bits if self.worst else self._bits
+
+    @property
+    def mean(self) -> float:
+        """The mean difference of two values, of 255."""
+        return self.total / self.values / 257 if self.values else 0.0
+
+    @property
+    def equal_share(self) -> float:
+        """The share of values that are equal, 1 if all are."""
+        return self.same / self.values if self.values else 1.0
 
     @property
     def psnr(self) -> float | None:
@@ -102,7 +116,7 @@ class Path:
         path.update(images=self.images, differ=self.differ, largest=self.largest)
         if self.bits:
             path["bits"] = self.bits
-        path.update(psnr=self.psnr, min_psnr=self.min_psnr)
+        path.update(mean=self.mean, equal_share=self.equal_share, psnr=self.psnr, min_psnr=self.min_psnr)
         if self.worst:
             path["worst"] = self.worst[0]
             if self.worst[1].cause:
@@ -119,6 +133,7 @@ class Certificate:
 
     def __init__(self, start: dict[str, Any], judge: dict[str, str], paths: list[Path], changed: list[str]) -> None:
         self.judge, self.dsconv = judge, start["dsconv"]
+        self.gpu: dict[str, Any] = start.get("gpu") or {}  # that decoded here, of a dataset that was packed with one
         self.recipe = dict(sorted(start["recipe"].items()))
         self.samples, self.chosen, self.seed = start["samples"], start["chosen"], start["seed"]
         self.paths = [p for p in paths if p.images or p.refused or p.not_judged]
@@ -137,15 +152,26 @@ class Certificate:
             notes.append(f"Pillow decodes JPEGs by {jpeg} and dsconv by {decoder}: their pixels can differ")
         for name in ("decoder", "resampler"):
             was, now = self.recipe.get(name, ""), self.dsconv[name]
-            if was not in ("", now):
+            if name == "decoder" and was == "gpu":
+                notes += self._gpu_notes()
+            elif was not in ("", now):
                 notes.append(f"the dataset was packed with the {name} {was}, this dsconv has {now}")
         return sorted(notes)
 
+    def _gpu_notes(self) -> list[str]:
+        was = packed_by(self.recipe)
+        if not self.gpu:
+            return [f"the dataset was decoded by {was}; without it here its paths were not compared one by one"]
+        now = f"nvJPEG {self.gpu['nvjpeg']} on {self.gpu['card']}"
+        return [] if was == now else [f"the dataset was decoded by {was}, the paths gpu are those of {now}"]
+
     def as_json(self) -> dict[str, Any]:
+        gpu = {"gpu": self.gpu} if self.gpu else {}
         return {
             "equal": self.equal,
             "judge": self.judge,
             "dsconv": self.dsconv,
+            **gpu,
             "recipe": self.recipe,
             "samples": self.samples,
             "chosen": self.chosen,
@@ -155,6 +181,11 @@ class Certificate:
             "changed": self.changed,
             "notes": self.notes,
         }
+
+
+def packed_by(recipe: dict[str, str]) -> str:
+    """The library and card of a recipe that decodes on a GPU."""
+    return f"nvJPEG {recipe.get('nvjpeg', '')} on {recipe.get('card', '')}"
 
 
 def pillow_of(resampler: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 from PIL import Image
 
 from . import images
-from .certificate import Certificate, Path, major, pillow_of
+from .certificate import Certificate, Path, major, packed_by, pillow_of
 from .difference import difference
 from .images import FILTERS, Pixels, Resize, pixels_of
 
@@ -29,6 +29,7 @@ class Given:
     color: str = "rgb"
     orient: bool = False
     region: tuple[int, int, int, int] = (0, 0, 0, 0)  # left, top, width, height
+    by: str = ""  # what of a GPU decoded it, and its kind, such as "engine 4:2:0"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ class Comparison:
         self._lock = threading.Lock()
 
     def certificate(self) -> Certificate:
-        return Certificate(self.start, self.judge, list(self.paths.values()), self.changed)
+        fixed = paths_of(self.start, self.resize)  # the others come in the order of the images
+        order = [p.name for p in fixed] + sorted(self.paths)
+        paths = sorted(self.paths.values(), key=lambda p: order.index(p.name))
+        return Certificate(self.start, self.judge, paths, self.changed)
 
     def sample(self, key: str, changed: bool, given: dict[str, Given]) -> None:
         """Compares all paths of a sample. changed: its file is another one than when it was packed."""
@@ -88,7 +92,21 @@ class Comparison:
                 self.compare("torchvision", key, self._cut(given["resize"]), by)
         if "fast" in given and self._both("fast", key, given["fast"], ""):
             self.compare("fast", key, self._cut(given["fast"]), Made(scaled.pixels, scaled.error))
+        if "gpu" in given:
+            self._gpu(key, given["gpu"], scaled)
         return want
+
+    def _gpu(self, key: str, ours: Given, scaled: Made) -> None:
+        """Compares what a GPU made of the source. What decoded it, and the kind of JPEG, is a path of its own."""
+        if not ours.by:
+            self.paths["gpu"].skip(ours.error)
+            return
+        name = f"gpu {ours.by}"
+        with self._lock:
+            if name not in self.paths:
+                self.paths[name] = Path(name, "the source, as resize, by the GPU", "asked for by name")
+        if self._both(name, key, ours, ""):
+            self.compare(name, key, self._cut(ours), scaled)
 
     def _stored(self, key: str, given: dict[str, Given], want: Made | None) -> None:
         """Compares what is stored with what it should be, and with what Pillow makes of it."""
@@ -166,6 +184,7 @@ def paths_of(start: dict[str, Any], resize: Resize) -> list[Path]:
         Path("region", "a part of what is stored, decoded alone"),
         Path("crop", f"a random part of what is stored, bilinear to {CROP}"),
         Path("fast", "the source, as resize, by --decode fast", "asked for by name"),
+        Path("gpu", "the source, as resize, by --decoder gpu", "asked for by name"),
     ]
 
 
@@ -177,6 +196,8 @@ def allowed(start: dict[str, Any]) -> str:
         return f"{encode} is lossy"
     if recipe.get("decode") == "fast":
         return "decode fast was asked for by name"
+    if decoder == "gpu":
+        return f"decoded by {packed_by(recipe)}"
     return "" if decoder in ("", start["dsconv"]["decoder"]) else f"packed by the decoder {decoder}"
 
 

@@ -16,12 +16,17 @@ def text_of(c: Certificate) -> str:
         f"recipe   {', '.join(f'{key} {value}' for key, value in c.recipe.items())}",
         f"dsconv   {ours['decoder']} {ours['decoder_version']}, resampler {ours['resampler']}",
         f"Pillow   {judge['pillow']}, {judge['jpeg']}, Python {judge['python']}{torchvision}",
+    ]
+    if c.gpu:
+        lines.append(f"GPU      {c.gpu['card']}, nvJPEG {c.gpu['nvjpeg']}, driver for CUDA {c.gpu['driver']}")
+    wide = max([12, *(len(p.name) for p in c.paths)])
+    lines += [
         "",
-        f"{'path':<12} {'images':>7} {'differ':>7} {'largest':>7} {'PSNR':>7} {'least':>7}",
+        f"{'path':<{wide}} {'images':>7} {'differ':>7} {'largest':>7} {'PSNR':>7} {'least':>7}",
     ]
     for p in c.paths:
         figures = f"{p.images:7} {p.differ:7} {p.largest:7} {_decibels(p.psnr):>7} {_decibels(p.min_psnr):>7}"
-        lines.append(f"{p.name:<12} {figures}  {p.what}")
+        lines.append(f"{p.name:<{wide}} {figures}  {p.what}")
     lines.append("")
     for p in c.paths:
         lines += _beyond_table(p)
@@ -41,6 +46,8 @@ def _beyond_table(p: Path) -> list[str]:
     if p.allowed and p.worst:
         key, peak = _printable(p.worst[0]), (1 << p.bits) - 1
         lines.append(f"{p.name} may differ, {p.allowed}: most {key}, by {p.largest} of {peak}")
+        equal = f"{100 * p.equal_share:.1f} % of the values are equal"
+        lines.append(f"{p.name}: mean difference {p.mean:.3f} of 255, {equal}")
     if wrong := p.verdict():
         lines.append(f"differs: {_printable(wrong)}")
     lines += [f"{p.name}: {n} images not judged: {why}" for why, n in sorted(p.not_judged.items())]

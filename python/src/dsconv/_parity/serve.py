@@ -92,4 +92,5 @@ def given_in(header: dict[str, Any], data: bytes) -> Given:
         header.get("color", "rgb"),
         header.get("orient", False),
         tuple(header["region"]),
+        header.get("by", ""),
     )

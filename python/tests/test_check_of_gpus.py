@@ -1,0 +1,182 @@
+"""make gpu-check (bench/gpu) without a GPU, and the fate of a part that crashes, hangs or lacks something."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GPU = ROOT / "bench" / "gpu"
+SMALL = ["--images", "40", "--size", "64x48", "--turn", "0.1"]
+
+
+@pytest.fixture(scope="module")
+def run() -> Any:
+    """The module run.py."""
+    sys.path.insert(0, str(GPU))
+    import run
+
+    yield run
+    sys.path.remove(str(GPU))
+
+
+def check(folder: Path, *words: str, **environment: str) -> tuple[int, str, dict[str, Any]]:
+    """The exit code, what was printed, and the files by part."""
+    folders = ["--out", str(folder / "out"), "--work", str(folder / "work"), "--wheels", str(folder / "wheels")]
+    done = subprocess.run(
+        [sys.executable, str(GPU / "run.py"), *folders, *SMALL, *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    files = {p.stem[4:]: json.loads(p.read_text(encoding="utf-8")) for p in (folder / "out").glob("gpu-*.json")}
+    return done.returncode, done.stdout + done.stderr, files
+
+
+def without_gpu(folder: Path) -> str:
+    """A folder for LD_LIBRARY_PATH whose libcuda.so.1 is no library: also a machine with a GPU has none then."""
+    folder.mkdir()
+    (folder / "libcuda.so.1").write_bytes(b"not a library")
+    return str(folder)
+
+
+def test_without_a_gpu_the_cpu_is_measured_and_the_rest_is_skipped(tmp_path: Path) -> None:
+    code, said, files = check(tmp_path, LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))
+    assert code == 3, said
+    assert set(files) == {"cpu", "decode", "pack", "loader", "train", "xla", "tests"}
+    measured = files.pop("cpu")
+    assert measured["status"] == "done", measured
+    for rates in measured["result"]["images_per_second"].values():
+        assert list(rates) == ["1", "2", "4", "8", "16"] and all(rate > 0 for rate in rates.values())
+    for part, found in files.items():
+        assert found["part"] == part and found["status"] == "skipped"
+        assert "no GPU: there is no libcuda.so.1" in found["reason"]
+    machine = measured["machine"]
+    assert machine["gpu"] is None and machine["cores"] > 0 and "numpy" in machine["versions"]
+    assert "Traceback" not in said
+
+
+def test_parts_are_chosen_and_their_work_is_kept(tmp_path: Path) -> None:
+    assert check(tmp_path, "--parts", "pack xla", LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))[0] == 3
+    photos = tmp_path / "work" / "photos-40-64x48"
+    before = photos.stat().st_mtime_ns
+    code, said, files = check(tmp_path, "--parts", "xla,tests", LD_LIBRARY_PATH=str(tmp_path / "lib"))
+    assert code == 3 and set(files) == {"pack", "xla", "tests"}, said
+    assert photos.stat().st_mtime_ns == before and "drawing" not in said
+
+
+def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) -> None:
+    fake = os.environ.get("DSCONV_FAKEGPU_LIBRARIES")
+    if not fake:
+        pytest.skip("DSCONV_FAKEGPU_LIBRARIES is not set: make python-test builds the fake libraries")
+    words = ["--parts", "decode pack xla", "--nvjpeg", f"{fake}/libnvjpeg.so.13", "--images", "5"]
+    code, said, files = check(tmp_path, *words, LD_LIBRARY_PATH=fake)
+    assert code == 3 and files["decode"]["status"] == "done", said
+    assert files["decode"]["machine"]["gpu"]["name"] == "Fake GPU"
+    rows = files["decode"]["result"]["parity"]
+    assert len(rows) == 20 and all(row["equal_share"] == 1 and row["images"] == 5 for row in rows), rows
+    by_engine = {row["kind"] for row in rows if row["decoded"]["engine"] == 5}
+    by_cores = {row["kind"] for row in rows if row["decoded"]["cuda"] == 5}
+    assert by_cores == {"420 progressive"} and len(by_engine) == 9
+    assert "skipped" in files["decode"]["result"]["images_per_second"], "torch has no GPU"
+    rounds = files["pack"]["result"]["rounds"]
+    assert rounds["gpu"][0]["decoded"]["engine"] == 5 and rounds["cpu"][0]["decoded"] is None
+    assert "PJRT plugin" in files["xla"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [(["--parts", "cpu,gpu"], "unknown part gpu"), (["--images", "x"], "--images")]
+)
+def test_wrong_usage(words: list[str], message: str, tmp_path: Path) -> None:
+    code, said, files = check(tmp_path, *words)
+    assert code == 2 and message in said and not files
+
+
+def test_wheels_are_unpacked_without_an_installer(tmp_path: Path, run: Any) -> None:
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    wheels.mkdir()
+    wheel(wheels / "dsconv-9.9-py3-none-manylinux_2_28_x86_64.whl", {"dsconv/bin/dsconv": "#!/bin/sh\n"})
+    wheel(wheels / "nvidia_nvjpeg-13.3-py3-none-any.whl", {"nvidia/cu13/lib/libnvjpeg.so.13": ""})
+    wheel(wheels / "pytest-9-py3-none-any.whl", {"pytest.py": ""})
+    run.prepare.install(tmp_path, wheels, site)
+    assert os.access(run.prepare.program(site), os.X_OK)
+    assert (site / "nvidia" / "cu13" / "lib" / "libnvjpeg.so.13").exists()
+    assert not (site / "pytest.py").exists(), "what is installed is not replaced"
+
+
+def wheel(path: Path, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+PARTS = {
+    "done": ("", "done", None),
+    "skips": ("raise Skip('there is no moon')", "skipped", "there is no moon"),
+    "fails": ("raise ValueError('wrong pixels')", "failed", "ValueError: wrong pixels"),
+    "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "failed", "its process ended with code -11"),
+    "hangs": (
+        "import subprocess; subprocess.run(['sleep', '1000'])",
+        "failed",
+        "was not done after 600 s and was ended",
+    ),
+}
+
+
+class Hanging(subprocess.Popen):
+    """A process whose time is over as soon as it has saved something."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            return super().wait()
+        while not Path(self.args[-1]).exists():
+            assert self.poll() is None
+            time.sleep(0.01)
+        raise subprocess.TimeoutExpired(self.args, timeout)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_fate_of_a_part_is_recorded(
+    name: str, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    code, status, reason = PARTS[name]
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    body = f"from setting import Skip\ndef run(setting, save):\n    save(measured=7)\n    {code or 'pass'}\n"
+    (parts / "tested.py").write_text(body)
+    (tmp_path / "part.py").write_text((GPU / "part.py").read_text())
+    (tmp_path / "setting.py").write_text((GPU / "setting.py").read_text())
+    monkeypatch.setattr(run, "__file__", str(tmp_path / "run.py"))
+    monkeypatch.setattr(run, "PARTS", {"tested": 600.0})
+    if name == "hangs":
+        monkeypatch.setattr(run.subprocess, "Popen", Hanging)
+    setting = run.Setting(str(ROOT), str(tmp_path), "", command, "", 1, "")
+    found = run.run("tested", setting, {"cores": 2}, tmp_path, float("inf"))
+    written = json.loads((tmp_path / "gpu-tested.json").read_text())
+    assert found[0] == written["status"] == status
+    assert written["result"] == {"measured": 7}, "what was measured before is kept"
+    assert reason is None or reason in written["reason"]
+
+
+def test_a_part_for_which_no_time_is_left_is_skipped(tmp_path: Path, run: Any, command: str) -> None:
+    setting = run.Setting(str(ROOT), str(tmp_path), "", command, "", 1, "")
+    status, reason = run.run("train", setting, {}, tmp_path, ends=0.0)
+    assert status == "skipped" and "PARTS=train" in reason
+
+
+def test_the_setting_reaches_the_parts(run: Any) -> None:
+    setting = run.Setting("r", "w", "s", "c", "p", 3, "/x/libnvjpeg.so")
+    assert run.Setting.from_json(setting.to_json()) == setting
+    assert setting.gpu_flags() == ["--decoder", "gpu", "--nvjpeg", "/x/libnvjpeg.so"]
+    assert setting.gpu_options() == {"decoder": "gpu", "device": "cuda", "nvjpeg": "/x/libnvjpeg.so"}
+    assert setting.environment()["DSCONV_COMMAND"] == "c"
+    assert isinstance(run, ModuleType)
