@@ -601,3 +601,24 @@ func TestGPUConfig(t *testing.T) {
 		t.Error("a GPU on the CPU")
 	}
 }
+
+// TestGPUEstimate: of the host's memory the copies of the files, of the GPU's the batches and the pixels.
+func TestGPUEstimate(t *testing.T) {
+	ds := photos(t, 8)
+	stored := 0
+	for _, s := range ds.samples {
+		stored = max(stored, len(s.Values[0].Data))
+	}
+	c := Config{BatchSize: 4, Prefetch: 1, DType: formats.Float32, Transforms: parsed(t, "rrc:16")}
+	cpu, err := makeLoader(t, ds, c).Estimate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := gpuLoader(t, ds, c, new(onCPU)).Estimate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Batches-cpu.Batches != int64(2*4*stored) || cpu.Device != 0 || m.Device < 2*4*16*16*3*4 || m.Total() != cpu.Total()+m.Batches-cpu.Batches {
+		t.Errorf("%+v, on the CPU %+v, the largest file has %d bytes", m, cpu, stored)
+	}
+}

@@ -50,8 +50,8 @@ func Build(t testing.TB) string {
 	return dir
 }
 
-// Environment is what a process of its own needs to find the libraries instead of NVIDIA's, as NAME=VALUE. When it
-// ends it writes its violations to the file report, if that is not "".
+// Environment is what a process of its own needs to find the libraries instead of NVIDIA's, as NAME=VALUE. It writes its
+// violations to the file report. If that is "", the first violation ends it by SIGABRT, with a line on stderr.
 func Environment(t testing.TB, modes, report string) []string {
 	t.Helper()
 	return []string{"LD_LIBRARY_PATH=" + Build(t), "DSCONV_FAKEGPU=" + modes, "DSCONV_FAKEGPU_REPORT=" + report}

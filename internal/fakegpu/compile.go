@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 )
 
 // The files that Compile makes. Old is a nvJPEG of CUDA 11, which lacks functions.
@@ -32,7 +31,7 @@ func hashSources(flags []string) (string, error) {
 	fmt.Fprintln(h, flags, os.Getenv("CC"))
 	for _, folder := range []string{sources(), filepath.Join(sources(), "../../gpudecode/kernels")} {
 		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !strings.Contains(".c.h.go", filepath.Ext(path)) {
+			if err != nil || e.IsDir() || !slices.Contains([]string{".c", ".h", ".go"}, filepath.Ext(path)) {
 				return err
 			}
 			data, err := os.ReadFile(path)
@@ -73,8 +72,10 @@ func compile(output, folder string, more ...string) error {
 	if cc == "" {
 		cc = "cc"
 	}
-	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,nodelete",
-		"-Wl,-soname," + filepath.Base(output), "-o", output}, files...)
+	args := append([]string{
+		"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-Wl,-z,nodelete",
+		"-Wl,-soname," + filepath.Base(output), "-o", output,
+	}, files...)
 	args = append(append(args, more...), "-lpthread")
 	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(output), err, out)

@@ -13,7 +13,12 @@
 //   - nvJPEG takes three components for YCbCr whatever an Adobe marker says, and turns some truncated JPEGs into grey
 //     without an error.
 //
-// What is against the rules is counted, see [Violations]. What was not freed is counted, see [Live].
+// What is against the rules is counted, see [Violations]. What was not freed is counted, see [Live]. A process of its own,
+// see [Environment], ends with the first violation, or reports them in a file.
+//
+// The command go run ./internal/fakegpu/build DIR compiles the libraries for tests that are not Go's. They are found by
+// LD_LIBRARY_PATH, and without it by whoever opens them by path first: then by their names too. Such tests can call the
+// functions of fake.h, such as fake_read, which reads the GPU's memory.
 //
 // # Modes
 //

@@ -16,8 +16,10 @@ import (
 func compileCheck(t *testing.T, dir, name string, flags ...string) string {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), name)
-	args := append([]string{"-std=gnu11", "-Wall", "-Werror", "-O1", "-g", "-o", output, "testdata/" + name + ".c",
-		"-L" + dir, "-l:" + fakegpu.NVJPEG, "-l:" + fakegpu.CUDA, "-ljpeg", "-lpthread", "-Wl,-rpath," + dir}, flags...)
+	args := append([]string{
+		"-std=gnu11", "-Wall", "-Werror", "-O1", "-g", "-o", output, "testdata/" + name + ".c",
+		"-L" + dir, "-l:" + fakegpu.NVJPEG, "-l:" + fakegpu.CUDA, "-ljpeg", "-lpthread", "-Wl,-rpath," + dir,
+	}, flags...)
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
@@ -27,8 +29,10 @@ func compileCheck(t *testing.T, dir, name string, flags ...string) string {
 // runChecks runs the checks of both C programs, each in a process of its own.
 func runChecks(t *testing.T, dir string, flags ...string) {
 	checks := map[string][]string{
-		"cuda": {"late", "staging", "events", "default stream", "misuse", "freed device memory", "freed pinned memory",
-			"guards", "fork", "modes", "kernels"},
+		"cuda": {
+			"late", "staging", "events", "default stream", "misuse", "freed device memory", "freed pinned memory",
+			"guards", "fork", "modes", "kernels",
+		},
 		"nvjpeg": {"engine", "order", "misuse", "modes", "stages"},
 	}
 	for program, names := range checks {
@@ -78,21 +82,24 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A process of its own leaves its violations in a file.
+// A process of its own leaves its violations in a file, or ends with the first.
 func TestReport(t *testing.T) {
+	const want = "device memory was written behind an allocation of 1000 bytes\n"
 	report := filepath.Join(t.TempDir(), "report")
 	path := compileCheck(t, fakegpu.Build(t), "report")
-	c := exec.Command(path)
-	c.Env = append(os.Environ(), fakegpu.Environment(t, "", report)...)
-	if out, err := c.CombinedOutput(); err != nil {
+	run := func(report string) ([]byte, error) {
+		c := exec.Command(path)
+		c.Env = append(os.Environ(), fakegpu.Environment(t, "", report)...)
+		return c.CombinedOutput()
+	}
+	if out, err := run(report); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	got, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
+	if got, err := os.ReadFile(report); err != nil || string(got) != want {
+		t.Errorf("the report is %q (%v), not %q", got, err, want)
 	}
-	if want := "device memory was written behind an allocation of 1000 bytes\n"; string(got) != want {
-		t.Errorf("the report is %q, not %q", got, want)
+	if out, err := run(""); err == nil || string(out) != "fakegpu: "+want {
+		t.Errorf("without a report it ended with %v and %q", err, out)
 	}
 }
 

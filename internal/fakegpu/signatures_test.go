@@ -45,9 +45,11 @@ func TestSignatures(t *testing.T) {
 
 func compare(t *testing.T, includes, files []string) {
 	for _, file := range files {
-		args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wmissing-prototypes",
+		args := append([]string{
+			"-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wmissing-prototypes",
 			"-Werror", "-include", "cuda.h", "-include",
-			"testdata/runtime.h", "-include", "nvjpeg.h"}, includes...)
+			"testdata/runtime.h", "-include", "nvjpeg.h",
+		}, includes...)
 		if out, err := exec.Command("cc", append(args, file)...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", file, err, out)
 		}

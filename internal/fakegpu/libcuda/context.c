@@ -1,4 +1,4 @@
-/* The driver, devices, contexts and errors. */
+// The driver, devices, contexts and errors.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 enum { DEVICES = 8, STACK = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int initialised_by; /* the process */
+static atomic_int initialised_by; // the process
 static atomic_int lost;
 static struct {
   CUcontext handle;
@@ -48,7 +48,7 @@ int fake_enter(const char *function, bool needs_context) {
   return needs_context && !fake_context() ? CU_INVALID_CONTEXT : 0;
 }
 
-/* CUDA does not survive a fork. */
+// CUDA does not survive a fork.
 CUresult cuInit(unsigned flags) {
   fake_counted(__func__);
   int by = 0, status = (int)fake_strike(__func__);
@@ -115,10 +115,10 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   if (bad(device))
     return CU_INVALID_DEVICE;
   switch ((int)attribute) {
-  case 8: /* shared memory per block */
+  case 8: // shared memory per block
     *value = 48 << 10;
     break;
-  case 16: /* multiprocessors */
+  case 16: // multiprocessors
     *value = 4;
     break;
   case 75:
@@ -127,10 +127,10 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   case 76:
     *value = (int)fake_setting("sm", 90) % 10;
     break;
-  case 41: /* unified addressing */
+  case 41: // unified addressing
     *value = 1;
     break;
-  case 97: /* shared memory per block, where asked for */
+  case 97: // shared memory per block, where asked for
     *value = 227 << 10;
     break;
   default:
@@ -151,8 +151,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   return CU_OK;
 }
 
-/* After the last release nothing of the context can be used any more; what was not destroyed before stays
- * counted. */
+// After the last release nothing of the context can be used any more; what was not destroyed before stays
+// counted.
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   int status = fake_enter(__func__, false);
   if (bad(device))
@@ -174,7 +174,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
   return CU_OK;
 }
 
-/* Pushing and popping touch only the thread, so they work with a lost GPU too. */
+// Pushing and popping touch only the thread, so they work with a lost GPU too.
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   int status = fake_enter(__func__, false);
   if (status && status != lost)

@@ -1,4 +1,4 @@
-/* The driver's functions for memory: allocation, copies and fills. */
+// The driver's functions for memory: allocation, copies and fills.
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,12 +53,12 @@ CUresult cuMemFreeHost(void *at) {
   return status ? status : freed ? CU_OK : CU_INVALID_VALUE;
 }
 
-/* One copy or fill. A host address is as it was given, or in the copy that was made of pageable memory. */
+// One copy or fill. A host address is as it was given, or in the copy that was made of pageable memory.
 struct copy {
   uint64_t to, from;
-  size_t size, width; /* width in bytes of the value that fills; 0: a copy */
+  size_t size, width; // width in bytes of the value that fills; 0: a copy
   unsigned value;
-  bool pinned; /* the host's memory, which must be so until the copy is done */
+  bool pinned; // the host's memory, which must be so until the copy is done
   char staged[];
 };
 
@@ -194,6 +194,6 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
   ENTER(true);
   if ((int)attribute != 2 || (!fake_is_device(at) && !fake_is_pinned((void *)at, 1)))
     return CU_INVALID_VALUE;
-  *(unsigned *)data = fake_is_device(at) ? 2 : 1; /* the memory's type: device or host */
+  *(unsigned *)data = fake_is_device(at) ? 2 : 1; // the memory's type: device or host
   return CU_OK;
 }

@@ -1,6 +1,6 @@
-/* The part of the CUDA driver API that the fake has, by NVIDIA's documentation. With NVIDIA's cuda.h included
- * before, its declarations are used instead, and the compiler compares the definitions with them
- * (signatures_test.go). */
+// The part of the CUDA driver API that the fake has, by NVIDIA's documentation. With NVIDIA's cuda.h included
+// before, its declarations are used instead, and the compiler compares the definitions with them
+// (signatures_test.go).
 #ifndef DSCONV_FAKE_CU_H
 #define DSCONV_FAKE_CU_H
 

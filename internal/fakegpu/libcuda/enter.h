@@ -1,4 +1,4 @@
-/* The beginning of a function of the driver. */
+// The beginning of a function of the driver.
 #ifndef DSCONV_FAKE_ENTER_H
 #define DSCONV_FAKE_ENTER_H
 

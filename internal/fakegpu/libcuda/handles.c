@@ -1,11 +1,11 @@
-/* Handles. */
+// Handles.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../fake.h"
 
-/* No address of a process has these bits, so a handle is never mistaken for one. */
+// No address of a process has these bits, so a handle is never mistaken for one.
 static const uintptr_t base = (uintptr_t)0xFA6E << 44;
 
 static const char *const names[FAKE_KINDS] = {
@@ -13,7 +13,7 @@ static const char *const names[FAKE_KINDS] = {
     "nvjpeg state", "nvjpeg stream", "nvjpeg params", "nvjpeg decoder", "pinned buffer", "device buffer"};
 
 struct entry {
-  void *body; /* NULL: the handle is over */
+  void *body; // NULL: the handle is over
   enum fake_kind kind;
 };
 

@@ -1,8 +1,8 @@
-/* Memory of the GPU, and pinned memory of the host.
- *
- * Device memory is one file in memory, mapped twice: at the device addresses, where nobody can read it, and
- * where the fake itself works on it. An allocation lies against a page that cannot be read either, the bytes
- * around it are filled and checked, and an address is never given out twice. */
+// Memory of the GPU, and pinned memory of the host.
+//
+// Device memory is one file in memory, mapped twice: at the device addresses, where nobody can read it, and
+// where the fake itself works on it. An allocation lies against a page that cannot be read either, the bytes
+// around it are filled and checked, and an address is never given out twice.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ enum { PAGE = 4096, ALIGN = 256, FRESH = 0xA5, AROUND = 0x5A };
 static const size_t area = (size_t)1 << 38;
 
 struct range {
-  uintptr_t at; /* as the user has it */
+  uintptr_t at; // as the user has it
   size_t size;
-  size_t first, pages; /* the offset of its first page in the area, and how many bytes of pages */
+  size_t first, pages; // the offset of its first page in the area, and how many bytes of pages
   bool live;
 };
 
@@ -31,9 +31,9 @@ struct pinned {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int file = -1;
-static char *device, *host; /* the two mappings */
+static char *device, *host; // the two mappings
 static size_t next_page, in_use;
-static struct range *ranges; /* by address */
+static struct range *ranges; // by address
 static size_t range_count, range_room;
 static struct pinned *pins;
 
@@ -86,7 +86,7 @@ int fake_allocate(uint64_t *at, size_t size) {
   return 0;
 }
 
-/* The last range that begins at or before at. */
+// The last range that begins at or before at.
 static struct range *find(uintptr_t at) {
   size_t low = 0, high = range_count;
   while (low < high) {

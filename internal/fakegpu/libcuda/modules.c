@@ -1,4 +1,4 @@
-/* Modules and launches. A kernel is run by its emulation in C, which gpudecode/kernels has. */
+// Modules and launches. A kernel is run by its emulation in C, which gpudecode/kernels has.
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "enter.h"
 #include "streams.h"
 
-/* The emulation reaches the GPU's memory by this. */
+// The emulation reaches the GPU's memory by this.
 void *fake_pointer(uint64_t at);
 #define DSCONV_POINTER(type, address) ((type *)fake_pointer(address))
 #include "../../../gpudecode/kernels/internal/emulate/emulate.c"
@@ -16,6 +16,7 @@ enum { CUDA_MACHINE = 190, ARGUMENTS = 8 };
 
 struct module {
   size_t size;
+  struct module *ended; // the one that was unloaded before this one
   char image[];
 };
 
@@ -23,14 +24,14 @@ struct function {
   struct module *module;
   const struct kernel {
     const char *name;
-    int arguments; /* all of 8 bytes */
+    int arguments; // all of 8 bytes
   } *kernel;
 };
 
 static const struct kernel kernels[] = {
     {"dsconv_store", 3}, {"dsconv_canary_fill", 2}, {"dsconv_canary_check", 3}};
 
-/* The last ranges that a kernel used: emulations ask for the same ones again and again. */
+// The last ranges that a kernel used: emulations ask for the same ones again and again.
 static _Thread_local struct {
   uint64_t from, to;
   char *host;
@@ -66,7 +67,10 @@ static size_t elf_size(const Elf64_Ehdr *h) {
   return end;
 }
 
-/* The image is a cubin or the text of PTX. */
+// Modules that were unloaded.
+static struct module *ended;
+
+// The image is a cubin or the text of PTX.
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   ENTER(true);
   const Elf64_Ehdr *h = image;
@@ -87,8 +91,10 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
 CUresult cuModuleUnload(CUmodule module) {
   int status = fake_enter(__func__, true);
   struct module *m = fake_drop(FAKE_MODULE, module);
-  if (m)
-    m->size = 0; /* its functions remember it */
+  if (m) { // its functions remember it
+    m->size = 0;
+    m->ended = __atomic_exchange_n(&ended, m, __ATOMIC_RELAXED);
+  }
   return status ? status : m ? CU_OK : CU_INVALID_HANDLE;
 }
 

@@ -1,4 +1,4 @@
-/* The driver's functions for streams and events. */
+// The driver's functions for streams and events.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   return status ? status : s ? CU_OK : CU_INVALID_HANDLE;
 }
 
-/* A stream's functions fail with the context of another device. */
+// A stream's functions fail with the context of another device.
 static struct fake_stream *stream_here(CUstream stream) {
   struct fake_stream *s = fake_stream_of(stream);
   return s && (!fake_stream_context(s) || fake_stream_context(s) == fake_context()) ? s : NULL;

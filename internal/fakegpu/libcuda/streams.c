@@ -1,6 +1,6 @@
-/* Streams. Each is a thread that works late: it runs its ops only as far as it was released, by a wait of the
- * host or of another stream, by a long queue, or by chance. So whoever does not wait reads what was there
- * before. */
+// Streams. Each is a thread that works late: it runs its ops only as far as it was released, by a wait of the
+// host or of another stream, by a long queue, or by chance. So whoever does not wait reads what was there
+// before.
 #include "streams.h"
 
 #include <pthread.h>
@@ -12,14 +12,14 @@ enum { LONG = 64 };
 struct op {
   struct op *next;
   uint64_t ticket;
-  fake_op run; /* NULL: wait for other */
+  fake_op run; // NULL: wait for other
   void *argument;
   struct fake_stream *other;
   uint64_t other_ticket;
 };
 
-/* A wait for another stream that the host has not waited for: once it does, it has waited for the other too.
- */
+// A wait for another stream that the host has not waited for: once it does, it has waited for the other too.
+//
 struct link {
   struct link *next;
   uint64_t ticket;
@@ -29,16 +29,17 @@ struct link {
 
 struct fake_stream {
   struct fake_stream *next;
+  pthread_t thread;
   uintptr_t context;
   bool blocking, ended;
   struct op *first, **last;
-  uint64_t given, released, done, observed; /* tickets */
+  uint64_t given, released, done, observed; // tickets
   struct link *links;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct fake_stream *streams; /* all that ever were */
+static struct fake_stream *streams; // all that ever were
 static struct fake_stream *default_stream;
 
 static void release(struct fake_stream *s, uint64_t ticket) {
@@ -48,7 +49,7 @@ static void release(struct fake_stream *s, uint64_t ticket) {
   }
 }
 
-/* With the lock held, which it gives up while it waits. */
+// With the lock held, which it gives up while it waits.
 static void await(struct fake_stream *s, uint64_t ticket) {
   release(s, ticket);
   while (s->done < ticket)
@@ -89,7 +90,6 @@ static void *work(void *argument) {
 
 static struct fake_stream *create(uintptr_t context, bool blocking) {
   struct fake_stream *s = calloc(1, sizeof *s);
-  pthread_t thread;
   if (!s)
     abort();
   s->context = context;
@@ -98,10 +98,9 @@ static struct fake_stream *create(uintptr_t context, bool blocking) {
   pthread_mutex_lock(&lock);
   s->next = streams;
   streams = s;
-  if (pthread_create(&thread, NULL, work, s))
+  if (pthread_create(&s->thread, NULL, work, s))
     abort();
   pthread_mutex_unlock(&lock);
-  pthread_detach(thread);
   return s;
 }
 
@@ -109,16 +108,21 @@ void *fake_stream_create(uintptr_t context, bool blocking) {
   return fake_handle(FAKE_STREAM, create(context, blocking));
 }
 
-/* What a destroyed stream was given is still done, and may be waited for by events. */
+// What a destroyed stream was given is still done, and may be waited for by events.
 void fake_stream_end(struct fake_stream *s) {
   pthread_mutex_lock(&lock);
   s->ended = true;
   s->released = s->given;
+  bool idle = s->done == s->given;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
+  if (idle) // a thread that ends while the process does so breaks LeakSanitizer
+    pthread_join(s->thread, NULL);
+  else
+    pthread_detach(s->thread);
 }
 
-/* The handles 0 and 1 are CUDA's default stream, 2 is that of the thread, which is the same one here. */
+// The handles 0 and 1 are CUDA's default stream, 2 is that of the thread, which is the same one here.
 struct fake_stream *fake_stream_of(const void *handle) {
   if ((uintptr_t)handle > 2)
     return fake_body(FAKE_STREAM, handle);
@@ -153,7 +157,7 @@ static void put_wait(struct fake_stream *s, struct fake_stream *other, uint64_t 
   s->links = l;
 }
 
-/* The default stream and the blocking ones wait for each other. */
+// The default stream and the blocking ones wait for each other.
 static void order_with_default(struct fake_stream *s) {
   if (s == default_stream) {
     for (struct fake_stream *other = streams; other; other = other->next)
@@ -193,7 +197,7 @@ static void observe(struct fake_stream *s, uint64_t ticket) {
     *at = l->next;
     observe(l->other, l->other_ticket);
     free(l);
-    at = &s->links; /* a ring of streams may have changed the list */
+    at = &s->links; // a ring of streams may have changed the list
   }
 }
 
@@ -205,7 +209,7 @@ int fake_synchronize(struct fake_stream *s, uint64_t ticket) {
   return fake_lost();
 }
 
-/* A stream that is asked begins to work, so that whoever asks again and again comes to an end. */
+// A stream that is asked begins to work, so that whoever asks again and again comes to an end.
 int fake_query(struct fake_stream *s, uint64_t ticket) {
   pthread_mutex_lock(&lock);
   release(s, ticket);

@@ -1,4 +1,4 @@
-/* Streams as the driver's functions use them. */
+// Streams as the driver's functions use them.
 #ifndef DSCONV_FAKE_STREAMS_H
 #define DSCONV_FAKE_STREAMS_H
 
@@ -6,10 +6,10 @@
 #include "cu.h"
 
 struct fake_event {
-  struct fake_event *next;    /* all that ever were: a stream may still write in a destroyed one */
-  struct fake_stream *stream; /* NULL: not recorded yet, which counts as done */
+  struct fake_event *next;    // all that ever were: a stream may still write in a destroyed one
+  struct fake_stream *stream; // NULL: not recorded yet, which counts as done
   uint64_t ticket;
-  uint64_t when; /* nanoseconds at which it was reached */
+  uint64_t when; // nanoseconds at which it was reached
 };
 
 void *fake_stream_create(uintptr_t context, bool blocking);

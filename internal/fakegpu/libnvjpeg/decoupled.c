@@ -1,6 +1,6 @@
-/* Decoding an image in stages: the host fills pinned memory, a copy brings that to the GPU, and the GPU
- * writes the pixels. Here the pinned memory holds the pixels already, so whoever uses a buffer too early gets
- * another image's. */
+// Decoding an image in stages: the host fills pinned memory, a copy brings that to the GPU, and the GPU
+// writes the pixels. Here the pinned memory holds the pixels already, so whoever uses a buffer too early gets
+// another image's.
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +142,7 @@ nvjpegStatus_t nvjpegStateAttachDeviceBuffer(nvjpegJpegState_t state, nvjpegBuff
   return NV_OK;
 }
 
-/* Baseline, extended and progressive with 8 bits, and one or three components. */
+// Baseline, extended and progressive with 8 bits, and one or three components.
 static int refused(const struct header *h, const struct params *p) {
   bool frame = h->encoding >= NV_BASELINE && h->encoding <= NV_PROGRESSIVE && h->precision == 8;
   bool components = h->components == 1 || (h->components == 3 && h->css != NV_CSS_UNKNOWN);
@@ -160,7 +160,7 @@ nvjpegStatus_t nvjpegDecoderJpegSupported(nvjpegJpegDecoder_t decoder, nvjpegJpe
   return NV_OK;
 }
 
-/* Some damaged images are noticed, others come out grey, as with real decoders; which, the bytes decide. */
+// Some damaged images are noticed, others come out grey, as with real decoders; which, the bytes decide.
 static bool noticed(const struct stream *s) {
   unsigned sum = 0;
   for (size_t i = 0; i < s->size; i++)

@@ -1,6 +1,7 @@
-/* The JPEG engine. It runs beside the streams: what a stream still has to do is not waited for before a
- * batch, while the stream does wait for the batch's end. A batch that begins before the host has waited for
- * the last one spoils that one (seen on H100). */
+// The JPEG engine. It runs beside the streams: what a stream still has to do is not waited for before a
+// batch, while the stream does wait for the batch's end. A batch that begins before the host has waited for
+// the last one spoils that one (seen on H100).
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,13 @@ struct task {
   struct target target;
 };
 
-/* A batch. It has two owners, the state and the op in the stream. */
+// A batch. It has two owners, the state and the op in the stream.
 struct job {
   struct fake_stream *stream;
   uint64_t ticket;
   int owners, n;
-  bool begun, spoiled, ended;
+  pthread_mutex_t lock; // held while it is decoded or spoiled
+  bool decoded, spoiled;
   struct task tasks[];
 };
 
@@ -29,22 +31,23 @@ static void leave(struct job *j) {
 }
 
 static void decode(struct job *j) {
-  j->begun = true;
-  for (int i = 0; i < j->n; i++) {
+  pthread_mutex_lock(&j->lock);
+  for (int i = 0; i < j->n && !j->decoded; i++) {
     struct task *t = &j->tasks[i];
     struct pixels p;
     fake_counted("engine images");
-    /* what is damaged comes out as it comes out: grey where something is missing, or not at all */
+    // what is damaged comes out as it comes out: grey where something is missing, or not at all
     if (fake_decode(t->data, t->size, &t->target.params, t->target.interpolate, &p) == NV_OK)
-      fake_write(&t->target, &p, fake_skip(), __atomic_load_n(&j->spoiled, __ATOMIC_SEQ_CST));
+      fake_write(&t->target, &p, fake_skip(), j->spoiled);
     free(p.bytes);
   }
-  j->ended = true;
+  j->decoded = true;
+  pthread_mutex_unlock(&j->lock);
 }
 
 static void run(void *argument, bool alive) {
   struct job *j = argument;
-  if (alive && !j->begun)
+  if (alive)
     decode(j);
   leave(j);
 }
@@ -58,18 +61,20 @@ void fake_end_job(struct state *s) {
   s->last = NULL;
 }
 
-/* Spoils the last batch, whether it was decoded already or not. */
+// Spoils the last batch, whether it was decoded already or not.
 static void spoil(struct job *j) {
   fake_violation("the engine was called before the host had waited for its last batch");
-  __atomic_store_n(&j->spoiled, true, __ATOMIC_SEQ_CST);
-  for (int i = 0; i < j->n && j->ended; i++) {
+  pthread_mutex_lock(&j->lock);
+  j->spoiled = true;
+  for (int i = 0; i < j->n && j->decoded; i++) {
     unsigned char *at = fake_device((uint64_t)j->tasks[i].target.image.channel[0], 1);
     if (at)
       *at ^= 0x55;
   }
+  pthread_mutex_unlock(&j->lock);
 }
 
-/* What the engine takes: 0 is yes. */
+// What the engine takes: 0 is yes.
 static int refused(const struct header *h, const struct params *p) {
   bool css = h->css == NV_CSS_444 || h->css == NV_CSS_422 || h->css == NV_CSS_420 || h->css == NV_CSS_440 ||
              h->css == NV_CSS_GRAY;
@@ -193,7 +198,7 @@ nvjpegStatus_t nvjpegDecodeBatchedEx(nvjpegHandle_t handle, nvjpegJpegState_t st
   if (!l || l->backend != NV_HARDWARE || !s || s->library != l || s->batch < 1 || !on)
     return NV_INVALID_PARAMETER;
   struct job *j = calloc(1, sizeof *j + (size_t)s->batch * sizeof *j->tasks);
-  *j = (struct job){.stream = on, .owners = 2, .n = s->batch};
+  *j = (struct job){.stream = on, .owners = 2, .n = s->batch, .lock = PTHREAD_MUTEX_INITIALIZER};
   for (int i = 0, status; i < j->n; i++)
     if ((status = prepare(&j->tasks[i], s, data[i], sizes[i], &images[i],
                           fake_body(FAKE_NVJPEG_PARAMS, params[i])))) {
@@ -206,7 +211,7 @@ nvjpegStatus_t nvjpegDecodeBatchedEx(nvjpegHandle_t handle, nvjpegJpegState_t st
     leave(s->last);
   s->last = j;
   if (!fake_setting("slow", 0) && (!fake_idle(on) || fake_random(2)))
-    decode(j); /* at once, before what the stream still has to do */
+    decode(j); // at once, before what the stream still has to do
   j->ticket = fake_enqueue(on, run, j);
   return NV_OK;
 }

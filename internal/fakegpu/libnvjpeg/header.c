@@ -1,4 +1,4 @@
-/* Reading a JPEG's markers. */
+// Reading a JPEG's markers.
 #include <string.h>
 
 #include "fakenv.h"
@@ -42,7 +42,7 @@ static int frame(struct header *h, int marker, const unsigned char *p, size_t n)
   return NV_OK;
 }
 
-/* The EXIF orientation in the bytes of a TIFF structure; 0 if there is none. */
+// The EXIF orientation in the bytes of a TIFF structure; 0 if there is none.
 static int orientation(const unsigned char *p, size_t n) {
   if (n < 14)
     return 0;
@@ -62,7 +62,7 @@ static bool is_frame(int marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
-/* The markers up to the first scan. */
+// The markers up to the first scan.
 int fake_header(const unsigned char *data, size_t size, struct header *h) {
   memset(h, 0, sizeof *h);
   h->css = NV_CSS_UNKNOWN;

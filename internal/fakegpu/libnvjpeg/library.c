@@ -1,4 +1,4 @@
-/* The library, JPEG streams and parameters. */
+// The library, JPEG streams and parameters.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ nvjpegStatus_t nvjpegCreateSimple(nvjpegHandle_t *handle) {
   return create(NV_DEFAULT, 0, handle);
 }
 
-/* The allocators must be NULL: nothing of ours gives any. */
+// The allocators must be NULL: nothing of ours gives any.
 nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDevAllocator_t *device,
                               nvjpegPinnedAllocator_t *pinned, unsigned int flags, nvjpegHandle_t *handle) {
   NV_ENTER();
@@ -145,7 +145,7 @@ static struct stream *parsed(nvjpegJpegStream_t stream) {
   return s && s->parsed ? s : NULL;
 }
 
-/* A function that reads a value from a parsed stream. */
+// A function that reads a value from a parsed stream.
 #define GETTER(name, type, value)                                                                            \
   nvjpegStatus_t name(nvjpegJpegStream_t stream, type *out) {                                                \
     NV_ENTER();                                                                                              \
@@ -207,7 +207,7 @@ nvjpegStatus_t nvjpegDecodeParamsDestroy(nvjpegDecodeParams_t params) {
   return status ? status : p ? NV_OK : NV_INVALID_PARAMETER;
 }
 
-/* A function that sets values of the parameters where they are right. */
+// A function that sets values of the parameters where they are right.
 #define SETTER(name, parameters, right, set)                                                                 \
   nvjpegStatus_t name parameters {                                                                           \
     NV_ENTER();                                                                                              \

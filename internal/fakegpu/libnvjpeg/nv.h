@@ -1,6 +1,6 @@
-/* The part of nvJPEG's API that the fake has, by NVIDIA's documentation. With NVIDIA's nvjpeg.h included
- * before, its declarations are used instead, and the compiler compares the definitions with them
- * (signatures_test.go). */
+// The part of nvJPEG's API that the fake has, by NVIDIA's documentation. With NVIDIA's nvjpeg.h included
+// before, its declarations are used instead, and the compiler compares the definitions with them
+// (signatures_test.go).
 #ifndef DSCONV_FAKE_NV_H
 #define DSCONV_FAKE_NV_H
 
@@ -47,7 +47,7 @@ typedef struct nvjpegBufferPinned *nvjpegBufferPinned_t;
 typedef struct nvjpegBufferDevice *nvjpegBufferDevice_t;
 #endif
 
-/* The values, which signatures_test.go compares too. */
+// The values, which signatures_test.go compares too.
 enum {
   NV_OK = 0,
   NV_NOT_INITIALIZED = 1,

@@ -1,4 +1,4 @@
-/* Decoding by libjpeg-turbo, and writing what came out into the GPU's memory. */
+// Decoding by libjpeg-turbo, and writing what came out into the GPU's memory.
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void be_quiet(j_common_ptr c) { (void)c; }
 
 static int channels_of(int format) { return format == NV_OUT_Y || format == NV_OUT_UNCHANGED ? 1 : 3; }
 
-/* Only formats that are needed. The ROI must lie inside. */
+// Only formats that are needed. The ROI must lie inside.
 int fake_roi(const struct header *h, const struct params *p) {
   bool whole = p->width < 0 && p->height < 0;
   if (!whole && (p->x < 0 || p->y < 0 || p->width < 1 || p->height < 1 || p->width > (int)h->width - p->x ||
@@ -37,7 +37,7 @@ void fake_size(const struct header *h, const struct params *p, int *width, int *
   *height = p->height < 0 ? ((int)h->height + by - 1) / by : p->height;
 }
 
-/* Like nvJPEG, it takes three components for YCbCr whatever an Adobe marker says. */
+// Like nvJPEG, it takes three components for YCbCr whatever an Adobe marker says.
 static void set_colours(struct jpeg_decompress_struct *d, const struct params *p) {
   if (d->num_components == 3)
     d->jpeg_color_space = JCS_YCbCr;
@@ -99,7 +99,7 @@ int fake_decode(const unsigned char *data, size_t size, const struct params *p, 
 
 static int planes(int format) { return format == NV_OUT_RGB || format == NV_OUT_BGR ? 3 : 1; }
 
-/* The memory must be the GPU's, live and large enough. */
+// The memory must be the GPU's, live and large enough.
 int fake_check_target(const struct target *t, int width, int height) {
   int n = planes(t->params.format), bytes = width * channels_of(t->params.format) / n;
   for (int i = 0; i < n; i++) {
@@ -121,8 +121,8 @@ enum skip fake_skip(void) {
   return fake_strike("partial") ? PART : NOTHING;
 }
 
-/* Which bytes of a row a partial image lacks: [from, to). kind 0: the lower rows, 1: one row, 2: the end of
- * rows. */
+// Which bytes of a row a partial image lacks: [from, to). kind 0: the lower rows, 1: one row, 2: the end of
+// rows.
 static int written_until(int kind, int y, int middle, int height, int bytes) {
   bool narrow = bytes < 32;
   if (kind == 2 && !narrow)

@@ -1,4 +1,4 @@
-/* What the C checks of the fake libraries share. */
+// What the C checks of the fake libraries share.
 #ifndef DSCONV_CHECK_H
 #define DSCONV_CHECK_H
 
@@ -62,7 +62,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                         unsigned bz, unsigned shared, CUstream stream, void **arguments, void **extra);
 
-/* Begins and ends a check: with a context, and with nothing left at the end. */
+// Begins and ends a check: with a context, and with nothing left at the end.
 static inline void begin(const char *modes) {
   CUcontext context;
   fake_violations(NULL, 0);

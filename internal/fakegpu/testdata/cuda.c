@@ -1,4 +1,4 @@
-/* Checks of the fake driver. The argument names one. */
+// Checks of the fake driver. The argument names one.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 enum { SIZE = 1000, ROUNDS = 200 };
 
-/* Bytes that a copy brings to pinned memory are there after a wait, and mostly not before. */
+// Bytes that a copy brings to pinned memory are there after a wait, and mostly not before.
 static void late(void) {
   begin("");
   CUstream s;
@@ -35,8 +35,8 @@ static void late(void) {
   end(0);
 }
 
-/* Memory that was never written has the fill pattern; a copy from memory of the host that is not pinned reads
- * it before it returns, one from pinned memory reads it late. */
+// Memory that was never written has the fill pattern; a copy from memory of the host that is not pinned reads
+// it before it returns, one from pinned memory reads it late.
 static void staging(void) {
   begin("");
   CUstream s;
@@ -54,7 +54,7 @@ static void staging(void) {
     memset(pageable, 1, SIZE);
     SAME(cuMemcpyHtoDAsync_v2(at, pageable, SIZE, s), 0);
     memset(pageable, 2, SIZE);
-    SAME(cuMemcpyDtoHAsync_v2(got, at, SIZE, s), 0); /* waits: got is not pinned */
+    SAME(cuMemcpyDtoHAsync_v2(got, at, SIZE, s), 0); // waits: got is not pinned
     SAME(got[0], 1);
     memset(pinned, 1, SIZE);
     SAME(cuMemcpyHtoDAsync_v2(at, pinned, SIZE, s), 0);
@@ -69,8 +69,8 @@ static void staging(void) {
   end(0);
 }
 
-/* One stream waits for another by an event; a later record does not matter. Without the wait the order is
- * mostly wrong. The order within a stream holds always. */
+// One stream waits for another by an event; a later record does not matter. Without the wait the order is
+// mostly wrong. The order within a stream holds always.
 static void events(void) {
   begin("");
   CUstream a, b;
@@ -81,7 +81,7 @@ static void events(void) {
   SAME(cuStreamCreate(&a, 1), 0);
   SAME(cuStreamCreate(&b, 1), 0);
   SAME(cuEventCreate(&e, 2), 0);
-  SAME(cuEventQuery(e), 0); /* not recorded: done */
+  SAME(cuEventQuery(e), 0); // not recorded: done
   SAME(cuMemAlloc_v2(&at, SIZE), 0);
   SAME(cuMemAlloc_v2(&out, SIZE), 0);
   for (int i = 0; i < ROUNDS; i++) {
@@ -100,7 +100,7 @@ static void events(void) {
       wrong += got[SIZE - 1] != 2;
     SAME(cuMemsetD8Async(at, 3, SIZE, a), 0);
     int status;
-    while ((status = cuStreamQuery(a)) == CU_NOT_READY) /* who asks again and again comes to an end */
+    while ((status = cuStreamQuery(a)) == CU_NOT_READY) // who asks again and again comes to an end
       ;
     SAME(status, 0);
     SAME(cuEventSynchronize(e), 0);
@@ -116,7 +116,7 @@ static void events(void) {
   end(0);
 }
 
-/* The default stream waits for blocking streams and they for it, and not for others. */
+// The default stream waits for blocking streams and they for it, and not for others.
 static void default_stream(void) {
   begin("");
   CUstream blocking;
@@ -138,7 +138,7 @@ static void default_stream(void) {
   end(0);
 }
 
-/* Wrong calls fail, and say how. */
+// Wrong calls fail, and say how.
 static void misuse(void) {
   begin("");
   CUstream s;
@@ -169,7 +169,7 @@ static void misuse(void) {
   end(0);
 }
 
-/* What is freed while a stream is to use it is noticed. */
+// What is freed while a stream is to use it is noticed.
 static void freed(bool pinned) {
   begin("");
   CUstream s;
@@ -201,7 +201,7 @@ static void freed(bool pinned) {
 static void freed_device(void) { freed(false); }
 static void freed_pinned(void) { freed(true); }
 
-/* Code of the host that reads the GPU's memory, or a handle, crashes. */
+// Code of the host that reads the GPU's memory, or a handle, crashes.
 static void guards(void) {
   begin("");
   CUdeviceptr at;
@@ -221,7 +221,7 @@ static void guards(void) {
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFSIGNALED(status) && (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS));
   }
-  /* and what is written behind an allocation, and behind pinned memory, is noticed when that is freed */
+  // and what is written behind an allocation, and behind pinned memory, is noticed when that is freed
   char *pinned, *end_of = fake_device(at + SIZE - 1, 1);
   SAME(cuMemHostAlloc((void **)&pinned, SIZE, 0), 0);
   end_of[1] = 1;
@@ -234,7 +234,7 @@ static void guards(void) {
   end(2);
 }
 
-/* A forked child gets errors. */
+// A forked child gets errors.
 static void forked(void) {
   begin("");
   pid_t child = fork();
@@ -249,7 +249,7 @@ static void forked(void) {
   end(0);
 }
 
-/* The modes of the driver. */
+// The modes of the driver.
 static void modes(void) {
   int n;
   fake_set("cuInit:100,driver:11000");
@@ -263,7 +263,7 @@ static void modes(void) {
   SAME(cuDeviceGetCount(&n), 0);
   SAME(n, 2);
   SAME(cuMemAlloc_v2(&at, 60000), 0);
-  SAME(cuMemAlloc_v2(&more, 1), CU_OUT_OF_MEMORY); /* by the mode */
+  SAME(cuMemAlloc_v2(&more, 1), CU_OUT_OF_MEMORY); // by the mode
   SAME(cuMemAlloc_v2(&more, 60000), CU_OUT_OF_MEMORY);
   SAME(cuMemHostAlloc(&host, 1, 0), 0);
   SAME(cuMemFreeHost(host), 0);
@@ -271,7 +271,7 @@ static void modes(void) {
   SAME(cuMemFree_v2(at), 0);
   SAME(fake_count("cuMemAlloc_v2"), 3);
   end(0);
-  /* a lost GPU stays lost, and what is freed then is freed */
+  // a lost GPU stays lost, and what is freed then is freed
   begin("");
   SAME(cuMemAlloc_v2(&at, 1), 0);
   CUstream s;
@@ -291,7 +291,7 @@ static int launch(CUfunction f, CUstream s, CUdeviceptr list, uint64_t seed, CUd
   return cuLaunchKernel(f, 1, 1, 1, 256, 1, 1, 0, s, arguments, NULL);
 }
 
-/* The kernels run in their stream, with the arguments of the launch. */
+// The kernels run in their stream, with the arguments of the launch.
 static void kernels(void) {
   static const char ptx[] = ".version 8.8\n.entry dsconv_canary_fill\n.entry dsconv_canary_check\n";
   struct {
@@ -309,7 +309,7 @@ static void kernels(void) {
   SAME(cuModuleLoadData(&m, ptx), 0);
   SAME(cuModuleGetFunction(&fill, m, "dsconv_canary_fill"), 0);
   SAME(cuModuleGetFunction(&check, m, "dsconv_canary_check"), 0);
-  SAME(cuModuleGetFunction(&none, m, "dsconv_store"), CU_NOT_FOUND); /* not in this module */
+  SAME(cuModuleGetFunction(&none, m, "dsconv_store"), CU_NOT_FOUND); // not in this module
   SAME(cuModuleGetFunction(&none, m, "other"), CU_NOT_FOUND);
   SAME(cuMemAlloc_v2(&list, sizeof canary), 0);
   SAME(cuMemAlloc_v2(&image, 80), 0);
@@ -318,10 +318,10 @@ static void kernels(void) {
   SAME(cuMemcpyHtoDAsync_v2(list, &canary, sizeof canary, s), 0);
   SAME(cuMemsetD32Async(counts, 0, 1, s), 0);
   SAME(launch(fill, s, list, 7, 0), 0);
-  SAME(cuMemcpyHtoDAsync_v2(image + 20, &pixel, 4, s), 0); /* of row 1 */
+  SAME(cuMemcpyHtoDAsync_v2(image + 20, &pixel, 4, s), 0); // of row 1
   SAME(launch(check, s, list, 7, counts), 0);
   SAME(cuMemcpyDtoHAsync_v2(&count, counts, 4, s), 0);
-  SAME(count, 7); /* of 8 runs */
+  SAME(count, 7); // of 8 runs
   SAME(cuLaunchKernel(check, 0, 1, 1, 256, 1, 1, 0, s, NULL, NULL), CU_INVALID_VALUE);
   fake_set("kernel:719");
   SAME(launch(fill, s, list, 7, 0), 0);

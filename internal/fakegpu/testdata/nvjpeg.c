@@ -1,63 +1,9 @@
-/* Checks of the fake nvJPEG. The argument names one. */
+// Checks of the fake nvJPEG. The argument names one.
 #include "check.h"
 
 #include <jpeglib.h>
 
-nvjpegStatus_t nvjpegGetProperty(libraryPropertyType type, int *value);
-nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDevAllocator_t *device,
-                              nvjpegPinnedAllocator_t *pinned, unsigned flags, nvjpegHandle_t *handle);
-nvjpegStatus_t nvjpegDestroy(nvjpegHandle_t handle);
-nvjpegStatus_t nvjpegGetHardwareDecoderInfo(nvjpegHandle_t handle, unsigned *engines, unsigned *cores);
-nvjpegStatus_t nvjpegJpegStateCreate(nvjpegHandle_t handle, nvjpegJpegState_t *state);
-nvjpegStatus_t nvjpegJpegStateDestroy(nvjpegJpegState_t state);
-nvjpegStatus_t nvjpegJpegStreamCreate(nvjpegHandle_t handle, nvjpegJpegStream_t *stream);
-nvjpegStatus_t nvjpegJpegStreamDestroy(nvjpegJpegStream_t stream);
-nvjpegStatus_t nvjpegJpegStreamParse(nvjpegHandle_t handle, const unsigned char *data, size_t size,
-                                     int metadata, int keep, nvjpegJpegStream_t stream);
-nvjpegStatus_t nvjpegJpegStreamParseHeader(nvjpegHandle_t handle, const unsigned char *data, size_t size,
-                                           nvjpegJpegStream_t stream);
-nvjpegStatus_t nvjpegJpegStreamGetFrameDimensions(nvjpegJpegStream_t stream, unsigned *width,
-                                                  unsigned *height);
-nvjpegStatus_t nvjpegJpegStreamGetChromaSubsampling(nvjpegJpegStream_t stream,
-                                                    nvjpegChromaSubsampling_t *css);
-nvjpegStatus_t nvjpegDecodeParamsCreate(nvjpegHandle_t handle, nvjpegDecodeParams_t *params);
-nvjpegStatus_t nvjpegDecodeParamsDestroy(nvjpegDecodeParams_t params);
-nvjpegStatus_t nvjpegDecodeParamsSetOutputFormat(nvjpegDecodeParams_t params, nvjpegOutputFormat_t format);
-nvjpegStatus_t nvjpegDecodeParamsSetROI(nvjpegDecodeParams_t params, int x, int y, int width, int height);
-nvjpegStatus_t nvjpegDecodeBatchedSupportedEx(nvjpegHandle_t handle, nvjpegJpegStream_t stream,
-                                              nvjpegDecodeParams_t params, int *unsupported);
-nvjpegStatus_t nvjpegDecodeBatchedPreAllocate(nvjpegHandle_t handle, nvjpegJpegState_t state, int n,
-                                              int width, int height, nvjpegChromaSubsampling_t css,
-                                              nvjpegOutputFormat_t format);
-nvjpegStatus_t nvjpegDecodeBatchedInitialize(nvjpegHandle_t handle, nvjpegJpegState_t state, int n,
-                                             int threads, nvjpegOutputFormat_t format);
-nvjpegStatus_t nvjpegDecodeBatchedEx(nvjpegHandle_t handle, nvjpegJpegState_t state,
-                                     const unsigned char *const *data, const size_t *sizes,
-                                     nvjpegImage_t *images, nvjpegDecodeParams_t *params,
-                                     cudaStream_t stream);
-nvjpegStatus_t nvjpegDecoderCreate(nvjpegHandle_t handle, nvjpegBackend_t backend,
-                                   nvjpegJpegDecoder_t *decoder);
-nvjpegStatus_t nvjpegDecoderDestroy(nvjpegJpegDecoder_t decoder);
-nvjpegStatus_t nvjpegDecoderStateCreate(nvjpegHandle_t handle, nvjpegJpegDecoder_t decoder,
-                                        nvjpegJpegState_t *state);
-nvjpegStatus_t nvjpegDecoderJpegSupported(nvjpegJpegDecoder_t decoder, nvjpegJpegStream_t stream,
-                                          nvjpegDecodeParams_t params, int *unsupported);
-nvjpegStatus_t nvjpegBufferPinnedCreate(nvjpegHandle_t handle, nvjpegPinnedAllocator_t *allocator,
-                                        nvjpegBufferPinned_t *buffer);
-nvjpegStatus_t nvjpegBufferDeviceCreate(nvjpegHandle_t handle, nvjpegDevAllocator_t *allocator,
-                                        nvjpegBufferDevice_t *buffer);
-nvjpegStatus_t nvjpegBufferPinnedDestroy(nvjpegBufferPinned_t buffer);
-nvjpegStatus_t nvjpegBufferDeviceDestroy(nvjpegBufferDevice_t buffer);
-nvjpegStatus_t nvjpegStateAttachPinnedBuffer(nvjpegJpegState_t state, nvjpegBufferPinned_t buffer);
-nvjpegStatus_t nvjpegStateAttachDeviceBuffer(nvjpegJpegState_t state, nvjpegBufferDevice_t buffer);
-nvjpegStatus_t nvjpegDecodeJpegHost(nvjpegHandle_t handle, nvjpegJpegDecoder_t decoder,
-                                    nvjpegJpegState_t state, nvjpegDecodeParams_t params,
-                                    nvjpegJpegStream_t stream);
-nvjpegStatus_t nvjpegDecodeJpegTransferToDevice(nvjpegHandle_t handle, nvjpegJpegDecoder_t decoder,
-                                                nvjpegJpegState_t state, nvjpegJpegStream_t stream,
-                                                cudaStream_t on);
-nvjpegStatus_t nvjpegDecodeJpegDevice(nvjpegHandle_t handle, nvjpegJpegDecoder_t decoder,
-                                      nvjpegJpegState_t state, nvjpegImage_t *image, cudaStream_t on);
+#include "declarations.h"
 
 enum { WIDTH = 80, HEIGHT = 48, ROW = 3 * WIDTH, SIZE = ROW * HEIGHT, CANARY = 0xC3, MOST = 8 };
 
@@ -105,7 +51,7 @@ static void encode_all(void) {
   truncated = (struct file){red.data, red.size - 12};
 }
 
-/* What most checks need. */
+// What most checks need.
 static nvjpegHandle_t handle;
 static nvjpegJpegState_t state;
 static nvjpegJpegStream_t parsed;
@@ -146,7 +92,7 @@ static const unsigned char *pixels(int i) {
   return got;
 }
 
-/* The number of bytes that still have the canary. */
+// The number of bytes that still have the canary.
 static int untouched(int i) {
   const unsigned char *p = pixels(i);
   int n = 0;
@@ -155,7 +101,7 @@ static int untouched(int i) {
   return n;
 }
 
-/* Whether the image is of one colour, near enough: 0 red, 1 green. */
+// Whether the image is of one colour, near enough: 0 red, 1 green.
 static bool is(int i, int channel) {
   const unsigned char *p = pixels(i);
   for (int k = 0; k < SIZE; k += 3)
@@ -190,7 +136,7 @@ static int supported(const struct file *f) {
 
 static const struct file *two[] = {&red, &green};
 
-/* The engine: what it takes, its contracts, and its pixels. */
+// The engine: what it takes, its contracts, and its pixels.
 static void engine(void) {
   unsigned engines, cores, width, height;
   nvjpegChromaSubsampling_t css;
@@ -209,7 +155,7 @@ static void engine(void) {
   SAME(nvjpegJpegStreamParseHeader(handle, red.data, 30, parsed), NV_INCOMPLETE_BITSTREAM);
   SAME(nvjpegJpegStateCreate(handle, &state), 0);
   SAME(nvjpegDecodeBatchedPreAllocate(handle, state, 6, WIDTH, HEIGHT, NV_CSS_420, NV_OUT_RGBI), 0);
-  SAME(batch(2, two), NV_INVALID_PARAMETER); /* not initialised */
+  SAME(batch(2, two), NV_INVALID_PARAMETER); // not initialised
   for (int round = 0; round < 50; round++) {
     clear(2);
     SAME(cuStreamSynchronize(stream), 0);
@@ -221,7 +167,7 @@ static void engine(void) {
   SAME(fake_count("engine images"), 100);
   const struct file *bad[] = {&red, &progressive};
   SAME(batch(2, bad), NV_JPEG_NOT_SUPPORTED);
-  /* a ROI: the rest of the output is not written */
+  // a ROI: the rest of the output is not written
   clear(1);
   SAME(nvjpegDecodeParamsSetROI(params, 8, 8, 16, 4), 0);
   SAME(cuStreamSynchronize(stream), 0);
@@ -231,7 +177,7 @@ static void engine(void) {
   SAME(untouched(0), SIZE - 16 * 3 * 4);
   SAME(nvjpegDecodeParamsSetROI(params, 70, 8, 16, 4), 0);
   SAME(batch(1, two), NV_INVALID_PARAMETER);
-  /* a truncated image comes out without an error */
+  // a truncated image comes out without an error
   SAME(nvjpegDecodeParamsSetROI(params, 0, 0, -1, -1), 0);
   const struct file *cut[] = {&truncated};
   clear(1);
@@ -243,8 +189,8 @@ static void engine(void) {
   finish(0);
 }
 
-/* Who does not wait for the last batch finds that one spoiled; and what the stream still has to do before a
- * batch is not waited for, so that a fill may come after the pixels. */
+// Who does not wait for the last batch finds that one spoiled; and what the stream still has to do before a
+// batch is not waited for, so that a fill may come after the pixels.
 static void engine_order(void) {
   int unwaited = 0, filled = 0;
   start("", NV_HARDWARE);
@@ -270,7 +216,7 @@ static void engine_order(void) {
   finish(40);
 }
 
-/* A state that ends while it works is noticed, and so is an output that is no memory of the GPU. */
+// A state that ends while it works is noticed, and so is an output that is no memory of the GPU.
 static void engine_misuse(void) {
   start("slow", NV_HARDWARE);
   SAME(nvjpegJpegStateCreate(handle, &state), 0);
@@ -339,7 +285,7 @@ static nvjpegJpegDecoder_t decoder;
 static nvjpegBufferPinned_t pinned[2];
 static nvjpegBufferDevice_t device[2];
 
-/* Decodes in stages as far as asked. */
+// Decodes in stages as far as asked.
 static int stages(const struct file *f, int output, int buffer, int last) {
   nvjpegImage_t image = {{(unsigned char *)outputs[output]}, {ROW}};
   SAME(nvjpegStateAttachPinnedBuffer(state, pinned[buffer]), 0);
@@ -354,7 +300,7 @@ static int stages(const struct file *f, int output, int buffer, int last) {
   return status;
 }
 
-/* Decoding in stages: two pairs of buffers take turns; with one, the pixels of the next image come out. */
+// Decoding in stages: two pairs of buffers take turns; with one, the pixels of the next image come out.
 static void decoupled(void) {
   int no, wrong = 0;
   start("", NV_DEFAULT);
@@ -369,7 +315,7 @@ static void decoupled(void) {
   SAME(nvjpegDecoderJpegSupported(decoder, parsed, params, &no), 0);
   SAME(no, 0);
   SAME(nvjpegDecodeJpegHost(handle, decoder, state, params, parsed),
-       NV_INVALID_PARAMETER); /* the header alone */
+       NV_INVALID_PARAMETER); // the header alone
   for (int round = 0; round < 40; round++) {
     clear(2);
     SAME(stages(&progressive, 0, 0, 3), 0);

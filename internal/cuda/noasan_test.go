@@ -1,5 +1,0 @@
-//go:build !asan
-
-package cuda_test
-
-var sanitize []string
