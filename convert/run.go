@@ -95,6 +95,10 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 	}
 	r.schema = p.src.Meta().Schema
 	var err error
+	if r.gpu, err = r.openGPU(); err != nil {
+		return &r.report, err
+	}
+	defer r.gpu.close()
 	if r.w, r.state, err = p.open(); errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {
@@ -203,11 +207,6 @@ func (r *run) pipeline(ctx context.Context) error {
 	if readers <= 0 {
 		readers = max(4, workers)
 	}
-	var err error
-	if r.gpu, err = r.openGPU(); err != nil {
-		return err
-	}
-	defer r.gpu.close()
 	jobs := r.jobs(workers + readers + r.asking())
 	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
 	r.read, r.decode, r.process = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)

@@ -132,10 +132,18 @@ type decodedImage struct {
 
 // Outcomes says for each image that the recipe decodes, except masks, what decoded it. The slice is valid until the
 // next Decode.
-func (d *Decoded) Outcomes() []gpudecode.Outcome { return d.outcomes }
+func (d *Decoded) Outcomes() []gpudecode.Outcome {
+	if d == nil {
+		return nil
+	}
+	return d.outcomes
+}
 
 // Drop frees large buffers.
 func (d *Decoded) Drop() {
+	if d == nil {
+		return
+	}
 	for i := range d.fields {
 		d.fields[i].pixels.Shrink()
 	}
@@ -160,6 +168,9 @@ func (d *Decoded) of(i int) *decodedImage {
 
 // Memory returns about how many bytes of pixels Decode makes of in.
 func (g *GPUDecoder) Memory(in *formats.Sample) (n int64) {
+	if g == nil || g.batch == nil || in == nil {
+		return 0
+	}
 	geometry, ok := g.geometry(in)
 	for i := range in.Values {
 		if ok && i < len(g.schema) && g.schema[i].Kind == formats.Image {
@@ -174,7 +185,10 @@ func (g *GPUDecoder) Memory(in *formats.Sample) (n int64) {
 // Decode decodes the images of in, but no masks, to d. What the GPU cannot decode is left to the Processor; d.Outcomes
 // says why. An error is not about the sample: ctx ended, or the GPU failed.
 func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded) error {
-	if ctx == nil || in == nil || d == nil {
+	switch {
+	case g == nil || g.batch == nil:
+		return errors.New("preprocess.GPUDecoder.Decode: the GPUDecoder is empty: NewGPUDecoder makes one")
+	case ctx == nil || in == nil || d == nil:
 		return errors.New("preprocess.GPUDecoder.Decode: the context, the sample or the Decoded is nil")
 	}
 	d.reset(len(g.schema))

@@ -93,6 +93,10 @@ func (n nvidia) Close() error {
 	return n.gpu.Close()
 }
 
+// devicePixels is the most bytes of a GPU's memory for decoded pixels before they are resized. An image that needs more is
+// decoded on the CPU, and a batch that does in parts.
+const devicePixels = 512 << 20
+
 // gpu decodes for all runs of a Loader.
 type gpu struct {
 	info gpudecode.Info
@@ -122,7 +126,7 @@ func (l *Loader) openDecoder() error {
 		open = openGPU
 	}
 	d, info, err := open(c.GPU, gpudecode.Config{
-		Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Fast: c.FastDecode,
+		Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
 	})
 	if err != nil {
 		return fmt.Errorf("decoder gpu: %w", err)
@@ -189,6 +193,7 @@ func (b *Batch) TakeDevice() *gpudecode.Memory {
 	b.device = nil
 	if b.lease != nil {
 		b.lease.memory.device = nil
+		b.lease.forgotten.Stop()
 	}
 	return m
 }

@@ -22,9 +22,12 @@ type Memory struct {
 	Order int64 `json:"order"`
 	// BatchBytes is one batch.
 	BatchBytes int64 `json:"batch_bytes"`
+	// Device is the GPU's memory for those batches, and for decoded pixels before they are resized, with DecodeOnGPU.
+	// What nvJPEG takes is not in it.
+	Device int64 `json:"device,omitempty"`
 }
 
-// Total is all of it.
+// Total is all of it but Device.
 func (m Memory) Total() int64 { return m.Workers + m.Batches + m.Cache + m.Order }
 
 // maxInspected limits the samples that are inspected if the dataset does not record their sizes.
@@ -51,12 +54,24 @@ func (l *Loader) Estimate(ctx context.Context) (Memory, error) {
 		return m, fmt.Errorf("estimate memory: %w", err)
 	}
 	m.Workers = int64(max(c.Workers, 1)) * l.workerBytes(&images)
+	if l.gpu != nil {
+		l.estimateGPU(&m, &images)
+	}
 	m.Order = l.orderBytes()
 	if l.cache != nil {
 		need := cache.IndexSize(l.dataset.Len()) + images.cached
 		m.Cache = min(need, cache.IndexSize(l.dataset.Len())+l.cache.Stats().Limit)
 	}
 	return m, nil
+}
+
+// estimateGPU adds what decoding on the GPU takes: copies of the encoded images, and batches there.
+func (l *Loader) estimateGPU(m *Memory, images *imageSizes) {
+	c := &l.config
+	n, batches := int64(c.BatchSize+l.frame.previous), m.Batches/max(m.BatchBytes, 1)
+	m.Batches += batches * n * int64(images.stored)
+	pixels := min(n*int64(len(l.views))*int64(images.pixels)*int64(l.frame.shape[2]), devicePixels)
+	m.Device = batches*int64(l.MemorySize()) + pixels
 }
 
 // imageSizes sums up the sizes of the samples.

@@ -35,7 +35,7 @@ type Config struct {
 	// Backend is "go" (or ""), GoMLX's pure-Go backend, or "xla:PLUGIN". PLUGIN is the path of a PJRT plugin, or "cuda"
 	// or "cpu": then it is looked for in the folders of PJRT_PLUGIN_LIBRARY_PATH and in those of Python packages, where
 	// pip puts JAX's. go-xla's options may be added after a comma. A CUDA plugin uses the first visible GPU
-	// (CUDA_VISIBLE_DEVICES). Where pip installed CUDA beside it, the process's XLA_FLAGS get the folder, since XLA
+	// (CUDA_VISIBLE_DEVICES), and TF32 for products of float32 unless the options have tf32=false. Where pip installed CUDA beside it, the process's XLA_FLAGS get the folder, since XLA
 	// learns it by no other way, unless they name one.
 	Backend string `json:"backend"`
 	// Precision is that of convolutions and matrix products: FP32 (or "") or BF16.

@@ -89,15 +89,20 @@ func (s pluginSearch) packages() (folders []string) {
 	return folders
 }
 
-// cudaData is the folder with libdevice that pip installed beside a plugin, "" if there is none: XLA looks for it in
+// cudaData is the folder that pip put CUDA's compiler into beside JAX's plugin, "" if there is none: XLA looks for it in
 // /usr/local/cuda only, unless it is told.
 func cudaData(plugin string) string {
-	site := filepath.Dir(filepath.Dir(filepath.Dir(plugin))) // site-packages/jax_plugins/xla_cuda13
-	found, _ := filepath.Glob(filepath.Join(site, "nvidia/*/nvvm/libdevice"))
-	if len(found) == 0 {
+	folder := filepath.Dir(plugin) // site-packages/jax_plugins/xla_cuda13
+	version := strings.TrimPrefix(filepath.Base(folder), "xla_cuda")
+	name := "cu" + version
+	if version == "12" {
+		name = "cuda_nvcc"
+	}
+	data := filepath.Join(filepath.Dir(filepath.Dir(folder)), "nvidia", name)
+	if _, err := os.Stat(filepath.Join(data, "nvvm/libdevice")); err != nil {
 		return ""
 	}
-	return filepath.Dir(filepath.Dir(slices.Max(found)))
+	return data
 }
 
 // setCUDAData tells XLA where CUDA is, as JAX does: by XLA_FLAGS, which XLA reads once in the process. There is no other

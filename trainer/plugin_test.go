@@ -59,6 +59,10 @@ func TestFindPlugin(t *testing.T) {
 func TestXLALearnsWhereCUDAIs(t *testing.T) {
 	site := filepath.Join(t.TempDir(), "site-packages")
 	plugin := touch(t, site, "jax_plugins/xla_cuda13/xla_cuda_plugin.so")
+	touch(t, site, "nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc") // CUDA 12's
+	if got, want := cudaData(touch(t, site, "jax_plugins/xla_cuda12/xla_cuda_plugin.so")), site+"/nvidia/cuda_nvcc"; got != want {
+		t.Errorf("CUDA 12 is in %q, want %q", got, want)
+	}
 	for _, c := range []struct{ before, after string }{
 		{"", ""}, // nothing is installed yet
 		{"", "--xla_gpu_cuda_data_dir=" + site + "/nvidia/cu13"},

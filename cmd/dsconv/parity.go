@@ -49,7 +49,10 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 	if err != nil {
 		return err
 	}
-	defer gpu.close() // without one the certificate has a note
+	defer gpu.close()
+	if cc.IsSet("nvjpeg") && gpu.missing != nil { // otherwise the certificate has a note
+		return gpu.missing
+	}
 	found, err := parity.Run(cc.Context, src, dst, parity.Options{
 		GPU: gpu.GPU, Python: cc.String("python"), Sample: cc.Int("sample"), Workers: cc.Int("workers"),
 	})

@@ -104,7 +104,7 @@ func (b *Batch) Add(j Job) error {
 	switch {
 	case len(b.jobs) == maxImages:
 		return fmt.Errorf("a batch of more than %d images", maxImages)
-	case w.X < 0 || w.Y < 0 || w.W <= 0 || w.H <= 0 || j.Pitch > math.MaxInt32 || w.X > (j.Pitch-w.W*c)/c:
+	case w.X < 0 || w.Y < 0 || w.W <= 0 || w.H <= 0 || j.Pitch > math.MaxInt32 || w.X > j.Pitch/c-w.W:
 		return fmt.Errorf("window %+v of rows of %d bytes", w, j.Pitch)
 	case j.H <= 0 || j.W <= 0 || !j.Region.Inside(j.W, j.H):
 		return fmt.Errorf("region %+v of an image that is scaled to %dx%d", j.Region, j.W, j.H)

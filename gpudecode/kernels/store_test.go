@@ -228,13 +228,17 @@ func TestARefusedImageLeavesTheBatchAsItWas(t *testing.T) {
 	if err := b.Add(huge); !errors.Is(err, kernels.ErrReduction) {
 		t.Errorf("60000 pixels to 1: %v, want ErrReduction", err)
 	}
-	for want, j := range map[string]kernels.Job{
-		"window": {Pitch: 30, Window: pixel.Rect{X: 1, W: 10, H: 1}, H: 1, W: 1},
-		"region": {Pitch: 30, Window: pixel.Rect{W: 10, H: 1}, H: 1, W: 1, Region: pixel.Rect{W: 2, H: 1}},
-		"filter": {Pitch: 30, Window: pixel.Rect{W: 10, H: 1}, H: 1, W: 1, Filter: "sharp"},
+	for _, c := range []struct {
+		want string
+		kernels.Job
+	}{
+		{"window", kernels.Job{Pitch: 30, Window: pixel.Rect{X: 1, W: 10, H: 1}, H: 1, W: 1}},
+		{"window", kernels.Job{Pitch: 29, Window: pixel.Rect{W: 10, H: 1}, H: 1, W: 1}},
+		{"region", kernels.Job{Pitch: 30, Window: pixel.Rect{W: 10, H: 1}, H: 1, W: 1, Region: pixel.Rect{W: 2, H: 1}}},
+		{"filter", kernels.Job{Pitch: 30, Window: pixel.Rect{W: 10, H: 1}, H: 1, W: 1, Filter: "sharp"}},
 	} {
-		if err := b.Add(j); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("wrong %s: %v", want, err)
+		if err := b.Add(c.Job); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("wrong %s: %v", c.want, err)
 		}
 	}
 	if b.Len() != 0 || b.Size() != size {

@@ -42,19 +42,11 @@ CUresult dsconv_cuda_event_sync(const dsconv_cuda_device *d, uintptr_t event) {
   CALL(d, cuEventSynchronize((CUevent)event));
 }
 
-CUresult dsconv_cuda_event_query(const dsconv_cuda_device *d, uintptr_t event) {
-  CALL(d, cuEventQuery((CUevent)event));
-}
-
 CUresult dsconv_cuda_alloc(const dsconv_cuda_device *d, size_t size, CUdeviceptr *address) {
   CALL(d, cuMemAlloc(address, size));
 }
 
 CUresult dsconv_cuda_free(const dsconv_cuda_device *d, CUdeviceptr address) { CALL(d, cuMemFree(address)); }
-
-CUresult dsconv_cuda_memory(const dsconv_cuda_device *d, size_t *free, size_t *total) {
-  CALL(d, cuMemGetInfo(free, total));
-}
 
 CUresult dsconv_cuda_alloc_pinned(const dsconv_cuda_device *d, size_t size, void **address) {
   CALL(d, cuMemHostAlloc(address, size, DSCONV_CUDA_PORTABLE));
@@ -72,11 +64,6 @@ CUresult dsconv_cuda_to_device(const dsconv_cuda_device *d, CUdeviceptr to, cons
 CUresult dsconv_cuda_to_host(const dsconv_cuda_device *d, void *to, CUdeviceptr from, size_t size,
                              uintptr_t stream) {
   CALL(d, cuMemcpyDtoHAsync(to, from, size, (CUstream)stream));
-}
-
-CUresult dsconv_cuda_copy(const dsconv_cuda_device *d, CUdeviceptr to, CUdeviceptr from, size_t size,
-                          uintptr_t stream) {
-  CALL(d, cuMemcpyDtoDAsync(to, from, size, (CUstream)stream));
 }
 
 CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned char value, size_t count,

@@ -35,19 +35,15 @@ CUresult dsconv_cuda_event_new(const dsconv_cuda_device *d, uintptr_t *event);
 CUresult dsconv_cuda_event_free(const dsconv_cuda_device *d, uintptr_t event);
 CUresult dsconv_cuda_event_record(const dsconv_cuda_device *d, uintptr_t event, uintptr_t stream);
 CUresult dsconv_cuda_event_sync(const dsconv_cuda_device *d, uintptr_t event);
-CUresult dsconv_cuda_event_query(const dsconv_cuda_device *d, uintptr_t event);
 
 CUresult dsconv_cuda_alloc(const dsconv_cuda_device *d, size_t size, CUdeviceptr *address);
 CUresult dsconv_cuda_free(const dsconv_cuda_device *d, CUdeviceptr address);
-CUresult dsconv_cuda_memory(const dsconv_cuda_device *d, size_t *free, size_t *total);
 CUresult dsconv_cuda_alloc_pinned(const dsconv_cuda_device *d, size_t size, void **address);
 CUresult dsconv_cuda_free_pinned(const dsconv_cuda_device *d, void *address);
 CUresult dsconv_cuda_to_device(const dsconv_cuda_device *d, CUdeviceptr to, const void *from, size_t size,
                                uintptr_t stream);
 CUresult dsconv_cuda_to_host(const dsconv_cuda_device *d, void *to, CUdeviceptr from, size_t size,
                              uintptr_t stream);
-CUresult dsconv_cuda_copy(const dsconv_cuda_device *d, CUdeviceptr to, CUdeviceptr from, size_t size,
-                          uintptr_t stream);
 CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned char value, size_t count,
                           uintptr_t stream);
 CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t value, size_t count,

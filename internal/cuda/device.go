@@ -67,10 +67,3 @@ func (d *Device) C() unsafe.Pointer { return unsafe.Pointer(d.c) }
 func (d *Device) Check(code int, doing string, args ...any) error {
 	return d.driver.check(C.CUresult(code), doing, args...)
 }
-
-// FreeMemory is how many bytes of the GPU's memory are free, for all processes.
-func (d *Device) FreeMemory() (int64, error) {
-	var free, total C.size_t
-	err := d.driver.check(C.dsconv_cuda_memory(d.c, &free, &total), "ask for the GPU's free memory")
-	return int64(free), err
-}

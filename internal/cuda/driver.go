@@ -62,10 +62,11 @@ func load(library string) (*Driver, error) {
 	defer C.free(unsafe.Pointer(why))
 	d := &Driver{devices: map[int]*C.dsconv_cuda_device{}}
 	var missing C.int
+	//nolint:gocritic // what cgo generates for &d.c and &missing looks like comparing a value with itself
 	C.dsconv_cuda_open(name, &d.c, &missing, why, 512)
 	switch {
 	case missing != 0:
-		return nil, fmt.Errorf("%s cannot be loaded (%s): install NVIDIA's driver; a container gets it by --gpus all", library, strings.TrimPrefix(C.GoString(why), library+": "))
+		return nil, fmt.Errorf("%w: %s cannot be loaded (%s): install it; a container gets it by --gpus all", ErrNotInstalled, library, strings.TrimPrefix(C.GoString(why), library+": "))
 	case d.c == nil:
 		return nil, fmt.Errorf("%s: %s: the driver is too old; CUDA %s needs 525 or newer", library, C.GoString(why), cudaVersion(oldest))
 	}
@@ -93,6 +94,8 @@ func (d *Driver) start() error {
 // startAdvice is what to do if the driver does not start.
 func startAdvice(code int) string {
 	switch code {
+	case notInitialized:
+		return "if this process was forked from one that used CUDA, start it by spawn"
 	case noDevice, invalidDevice:
 		return "the driver sees no GPU: start the container with --gpus all, and see that CUDA_VISIBLE_DEVICES is not empty"
 	case driverMismatch, notCompatible:
@@ -122,13 +125,17 @@ func (d *Driver) Describe(number int) (Properties, error) {
 		return Properties{}, err
 	}
 	return Properties{
-		Name: C.GoString(&p.name[0]), UUID: uuid(C.GoBytes(unsafe.Pointer(&p.uuid), 16)),
+		Name: C.GoString(&p.name[0]), UUID: uuid(p.uuid),
 		Major: int(p.major), Minor: int(p.minor), Memory: int64(p.memory),
 	}, nil
 }
 
 // uuid formats a UUID as nvidia-smi does.
-func uuid(b []byte) string {
+func uuid(u C.CUuuid) string {
+	var b [16]byte
+	for i, x := range u.bytes {
+		b[i] = byte(x)
+	}
 	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 

@@ -63,15 +63,12 @@ enum {
   F(cuEventDestroy, _v2, (CUevent))                                                                          \
   F(cuEventRecord, , (CUevent, CUstream))                                                                    \
   F(cuEventSynchronize, , (CUevent))                                                                         \
-  F(cuEventQuery, , (CUevent))                                                                               \
   F(cuMemAlloc, _v2, (CUdeviceptr *, size_t))                                                                \
   F(cuMemFree, _v2, (CUdeviceptr))                                                                           \
-  F(cuMemGetInfo, _v2, (size_t *, size_t *))                                                                 \
   F(cuMemHostAlloc, , (void **, size_t, unsigned int))                                                       \
   F(cuMemFreeHost, , (void *))                                                                               \
   F(cuMemcpyHtoDAsync, _v2, (CUdeviceptr, const void *, size_t, CUstream))                                   \
   F(cuMemcpyDtoHAsync, _v2, (void *, CUdeviceptr, size_t, CUstream))                                         \
-  F(cuMemcpyDtoDAsync, _v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                    \
   F(cuMemsetD8Async, , (CUdeviceptr, unsigned char, size_t, CUstream))                                       \
   F(cuMemsetD32Async, , (CUdeviceptr, unsigned int, size_t, CUstream))                                       \
   F(cuModuleLoadData, , (CUmodule *, const void *))                                                          \

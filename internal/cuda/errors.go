@@ -9,6 +9,8 @@ import (
 var (
 	// ErrNoDriver is returned by Open if NVIDIA's driver is not there, cannot be used, or has no GPU.
 	ErrNoDriver = errors.New("no NVIDIA GPU can be used")
+	// ErrNotInstalled is in the chain of Open's error if there is no driver at all.
+	ErrNotInstalled = errors.New("NVIDIA's driver is not installed here")
 	// ErrLost is in the chain of an error after which the GPU does nothing more for this process.
 	ErrLost = errors.New("the GPU is lost to this process")
 	// ErrMemory is in the chain of an error for lack of the GPU's memory, or of pinned memory.
@@ -20,9 +22,9 @@ var (
 // Results of the driver, as cuda.h has them.
 const (
 	outOfMemory    = 2
+	notInitialized = 3
 	noDevice       = 100
 	invalidDevice  = 101
-	notReady       = 600
 	driverMismatch = 803
 	notCompatible  = 804
 	unknown        = 999

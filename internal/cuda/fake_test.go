@@ -84,7 +84,8 @@ func TestOpenFails(t *testing.T) {
 		{"driver:11040,cuInit:3", "supports CUDA 11.4; update it to 525 or newer"},
 		{"cuInit:803", "of different versions"},
 		{"cuInit:999", "nvidia_uvm"},
-		{"cuInit:3", "nvidia-smi"},
+		{"cuInit:3", "start it by spawn"},
+		{"cuInit:802", "nvidia-smi"},
 	} {
 		fakegpu.Set(c.modes)
 		// Another name for the same library, which Open has not opened yet.
@@ -96,24 +97,19 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// Bytes go to the GPU, within it, and back, in the order of a stream, and between streams by an event.
+// Bytes go to the GPU and back, in the order of a stream, and between streams by an event.
 func TestCopies(t *testing.T) {
 	d := open(t, "")
 	s, s2 := must[*cuda.Stream](t)(d.NewStream()), must[*cuda.Stream](t)(d.NewStream())
 	e := must[*cuda.Event](t)(d.NewEvent())
 	from, to := must[*cuda.Pinned](t)(d.AllocPinned(300)), must[*cuda.Pinned](t)(d.AllocPinned(300))
-	a, b := must[cuda.Address](t)(d.Alloc(300)), must[cuda.Address](t)(d.Alloc(300))
+	a := must[cuda.Address](t)(d.Alloc(300))
 	for i := range from.Bytes() {
 		from.Bytes()[i] = byte(i)
 	}
-	if reached, err := e.Reached(); err != nil || !reached {
-		t.Errorf("an event that was not recorded: %v, %v", reached, err)
-	}
-	ok(t, s.ToDevice(a, from.Bytes()), s.Set8(a+100, 7, 10), s.Set32(a+200, 0x04030201, 2), e.Record(s.Handle()),
-		s2.Wait(e), s2.Copy(b, a, 300), s2.ToHost(to.Bytes(), b), e.Record(s2.Handle()), e.Sync())
-	if reached, err := e.Reached(); err != nil || !reached {
-		t.Errorf("after Sync: %v, %v", reached, err)
-	}
+	ok(t, e.Sync(), // nothing was recorded yet
+		s.ToDevice(a, from.Bytes()), s.Set8(a+100, 7, 10), s.Set32(a+200, 0x04030201, 2), e.Record(s.Handle()),
+		s2.Wait(e), s2.ToHost(to.Bytes(), a), e.Record(s2.Handle()), e.Sync())
 	want := bytes.Clone(from.Bytes())
 	copy(want[100:], bytes.Repeat([]byte{7}, 10))
 	copy(want[200:], []byte{1, 2, 3, 4, 1, 2, 3, 4})
@@ -126,10 +122,7 @@ func TestCopies(t *testing.T) {
 	if !bytes.Equal(other, want) {
 		t.Errorf("got %v", other)
 	}
-	if free, err := d.FreeMemory(); err != nil || free <= 0 || free >= d.Memory {
-		t.Errorf("%d bytes free, %v", free, err)
-	}
-	ok(t, d.Free(a), d.Free(b), from.Free(), to.Free(), e.Close(), s.Close(), s2.Close())
+	ok(t, d.Free(a), from.Free(), to.Free(), e.Close(), s.Close(), s2.Close())
 }
 
 // Errors keep the driver's words and what was being done; callers tell the kinds apart.
@@ -198,7 +191,7 @@ func TestPool(t *testing.T) {
 		b.ReleaseAfter(reader.Handle()) // its copy has not been waited for
 		next := must[*cuda.Block](t)(pool.Take(writer.Handle()))
 		if next.Address() != b.Address() {
-			t.Fatalf("a second block, %v beside %v", next, b)
+			t.Fatalf("a second block, %#x beside %#x", next.Address(), b.Address())
 		}
 		ok(t, writer.Set8(next.Address(), 0xee, 1000), writer.Sync())
 		next.Release()
@@ -209,7 +202,7 @@ func TestPool(t *testing.T) {
 	}
 	a, b := must[*cuda.Block](t)(pool.Take(writer.Handle())), must[*cuda.Block](t)(pool.Take(writer.Handle()))
 	if a.Address() == b.Address() {
-		t.Errorf("lent twice: %v", a)
+		t.Errorf("lent twice: %#x", a.Address())
 	}
 	pool.Close()
 	pool.Close()

@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -21,7 +22,7 @@ type Module struct {
 
 // Load loads a cubin, a fatbin, or PTX, which need not end in a zero byte. Close the module.
 func (d *Device) Load(image []byte) (*Module, error) {
-	c := C.CBytes(append(image[:len(image):len(image)], 0)) // PTX is a C string
+	c := C.CBytes(slices.Concat(image, []byte{0})) // PTX is a C string
 	defer C.free(c)
 	m := &Module{device: d}
 	if err := d.driver.check(C.dsconv_cuda_module_new(d.c, c, &m.c), "load code to the GPU"); err != nil {

@@ -65,15 +65,6 @@ func (e *Event) Sync() error {
 	return e.device.driver.check(C.dsconv_cuda_event_sync(e.device.c, e.c), "wait for an event")
 }
 
-// Reached reports whether the event is reached.
-func (e *Event) Reached() (bool, error) {
-	code := C.dsconv_cuda_event_query(e.device.c, e.c)
-	if code == notReady {
-		return false, nil
-	}
-	return code == 0, e.device.driver.check(code, "ask for an event")
-}
-
 // Close frees the event.
 func (e *Event) Close() error {
 	return e.device.driver.check(C.dsconv_cuda_event_free(e.device.c, e.c), "free an event")

@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/internal/cuda"
 	"github.com/dsconv/dsconv/internal/nvjpeg"
@@ -52,10 +54,10 @@ func openNVIDIA(search nvjpeg.Search) (n nvidia) {
 func (n nvidia) decoding(present bool) Line {
 	const name, off = "GPU decoding", "off: %s; images are decoded on the processor's cores"
 	switch {
-	case n.noDriver != nil && !present:
-		return ok(name, off, "no GPU from NVIDIA can be used")
+	case errors.Is(n.noDriver, cuda.ErrNotInstalled) && !present:
+		return ok(name, off, "no GPU from NVIDIA is open to this process")
 	case n.noDriver != nil:
-		return ok(name, off, "the driver's library cannot be used").advise("%v", n.noDriver)
+		return ok(name, off, "no GPU can be used").advise("%v", n.noDriver)
 	case n.noLibrary != nil:
 		return ok(name, off, "nvJPEG is missing").advise("%v", n.noLibrary)
 	}
@@ -74,7 +76,7 @@ func (m *Machine) libraries(ctx context.Context, search nvjpeg.Search) nvidia {
 		n := m.nvidia(search)
 		if n.nvjpeg == "" {
 			packages, elsewhere := search.Files()
-			if files := append(packages, elsewhere...); len(files) > 0 {
+			if files := slices.Concat(packages, elsewhere); len(files) > 0 {
 				n.nvjpeg = files[0]
 			}
 		}

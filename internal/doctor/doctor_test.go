@@ -39,7 +39,7 @@ func fake(files map[string]string, programs map[string]string) *Machine {
 			return []byte(out), nil
 		},
 		getenv: func(string) string { return "" },
-		nvidia: func(nvjpeg.Search) nvidia { return nvidia{noDriver: errors.New("libcuda.so.1 cannot be loaded")} },
+		nvidia: func(nvjpeg.Search) nvidia { return nvidia{noDriver: cuda.ErrNotInstalled} },
 		cpus:   16, workers: 16, goos: "linux", timeout: time.Minute,
 	}
 }
@@ -298,8 +298,10 @@ func TestGPUDecoding(t *testing.T) {
 		n        nvidia
 		want     []string
 	}{
-		{nil, nvidia{noDriver: errors.New("no driver")}, []string{"off: no GPU from NVIDIA"}},
-		{smi, nvidia{noDriver: errors.New("update the driver")}, []string{"off: the driver's library", "update the driver"}},
+		{nil, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: no GPU from NVIDIA is open"}},
+		{nil, nvidia{noDriver: errors.New("update the driver")}, []string{"off: no GPU can be used", "update the driver"}},
+		{smi, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: no GPU can be used", "not installed"}},
+		{smi, nvidia{noDriver: errors.New("update the driver")}, []string{"off: no GPU can be used", "update the driver"}},
 		{smi, nvidia{cards: ready.cards, noLibrary: errors.New("pip install it")}, []string{"off: nvJPEG", "pip install it"}},
 		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}}, version: "12.4.0"}, []string{"off: no GPU has compute capability 7.5"}},
 		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}, h200}, version: "12.4.0"}, []string{"ready: NVIDIA H200"}},

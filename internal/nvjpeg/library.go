@@ -133,9 +133,6 @@ func (l *Library) Create(device *cuda.Device, backend Backend, flags Flags) (*Ha
 	return nil, err
 }
 
-// Library is the library of the Handle.
-func (h *Handle) Library() *Library { return h.library }
-
 // Hardware is how many JPEG engines the GPU has, and how many images each decodes at a time.
 func (h *Handle) Hardware() (engines, cores int, err error) {
 	var e, c C.uint

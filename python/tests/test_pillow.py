@@ -41,14 +41,62 @@ def test_difference() -> None:
     assert psnr(1e-4) == pytest.approx(40)
 
 
+def test_mean_and_equal_share() -> None:
+    a, b = Pixels(bytes([10, 20, 30, 40]), 1, 4, 1, 8), Pixels(bytes([10, 21, 30, 37]), 1, 4, 1, 8)
+    deep = Pixels(struct.pack("<2H", 257, 514), 1, 2, 1, 16), Pixels(struct.pack("<2H", 257, 0), 1, 2, 1, 16)
+    p = Path("p", "")
+    assert (p.mean, p.equal_share) == (0, 1)
+    p.add("a", difference(a, b))
+    assert (p.mean, p.equal_share) == (1, 0.5)
+    p.add("same", difference(a, a))
+    assert (p.mean, p.equal_share) == (0.5, 0.75)
+    p.add("deep", difference(*deep))  # 514 of 65535 is 2 of 255
+    assert (p.mean, p.equal_share) == (0.6, 0.7)
+    p.add("shape", difference(a, Pixels(a.data, 4, 1, 1, 8)))
+    assert p.equal_share == 0.5 and p.mean > 70
+
+
+GPU = {"decoder": "gpu", "nvjpeg": "13.3.2", "card": "NVIDIA H200"}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "want"),
+    [
+        (None, "decoded by nvJPEG 13.3.2 on NVIDIA H200; without it here"),
+        ({"nvjpeg": "13.3.2", "card": "NVIDIA H200", "driver": "13.0"}, ""),
+        ({"nvjpeg": "12.4.0", "card": "NVIDIA H200", "driver": "13.0"}, "the paths gpu are those of nvJPEG 12.4.0 on"),
+    ],
+)
+def test_paths_of_a_gpu(gpu: dict[str, str] | None, want: str) -> None:
+    """What a GPU decoded is a path for each way and kind, named with library and card; what it left is counted."""
+    resize = {"mode": "shorter", "w": 1, "h": 0, "filter": "bilinear", "upscale": False, "center": 0}
+    recipe = {**GPU, "encode": "raw", "resize": "shorter:1"}
+    comparison = compare.Comparison({**START, "recipe": recipe, "resize": resize, "gpu": gpu})
+    a, b = Pixels(b"\1", 1, 1, 1, 8), Pixels(b"\3", 1, 1, 1, 8)
+    for key, by in (("z", "engine 4:2:0"), ("y", "cuda grey"), ("x", "engine 4:2:0")):
+        comparison._gpu(key, compare.Given(a, by=by), compare.Made(b if key == "x" else a))
+    comparison._gpu("w", compare.Given(error="decoded on the CPU: no JPEG"), compare.Made(a))
+    certificate = comparison.certificate()
+    assert [p.name for p in certificate.paths] == ["gpu", "gpu cuda grey", "gpu engine 4:2:0"]
+    engine = certificate.paths[2]
+    assert (engine.images, engine.differ, engine.largest, engine.mean, engine.equal_share) == (2, 1, 2, 1, 0.5)
+    assert engine.equal and certificate.equal and certificate.as_json().get("gpu") == gpu
+    assert comparison.paths["packed"].allowed == "decoded by nvJPEG 13.3.2 on NVIDIA H200"
+    text = text_of(certificate)
+    assert "gpu engine 4:2:0: mean difference 1.000 of 255, 50.0 % of the values are equal\n" in text
+    assert "gpu: 1 images not judged: decoded on the CPU: no JPEG\n" in text
+    notes = [note for note in certificate.notes if "nvJPEG" in note]
+    assert len(notes) == (want != "") and all(want in note for note in notes)
+
+
 def test_order_of_images_does_not_matter() -> None:
     found = {
-        "a": Difference(0, 0, 8),
-        "b": Difference(5, 0.3, 8),
-        "c": Difference(5, 0.2, 8),
-        "d": Difference(6, 0.1, 8),
-        "e": Difference(6, 0.1, 8),
-        "f": Difference(1500, 0.01, 16),
+        "a": Difference(0, 0, 8, 100, 50, 7),
+        "b": Difference(5, 0.3, 8, 100, 50, 7),
+        "c": Difference(5, 0.2, 8, 100, 50, 7),
+        "d": Difference(6, 0.1, 8, 100, 50, 7),
+        "e": Difference(6, 0.1, 8, 100, 50, 7),
+        "f": Difference(1500, 0.01, 16, 100, 50, 7),
     }
     p, q = Path("p", ""), Path("p", "")
     for key in found:
@@ -58,7 +106,7 @@ def test_order_of_images_does_not_matter() -> None:
     assert p.as_json() == q.as_json()
     assert (p.as_json()["worst"], p.largest, p.bits, p.differ, p.images) == ("d", 6, 8, 5, 6)
     assert p.min_psnr == psnr(0.3)
-    p.add("g", Difference(1, 1, 8, "another shape"))
+    p.add("g", Difference(1, 1, 8, 100, 0, 7, "another shape"))
     assert p.as_json()["worst"] == "g" and "another shape" in p.verdict()
 
 

@@ -55,6 +55,7 @@ def data(photos: Path, packed: Path, tmp_path_factory: pytest.TempPathFactory) -
         ("--after {packed} --json {root}", "is a folder"),
         ("--after {packed} --profile {text}", "text"),
         ("--after {packed} --compile nosuchbackend", "nosuchbackend"),
+        ("--after {packed} --decoder gpu", "GPU"),
         ("--preset tutorial --data {empty}", "empty: neither train-images-idx3-ubyte nor"),
         ("--preset tutorial --batch-size 0", "--batch-size: 0 is less than 1"),
         ("", "nothing to train on"),

@@ -46,7 +46,8 @@ def _beyond_table(p: Path) -> list[str]:
     if p.allowed and p.worst:
         key, peak = _printable(p.worst[0]), (1 << p.bits) - 1
         lines.append(f"{p.name} may differ, {p.allowed}: most {key}, by {p.largest} of {peak}")
-        lines.append(f"{p.name}: mean difference {p.mean:.3f} of 255, {100 * p.equal_share:.1f} % of the values are equal")
+        equal = f"{100 * p.equal_share:.1f} % of the values are equal"
+        lines.append(f"{p.name}: mean difference {p.mean:.3f} of 255, {equal}")
     if wrong := p.verdict():
         lines.append(f"differs: {_printable(wrong)}")
     lines += [f"{p.name}: {n} images not judged: {why}" for why, n in sorted(p.not_judged.items())]

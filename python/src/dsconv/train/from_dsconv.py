@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def dataset(
             "batch_size": settings.batch_size,
             "num_workers": settings.threads,
             "prefetch_factor": settings.prefetch_factor,
-            "device": world.device if world.device.type == "cuda" else None,
+            "device": device(world, way),
             "memory_format": torch.channels_last if settings.channels_last else None,
             "seed": settings.seed,
             "rank": world.rank,
@@ -76,7 +77,7 @@ def dataset(
                 non_blocking=True,
                 channels=channels,
                 clock=train.clock,
-                decoded=lambda: decoded(train),
+                decoded=partial(decoded, train) if way.decoder == "gpu" else dict,
             )
         finally:
             for loader in (train, val):
@@ -87,10 +88,15 @@ def dataset(
     return Side(name, "dsconv", opened, options)
 
 
+def device(world: World, way: Way) -> torch.device | None:
+    """The Loader's device: None for the CPU. Where there is no GPU, a Loader that needs one says what is missing."""
+    refused = way.decoder == "gpu" and torch.cuda.is_available()
+    return world.device if world.device.type == "cuda" or refused else None
+
+
 def decoded(loader: Any) -> dict[str, int]:
-    """The number of images that each path decoded: engine, cuda and cpu; empty without a GPU."""
-    counts: dict[str, Any] = loader.stats().get("decoded") or {} if hasattr(loader, "stats") else {}
-    return {path: count for path, count in counts.items() if path != "reasons"}
+    """The number of images that each path decoded: engine, cuda and cpu."""
+    return {path: count for path, count in loader.stats()["decoded"].items() if path != "reasons"}
 
 
 def splits(path: Path) -> list[str]:
