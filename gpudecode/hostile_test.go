@@ -66,7 +66,7 @@ func newPlainBatch(t *testing.T, spec *resample.TensorSpec, n int) *randomBatch 
 			t.Fatal(err)
 		}
 		own := im
-		im.CPU = func(dst []byte) error { return new(reference).store(dst, &own, spec) }
+		im.CPU = func(dst []byte) error { return storeOnce(dst, &own, spec) }
 		at += len(want)
 		b.images, b.want, b.errs = append(b.images, im), append(b.want, want), append(b.errs, nil)
 	}
@@ -168,14 +168,14 @@ func TestTwoDecodersShareTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			defer d.Close()
-			defer other.out.Release()
 			for range 5 {
 				if err := d.Decode(context.Background(), other.batch.images, other.out, other.batch.outcomes); err != nil {
 					t.Error(err)
 				}
 				other.batch.compare(t, "", d, other.out)
 			}
+			other.out.Release()
+			d.Close()
 			done <- d.Counts()
 		}()
 	}
@@ -237,6 +237,7 @@ func TestMemoryIsShort(t *testing.T) {
 func TestCancel(t *testing.T) {
 	f := newFixture(t, "skip", 10, nil)
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	cpu := f.batch.images[0].CPU
 	called := 0
 	for i := range f.batch.images {
@@ -393,7 +394,7 @@ func TestFast(t *testing.T) {
 	data := j.encode(500, 333, 3, jpeg.EncodeOptions{Sampling: pixel.Sampling420})
 	im := Image{JPEG: data, H: 60, W: 90}
 	want := make([]byte, im.size(12))
-	if err := new(reference).store(want, &im, f.spec); err != nil {
+	if err := storeOnce(want, &im, f.spec); err != nil {
 		t.Fatal(err)
 	}
 	im.CPU = func([]byte) error { return errors.New("not by the GPU") }

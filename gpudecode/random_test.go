@@ -50,6 +50,13 @@ func (r *reference) store(dst []byte, im *Image, spec *resample.TensorSpec) erro
 	return r.resampler.ResizeTo(t, &r.pixels, im.Window, im.W, im.H, im.Filter)
 }
 
+// storeOnce is store of a reference of its own.
+func storeOnce(dst []byte, im *Image, spec *resample.TensorSpec) error {
+	r := &reference{}
+	defer r.decoder.Close()
+	return r.store(dst, im, spec)
+}
+
 var dtypes = []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16, formats.Uint16}
 
 func newSpec(t testing.TB, channels int, d formats.DType, l pixel.Layout) *resample.TensorSpec {
@@ -214,7 +221,7 @@ func newRandomBatch(p *pool, spec *resample.TensorSpec, rng *rand.Rand, n int, r
 		err := r.store(want, &im, spec)
 		at += len(want)
 		own := im
-		im.CPU = func(dst []byte) error { return new(reference).store(dst, &own, spec) }
+		im.CPU = func(dst []byte) error { return storeOnce(dst, &own, spec) }
 		switch rng.IntN(12) {
 		case 0: // decoded elsewhere
 			if err == nil {

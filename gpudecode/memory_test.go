@@ -1,0 +1,117 @@
+//go:build linux && cgo
+
+package gpudecode
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/dsconv/dsconv/gpudecode/internal/consumer"
+)
+
+// TestLateReader: a consumer of a lent tensor reads it after it has freed it, in the order of its stream, while the next
+// batch already wants the memory.
+func TestLateReader(t *testing.T) {
+	f := newFixture(t, "slow", 4, nil)
+	reads, err := f.gpu.device.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reads.Close()
+	size := len(f.batch.want[0]) * len(f.batch.want)
+	host, err := f.gpu.device.AllocPinned(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Free()
+	for i := range 20 {
+		out, err := f.d.Memory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.d.Decode(context.Background(), f.batch.images, out, f.batch.outcomes); err != nil {
+			t.Fatal(err)
+		}
+		tensor := out.DLPack([]int64{4, 3, 20, 25}, nil, 0, reads.Handle())
+		if tensor == 0 {
+			t.Fatal("no tensor")
+		}
+		out.Release() // does nothing: it is the consumer's
+		clear(host.Bytes())
+		if err := reads.ToHost(host.Bytes(), address(consumer.Describe(tensor).Data)); err != nil {
+			t.Fatal(err)
+		}
+		if !consumer.Delete(tensor) {
+			t.Fatal("no thread")
+		}
+		next, err := f.d.Memory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.Pointer() != out.Pointer() {
+			t.Fatalf("round %d: the memory is not used again", i)
+		}
+		other := []Image{{Ready: make([]byte, size)}} // overwrites all of it
+		if err := f.d.Decode(context.Background(), other, next, make([]Outcome, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := reads.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(host.Bytes(), bytes.Join(f.batch.want, nil)) {
+			t.Fatalf("round %d: the consumer has read the next batch", i)
+		}
+		next.Release()
+	}
+}
+
+// TestTensorOutlivesAll: a tensor is freed after its Decoder and the GPU were closed.
+func TestTensorOutlivesAll(t *testing.T) {
+	f := newFixture(t, "", 4, nil)
+	f.decode()
+	tensor := f.out.DLPack([]int64{2, 20, 25, 3}, []int64{1500, 75, 3, 1}, len(f.batch.want[0]), 0)
+	want := consumer.Tensor{
+		Data: uint64(f.out.block.Address()) + 6000, DeviceType: 2, Code: 2, Bits: 32,
+		Shape: []int64{2, 20, 25, 3}, Strides: []int64{1500, 75, 3, 1},
+	}
+	if got := consumer.Describe(tensor); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	f.d.Close()
+	if err := f.gpu.Close(); err != nil {
+		t.Error(err)
+	}
+	if !consumer.Delete(tensor) {
+		t.Error("no thread")
+	}
+}
+
+// TestTensorInside: no tensor reaches out of its memory.
+func TestTensorInside(t *testing.T) {
+	f := newFixture(t, "", 1, func(c *Config) { c.Bytes = 400 })
+	for name, c := range map[string]struct {
+		shape, strides []int64
+		offset         int
+	}{
+		"too large":         {[]int64{101}, nil, 0},
+		"behind the offset": {[]int64{100}, nil, 4},
+		"too far strides":   {[]int64{2, 2}, []int64{99, 1}, 0},
+		"negative":          {[]int64{-1}, nil, 0},
+		"nothing":           {nil, nil, 0},
+		"an odd offset":     {[]int64{1}, nil, 2},
+		"before":            {[]int64{1}, nil, -4},
+		"overflow":          {[]int64{1 << 62, 1 << 62}, []int64{1 << 62, 1}, 0},
+		"other dimensions":  {[]int64{1}, []int64{1, 1}, 0},
+	} {
+		if f.out.DLPack(c.shape, c.strides, c.offset, 0) != 0 {
+			t.Errorf("%s: a tensor", name)
+		}
+	}
+	tensor := f.out.DLPack([]int64{10, 10}, nil, 0, 0)
+	if tensor == 0 || f.out.DLPack([]int64{10, 10}, nil, 0, 0) != 0 {
+		t.Error("handed over not once")
+	}
+	consumer.Delete(tensor)
+}
