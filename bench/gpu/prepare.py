@@ -20,6 +20,8 @@ EXTRA = {
     "pillow": "PIL",
     "pytest": "pytest",
     "pluggy": "pluggy",
+    "pygments": "pygments",
+    "packaging": "packaging",
     "iniconfig": "iniconfig",
 }
 

@@ -156,20 +156,87 @@ def test_each_fate_of_a_part_is_recorded(
     (tmp_path / "part.py").write_text((GPU / "part.py").read_text())
     (tmp_path / "setting.py").write_text((GPU / "setting.py").read_text())
     monkeypatch.setattr(run, "__file__", str(tmp_path / "run.py"))
-    monkeypatch.setattr(run, "PARTS", {"tested": 600.0})
     if name == "hangs":
         monkeypatch.setattr(run.subprocess, "Popen", Hanging)
     setting = run.Setting(str(ROOT), str(tmp_path), "", command, "", 1, "")
-    found = run.run("tested", setting, {"cores": 2}, tmp_path, float("inf"))
+    found = run.run("tested", setting, {"cores": 2}, tmp_path, 600.0)
     written = json.loads((tmp_path / "gpu-tested.json").read_text())
     assert found[0] == written["status"] == status
     assert written["result"] == {"measured": 7}, "what was measured before is kept"
     assert reason is None or reason in written["reason"]
 
 
+@pytest.fixture
+def on_the_cpu(run: Any, photos: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The setting of parts that take the CPU for the GPU."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("torchvision", reason="torchvision is not installed")
+    from parts import loader
+
+    monkeypatch.setattr(run.machine, "gpu", dict)
+    monkeypatch.setattr(loader, "with_cuda", lambda: torch)
+    monkeypatch.setattr(loader, "DEVICE", "cpu")
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    return run.Setting(str(ROOT), str(tmp_path), "", command, str(photos), 48, "", turn=0.05)
+
+
+def test_the_part_loader(on_the_cpu: Any) -> None:
+    from parts import loader
+
+    found: dict[str, Any] = {}
+    loader.run(on_the_cpu, found.update)
+    assert len(found["compared"]) == 12
+    assert {(row["dtype"], row["channels_last"], row["normalize"]) for row in found["compared"]} == {
+        (dtype, last, place) for dtype in loader.DTYPES for last in (False, True) for place in ("host", "device")
+    }
+    for row in found["compared"]:
+        assert row["roundings"] <= 0.5 and row["equal_share"] == 1 and row["values"] == 48 * 3 * 224 * 224, row
+    assert all(found["raw_images_per_second"][place] > 0 for place in ("host", "device"))
+
+
+def test_the_part_loader_fails_for_other_values(on_the_cpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parts import loader
+
+    plain = loader.loader
+
+    def wrong(path: str, device: str | None, ops: str = loader.OPS, **options: Any) -> Any:
+        return plain(path, device, ops.replace("flip,", "") if device else ops, **options)
+
+    monkeypatch.setattr(loader, "loader", wrong)
+    with pytest.raises(RuntimeError, match="differs from the CPU's by"):
+        loader.run(on_the_cpu, lambda **figures: None)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_part_train(on_the_cpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dsconv.train import sweep
+    from parts import train
+
+    monkeypatch.setattr(sweep, "SECONDS", 0.01)
+    for name, value in {"MODELS": ["mobilenet_v3_small"], "EPOCHS": 2, "BATCH": 12, "SIZE": 32}.items():
+        monkeypatch.setattr(train, name, value)
+    found: dict[str, Any] = {}
+    with pytest.raises(RuntimeError, match="decoder gpu"):  # which is not taken from the CPU
+        train.run(on_the_cpu, found.update)
+    rows = found["mobilenet_v3_small"]["datasets"]
+    assert len(rows) == 7 and len(found["missing"]) == 2
+    assert rows[0]["format"] == "ImageFolder" and rows[0]["swept_images_per_second"]
+    assert [row["settings"].get("normalize") for row in rows[1:]] == [None, "device", None, None, None, "device"]
+    for row in rows:
+        assert len(row["rounds"]) == 2 and row["step_us_per_image_without_loading"] > 0 and 0 <= row["starved"] <= 1
+
+
+def test_torchvision_decodes_the_same_photos(on_the_cpu: Any) -> None:
+    import torch
+    from parts import decode
+
+    rates = decode.torchvision_rates(torch, on_the_cpu.photos)
+    assert set(rates) == {"torchvision gpu", "torchvision gpu, no resize"} and all(rate > 0 for rate in rates.values())
+
+
 def test_a_part_for_which_no_time_is_left_is_skipped(tmp_path: Path, run: Any, command: str) -> None:
     setting = run.Setting(str(ROOT), str(tmp_path), "", command, "", 1, "")
-    status, reason = run.run("train", setting, {}, tmp_path, ends=0.0)
+    status, reason = run.run("train", setting, {}, tmp_path, limit=0.0)
     assert status == "skipped" and "PARTS=train" in reason
 
 

@@ -17,8 +17,8 @@ import machine
 import prepare
 from setting import Setting, Skip
 
+from parts import loader
 from parts.cpu import rate
-from parts.loader import with_cuda
 
 # The kinds of JPEG, by the flags with which photos are packed to make them.
 KINDS = {
@@ -85,17 +85,17 @@ def images(path: Path):
     import dsconv
     import numpy as np
 
-    with closing(dsconv.Loader(path, BATCH, num_workers=2)) as loader:
-        return np.concatenate([np.asarray(batch) for batch, _ in loader])
+    with closing(dsconv.Loader(path, BATCH, num_workers=2)) as batches:
+        return np.concatenate([np.asarray(batch) for batch, _ in batches])
 
 
 def rates(setting: Setting, save: Callable[..., None]) -> dict:
     """Images/s: decoded and resized to 224 x 224 on the GPU, by dsconv and by torchvision."""
-    torch = with_cuda()
+    torch = loader.with_cuda()
     path = prepare.packed(setting, setting.photos, "jpeg")
     found: dict = {"batch": BATCH, "rounds": []}
     for _ in range(3):
-        turn = {"dsconv cpu": loaded(path, setting.turn, device="cuda")}
+        turn = {"dsconv cpu": loaded(path, setting.turn, device=loader.DEVICE)}
         turn["dsconv gpu"] = loaded(path, setting.turn, decoded := {}, **setting.gpu_options())
         turn |= torchvision_rates(torch, setting.photos)
         found["rounds"].append(turn)
@@ -109,10 +109,10 @@ def loaded(path: str, seconds: float, decoded: dict | None = None, **options: ob
     """Images/s of a Loader that resizes and keeps uint8. decoded gets the counts of what decoded them."""
     import dsconv
 
-    with closing(dsconv.Loader(path, BATCH, "resize:224x224", dtype="uint8", **options)) as loader:
-        found = rate(synchronised(loader), seconds)
+    with closing(dsconv.Loader(path, BATCH, "resize:224x224", dtype="uint8", **options)) as batches:
+        found = rate(synchronised(batches), seconds)
         if decoded is not None:
-            decoded.update(loader.stats()["decoded"])
+            decoded.update(batches.stats()["decoded"])
     return found
 
 
@@ -147,7 +147,7 @@ def torchvision_rates(torch, photos: str) -> dict[str, float]:
         for n, batch in enumerate(batches):
             if n == 2:  # the first ones start the decoder
                 began, images = time.perf_counter(), 0
-            pixels = decode_jpeg(batch, device="cuda")
+            pixels = decode_jpeg(batch, device=loader.DEVICE)
             if resize:
                 torch.stack([functional.resize(image, [224, 224], antialias=True) for image in pixels])
             torch.cuda.synchronize()

@@ -14,6 +14,7 @@ from parts.cpu import OPS, rate
 
 DTYPES = ("float32", "float16", "bfloat16")
 BATCHES = 8
+DEVICE = "cuda"
 
 
 def run(setting: Setting, save: Callable[..., None]) -> None:
@@ -30,7 +31,7 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
     rates = {}
     for place in (None, "device"):
         options = {"normalize": place} if place else {}
-        with closing(loader(raw, "cuda", "flip,normalize", **options)) as batches:
+        with closing(loader(raw, DEVICE, "flip,normalize", **options)) as batches:
             rates[place or "host"] = rate(batches, setting.turn)
         save(raw_images_per_second=rates)
     print(f"loader: raw images of 224 x 224 to the GPU, images/s: {rates}", flush=True)
@@ -61,10 +62,10 @@ def compare(torch, path: str, dtype: str, layout, place: str | None) -> dict:
     """How the first batches differ from those on the CPU in float32, in units of the type's rounding."""
     options = {"normalize": place} if place else {}
     worst = equal = count = 0.0
-    ours = loader(path, "cuda", dtype=dtype, memory_format=layout, **options)
+    ours = loader(path, DEVICE, dtype=dtype, memory_format=layout, **options)
     with closing(loader(path, None)) as expected, closing(ours):
         for (want, labels), (got, same) in itertools.islice(zip(expected, ours), BATCHES):
-            assert got.is_cuda and got.dtype == getattr(torch, dtype) and torch.equal(labels, same.cpu())
+            assert got.device.type == DEVICE and got.dtype == getattr(torch, dtype) and torch.equal(labels, same.cpu())
             assert layout is None or got.is_contiguous(memory_format=layout)
             exact, found = want.double(), got.cpu().double()
             unit = torch.finfo(got.dtype).eps * exact.abs().clamp(min=torch.finfo(got.dtype).tiny)

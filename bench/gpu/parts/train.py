@@ -10,10 +10,10 @@ from pathlib import Path
 import prepare
 from setting import Setting
 
-from parts.loader import with_cuda
+from parts import loader
 
 MODELS = ("resnet18", "resnet50")
-EPOCHS, BATCH = 3, 256
+EPOCHS, BATCH, SIZE = 3, 256, 224
 
 # The datasets, by the flags of pack, with how each is loaded: decoder and normalize.
 DATASETS = {
@@ -25,25 +25,29 @@ DATASETS = {
 
 
 def run(setting: Setting, save: Callable[..., None]) -> None:
-    with_cuda()
+    loader.with_cuda()
     from dsconv.train.compare import compare
     from dsconv.train.distributed import join
     from dsconv.train.settings import Settings
 
     missing: dict[str, str] = {}
-    with join("cuda") as world:
+    workers = None
+    with join(loader.DEVICE) as world:
         for model in MODELS:
             settings = Settings(
                 model=model,
                 epochs=EPOCHS,
                 batch_size=BATCH,
+                size=SIZE,
                 precision="bf16",
                 channels_last=True,
                 compile="inductor" if setting.compile else None,
-                num_workers=None,
+                num_workers=workers,
                 pin_memory=True,
             )
-            report = compare(sides(setting, settings, world, missing), settings, world, told, quiet=True)
+            chosen = sides(setting, settings, world, missing)
+            workers = chosen[0].settings.get("num_workers", workers)  # the same folder: it is measured once
+            report = compare(chosen, settings, world, told, quiet=True)
             save(**{model: report.to_dict()}, missing=missing)
             print(f"\n{report}", flush=True)
     if missing:

@@ -143,6 +143,7 @@ class DatasetReport:
     accuracy: float | None = _optional()
     loss: float | None = _optional()
     decoded: dict[str, int] = _optional(factory=dict)  # images by what decoded them: engine, cuda, cpu
+    swept_images_per_second: dict[str, float] = _optional(factory=dict)  # by number of workers, if some were tried
     step_us_per_image_without_loading: float = _optional(
         0.0
     )  # of whole batches; the step in `stage_us_per_image` is with

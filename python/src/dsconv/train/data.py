@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sized
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import torch
@@ -39,3 +39,4 @@ class Side:
     format: str
     open: Callable[[], AbstractContextManager[Data]]
     settings: dict[str, Any]  # of its loader only
+    swept: dict[int, float] = field(default_factory=dict)  # images/s by number of workers, if some were tried

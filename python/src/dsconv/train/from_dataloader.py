@@ -46,7 +46,7 @@ def folder(root: Path, settings: Settings, world: World) -> Side:
         raise ValueError(f"{root}: the evaluation images and {split} have different classes")
     rates: dict[int, float] = {}
     if settings.num_workers is None:
-        tried = replace(settings, persistent_workers=False)
+        tried = replace(settings, persistent_workers=True)
         rates = sweep(lambda count: loader(train, replace(tried, num_workers=count), world)[0], world)
         settings = replace(settings, num_workers=best(rates))
 
@@ -54,8 +54,7 @@ def folder(root: Path, settings: Settings, world: World) -> Side:
     def opened() -> Iterator[Data]:
         yield loaded(train, val, tuple(train.classes), settings, world)
 
-    swept = {"swept_images_per_second": {str(count): rates[count] for count in rates}} if rates else {}
-    return Side(f"{root} ({workers(settings)})", "ImageFolder", opened, {**options(settings), **swept})
+    return Side(f"{root} ({workers(settings)})", "ImageFolder", opened, options(settings), rates)
 
 
 def loaded(train: Samples, val: Samples | None, classes: tuple[str, ...], settings: Settings, world: World) -> Data:

@@ -19,7 +19,7 @@ from dsconv.train.learner import Learner
 from dsconv.train.progress import Progress
 from dsconv.train.trace import Trace
 
-ALONE_STEPS, ALONE_SECONDS = 50, 3.0  # of the steps without loading, at most
+ALONE_STEPS, ALONE_SECONDS = 50, 1.0  # of the steps without loading, at most
 
 
 class Tally:

@@ -34,6 +34,7 @@ def report(results: Sequence[Result], settings: Settings, world: World) -> Repor
             format=result.side.format,
             samples=result.samples,
             decoded=result.decoded,
+            swept_images_per_second={str(count): rate for count, rate in result.side.swept.items()},
             step_us_per_image_without_loading=1e6 * result.alone / settings.batch_size,
             settings=result.side.settings,
             rounds=[turn(epoch) for epoch in result.epochs],
@@ -100,8 +101,7 @@ def of_side(result: Result) -> list[str]:
     found = [f"{name}: a step takes {1e3 * loading:.1f} ms while batches load, {1e3 * result.alone:.1f} ms without"]
     if result.decoded:
         found.append(f"{name}: decoded by {', '.join(f'{path} {count}' for path, count in result.decoded.items())}")
-    swept = result.side.settings.get("swept_images_per_second")
-    if swept:
-        rates = ", ".join(f"{count} with {rate:.0f} images/s" for count, rate in swept.items())
+    if result.side.swept:
+        rates = ", ".join(f"{count} with {rate:.0f} images/s" for count, rate in result.side.swept.items())
         found.append(f"{name}: numbers of workers tried, without training: {rates}")
     return found

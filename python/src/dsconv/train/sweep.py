@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Any, Callable
 
 from dsconv._ranks import threads
 from dsconv.train.distributed import World
 
-SECONDS = 2.0  # of each measurement, after the first batches
+SECONDS = 2.0  # of each measurement, or more
 
 
 def sweep(loader: Callable[[int], Any], world: World) -> dict[int, float]:
@@ -32,15 +31,16 @@ def best(rates: dict[int, float]) -> int:
 
 
 def rate(loader: Any, workers: int) -> float:
-    """Images/s of a loader, whose batches are images and labels. The start of its workers does not count."""
-    batches: Iterator[Any] = iter(loader)
-    # Workers start together: their first batches are a burst.
-    for _ in islice(batches, min(workers, len(loader) // 2)):
+    """Images/s of a loader, whose batches are images and labels, over epochs that follow one another.
+
+    Workers finish their batches at about the same time. So what counts is whole rounds of a batch from each worker, and
+    the first round, in which the workers start, does not.
+    """
+    batches = chain.from_iterable(repeat(loader))
+    for _ in islice(batches, workers):
         pass
     began, images, spent = time.perf_counter(), 0, 0.0
-    for _, labels in batches:
-        images += len(labels)
+    while spent < SECONDS:
+        images += sum(len(labels) for _, labels in islice(batches, workers))
         spent = time.perf_counter() - began
-        if spent > SECONDS:
-            break
-    return images / spent if spent else 0.0
+    return images / spent
