@@ -29,6 +29,9 @@ type Memory struct {
 // Memory returns memory of Config.Bytes bytes, which was released or is new. Work that the Decoder does there waits for
 // that of whoever had it before.
 func (d *Decoder) Memory() (*Memory, error) {
+	if d.stream == nil {
+		return nil, errClosed
+	}
 	block, err := d.pool.Take(d.stream.Handle())
 	if err != nil {
 		return nil, err

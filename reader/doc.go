@@ -48,6 +48,14 @@
 // as a Loader with its transforms alone and the seed [ViewSeed] would, and has the same pixels; the first view is
 // what a Loader without the others makes. A sample is bad if one of its views cannot be made.
 //
+// # On a GPU
+//
+// With [DecodeOnGPU] batches lie in an NVIDIA GPU's memory: JPEGs are decoded, cropped, resized, mirrored and
+// normalised there, while the workers load the next batches. [Batch.Device] is that memory. What a GPU is not for, the
+// workers do as ever, and [Loader.Stats] counts what decoded the images and why. The order, the draws and the bad samples
+// are the CPU's. With [Config.Deferred] images are decoded on the CPU, and cross the bus as bytes: [Batch.Rest] is what
+// is left to do with them there.
+//
 // # Memory
 //
 // There are Prefetch batches and the one that the loop has; workers keep their

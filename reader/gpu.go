@@ -193,6 +193,7 @@ func (b *Batch) TakeDevice() *gpudecode.Memory {
 	b.device = nil
 	if b.lease != nil {
 		b.lease.memory.device = nil
+		b.lease.forgotten.Stop()
 	}
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -472,7 +473,41 @@ func TestGPUTakenMemory(t *testing.T) {
 	if d.lent != 1 {
 		t.Errorf("memory of %d batches is lent, want 1", d.lent)
 	}
+	r, b = nil, nil
+	for range 3 {
+		runtime.GC()
+	}
+	if d.count() != 1 {
+		t.Error("memory that was taken was freed with its batch")
+	}
 	memory.Release()
+}
+
+// TestGPUForgottenBatch: its memory is freed by the garbage collector, if the run was stopped before it was over.
+func TestGPUForgottenBatch(t *testing.T) {
+	d := new(onCPU)
+	l := gpuLoader(t, photos(t, 8), Config{BatchSize: 4, Transforms: parsed(t, "rrc:16")}, d)
+	func() {
+		r, err := l.Start(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.Stop()
+	}()
+	for d.count() > 0 { // until the test's deadline
+		runtime.GC()
+		runtime.Gosched()
+	}
+}
+
+// count is how much memory is lent.
+func (d *onCPU) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lent
 }
 
 // TestGPUStop interrupts what is decoded, and frees what was decoded and not asked for.

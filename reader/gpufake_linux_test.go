@@ -17,28 +17,6 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// card reads memory of the fake GPU.
-type card struct{ stream *cuda.Stream }
-
-// openCard loads the fake libraries with modes, and returns the configuration that decodes there.
-func openCard(t testing.TB, c Config, modes string) (Config, card) {
-	t.Helper()
-	c.Decoder, c.GPU = DecodeOnGPU, gpudecode.Options{NVJPEG: fakegpu.Load(t, "")}
-	driver, err := cuda.Open()
-	must(t, err)
-	device, err := driver.Device(0)
-	must(t, err)
-	stream, err := device.NewStream()
-	must(t, err)
-	t.Cleanup(func() {
-		fakegpu.Set("")
-		must(t, stream.Close())
-		must(t, device.Close())
-	})
-	fakegpu.Set(modes)
-	return c, card{stream}
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -46,12 +24,13 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// read copies the first n bytes of b's images, on a stream that has waited for nothing.
-func (c card) read(t *testing.T, b *Batch, n int) []byte {
+// onCard is the first n bytes of b's images as they are now: nothing is waited for.
+func onCard(t *testing.T, b *Batch, n int) []byte {
 	t.Helper()
 	host := make([]byte, n)
-	must(t, c.stream.ToHost(host, cuda.Address(b.Device().Pointer())))
-	must(t, c.stream.Sync())
+	if !fakegpu.Read(host, b.Device().Pointer()) {
+		t.Fatal("the images do not lie in the GPU's memory")
+	}
 	return host
 }
 
@@ -59,7 +38,7 @@ func (c card) read(t *testing.T, b *Batch, n int) []byte {
 func sameOnCard(t *testing.T, ds formats.Dataset, c Config, modes string) gpudecode.Counts {
 	t.Helper()
 	want := collect(t, makeLoader(t, ds, c), 0)
-	c, card := openCard(t, c, "")
+	c.Decoder, c.GPU.NVJPEG = DecodeOnGPU, fakegpu.Load(t, "")
 	l, err := New(ds, c)
 	must(t, err)
 	defer func() { must(t, l.Close()) }()
@@ -69,7 +48,7 @@ func sameOnCard(t *testing.T, ds formats.Dataset, c Config, modes string) gpudec
 	for b, err := range l.Epoch(t.Context(), 0) {
 		must(t, err)
 		sameRest(t, b, want[k])
-		images := card.read(t, b, l.MemorySize())
+		images := onCard(t, b, l.MemorySize())
 		for view := range b.Views() {
 			n := len(b.Rest[view].Flips) * l.frame.viewEntryBytes(view)
 			if !bytes.Equal(finished(t, l, b, view, images[l.frame.viewOffset(view):][:n]), want[k].ViewBytes(view)) {
@@ -120,14 +99,14 @@ func TestFakeGPUTypes(t *testing.T) {
 	}
 }
 
-// TestFakeGPUIsLost: a GPU that is lost ends the run, with a sentence, and nothing is called a bad sample.
-func TestFakeGPUIsLost(t *testing.T) {
+// TestFakeGPUFails: a GPU that starts no kernel ends the run, with a sentence, and nothing is called a bad sample.
+func TestFakeGPUFails(t *testing.T) {
 	c := Config{BatchSize: 4, Workers: 2, OnError: Skip, Transforms: parsed(t, "rrc:16"), Decoder: DecodeOnGPU}
 	c.GPU.NVJPEG = fakegpu.Load(t, "")
 	l, err := New(photos(t, 40), c)
 	must(t, err)
-	defer func() { _ = l.Close() }() // its error is the GPU's
-	fakegpu.Set("cu*:719+60")
+	defer func() { must(t, l.Close()) }()
+	fakegpu.Set("cuLaunchKernel:1+1")
 	err = firstError(t, l)
 	if times, _ := l.Bad(); err == nil || times != 0 || !strings.Contains(err.Error(), "decode on the GPU") {
 		t.Errorf("%v, %d bad samples", err, times)
@@ -153,7 +132,7 @@ func TestFakeGPUKeptBatches(t *testing.T) {
 	ds := photos(t, 24)
 	c := Config{BatchSize: 4, Workers: 2, Transforms: parsed(t, "rrc:16")}
 	want := collect(t, makeLoader(t, ds, c), 0)
-	c, card := openCard(t, c, "")
+	c.Decoder, c.GPU.NVJPEG = DecodeOnGPU, fakegpu.Load(t, "")
 	l, err := New(ds, c)
 	must(t, err)
 	var kept []*Batch
@@ -166,7 +145,7 @@ func TestFakeGPUKeptBatches(t *testing.T) {
 	}
 	must(t, l.Close())
 	for k := 0; k < len(kept); k += 2 {
-		if !slices.Equal(card.read(t, kept[k], len(want[k].ImageBytes())), want[k].ImageBytes()) {
+		if !slices.Equal(onCard(t, kept[k], len(want[k].ImageBytes())), want[k].ImageBytes()) {
 			t.Errorf("batch %d changed", k)
 		}
 		kept[k].Release()

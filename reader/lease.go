@@ -15,6 +15,8 @@ type lease struct {
 	loader *Loader
 	memory *Batch // what the workers filled
 	lent   bool   // the images lie in memory of an Allocator
+
+	forgotten runtime.Cleanup // frees the device's memory of a batch that was taken before Stop
 }
 
 type leaseState string
@@ -34,7 +36,7 @@ func (l *Loader) hand(memory *Batch, lent bool) *Batch {
 	b.Fields, b.others = slices.Clone(b.Fields), slices.Clone(b.others)
 	b.lease = &lease{loader: l, memory: memory, lent: lent}
 	if b.device != nil {
-		runtime.AddCleanup(&b, deviceMemory.Release, b.device) // a second release does nothing
+		b.lease.forgotten = runtime.AddCleanup(&b, deviceMemory.Release, b.device) // a second release does nothing
 	}
 	return &b
 }

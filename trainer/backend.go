@@ -49,7 +49,7 @@ func openPlugin(config string) (compute.Backend, error) {
 	}
 	b, err := openXLA(strings.TrimSuffix(path+","+options, ","))
 	if err != nil && strings.Contains(err.Error(), noGPU) {
-		return nil, fmt.Errorf("%w: XLA plugin %s sees no GPU (%w): it needs an NVIDIA GPU and its driver; dsconv doctor says what this machine has", ErrNoBackend, path, err)
+		return nil, fmt.Errorf("%w: XLA plugin %s sees no GPU: it needs an NVIDIA GPU and its driver; dsconv doctor says what this machine has", ErrNoBackend, path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
@@ -57,5 +57,5 @@ func openPlugin(config string) (compute.Backend, error) {
 	return b, nil
 }
 
-// noGPU is what the CUDA plugin says without a driver or a GPU.
+// noGPU is in what the CUDA plugin says without a driver or a GPU.
 const noGPU = "No visible GPU devices"

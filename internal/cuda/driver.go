@@ -94,6 +94,8 @@ func (d *Driver) start() error {
 // startAdvice is what to do if the driver does not start.
 func startAdvice(code int) string {
 	switch code {
+	case notInitialized:
+		return "if this process was forked from one that used CUDA, start it by spawn"
 	case noDevice, invalidDevice:
 		return "the driver sees no GPU: start the container with --gpus all, and see that CUDA_VISIBLE_DEVICES is not empty"
 	case driverMismatch, notCompatible:

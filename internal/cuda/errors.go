@@ -22,6 +22,7 @@ var (
 // Results of the driver, as cuda.h has them.
 const (
 	outOfMemory    = 2
+	notInitialized = 3
 	noDevice       = 100
 	invalidDevice  = 101
 	driverMismatch = 803

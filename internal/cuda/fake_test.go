@@ -84,7 +84,8 @@ func TestOpenFails(t *testing.T) {
 		{"driver:11040,cuInit:3", "supports CUDA 11.4; update it to 525 or newer"},
 		{"cuInit:803", "of different versions"},
 		{"cuInit:999", "nvidia_uvm"},
-		{"cuInit:3", "nvidia-smi"},
+		{"cuInit:3", "start it by spawn"},
+		{"cuInit:802", "nvidia-smi"},
 	} {
 		fakegpu.Set(c.modes)
 		// Another name for the same library, which Open has not opened yet.

@@ -41,7 +41,7 @@ SAME(DSCONV_CUDA_COMPUTE_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 SAME(DSCONV_CUDA_COMPUTE_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 `)
 	for name, code := range map[string]int{
-		"OUT_OF_MEMORY": outOfMemory, "NO_DEVICE": noDevice, "INVALID_DEVICE": invalidDevice,
+		"OUT_OF_MEMORY": outOfMemory, "NOT_INITIALIZED": notInitialized, "NO_DEVICE": noDevice, "INVALID_DEVICE": invalidDevice,
 		"SYSTEM_DRIVER_MISMATCH": driverMismatch, "COMPAT_NOT_SUPPORTED_ON_DEVICE": notCompatible, "UNKNOWN": unknown,
 	} {
 		fmt.Fprintf(&c, "SAME(CUDA_ERROR_%s, %d);\n", name, code)

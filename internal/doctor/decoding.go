@@ -55,7 +55,7 @@ func (n nvidia) decoding(present bool) Line {
 	const name, off = "GPU decoding", "off: %s; images are decoded on the processor's cores"
 	switch {
 	case errors.Is(n.noDriver, cuda.ErrNotInstalled) && !present:
-		return ok(name, off, "there is no GPU from NVIDIA")
+		return ok(name, off, "no GPU from NVIDIA is open to this process")
 	case n.noDriver != nil:
 		return ok(name, off, "no GPU can be used").advise("%v", n.noDriver)
 	case n.noLibrary != nil:

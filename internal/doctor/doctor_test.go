@@ -298,7 +298,7 @@ func TestGPUDecoding(t *testing.T) {
 		n        nvidia
 		want     []string
 	}{
-		{nil, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: there is no GPU from NVIDIA"}},
+		{nil, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: no GPU from NVIDIA is open"}},
 		{nil, nvidia{noDriver: errors.New("update the driver")}, []string{"off: no GPU can be used", "update the driver"}},
 		{smi, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: no GPU can be used", "not installed"}},
 		{smi, nvidia{noDriver: errors.New("update the driver")}, []string{"off: no GPU can be used", "update the driver"}},

@@ -31,7 +31,7 @@ func runChecks(t *testing.T, dir string, flags ...string) {
 	checks := map[string][]string{
 		"cuda": {
 			"late", "staging", "events", "default stream", "misuse", "freed device memory", "freed pinned memory",
-			"guards", "fork", "modes", "kernels",
+			"guards", "fork", "modes", "images", "kernels",
 		},
 		"nvjpeg": {"engine", "order", "misuse", "modes", "stages"},
 	}

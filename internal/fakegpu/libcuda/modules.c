@@ -70,17 +70,34 @@ static size_t elf_size(const Elf64_Ehdr *h) {
 // Modules that were unloaded.
 static struct module *ended;
 
+// Whether the GPU runs a cubin: it must be for the same major number, and no later minor one. Its number
+// moved up by a byte in the flags with version 8 of the ABI.
+static bool runs_cubin(const Elf64_Ehdr *h) {
+  int has = (int)fake_setting("sm", 90);
+  int needs = (int)(h->e_ident[EI_ABIVERSION] < 8 ? h->e_flags : h->e_flags >> 8) & 0xFF;
+  return needs / 10 == has / 10 && needs <= has;
+}
+
+// Whether the GPU is what PTX was made for, or a later one.
+static bool runs_ptx(const char *text) {
+  const char *target = strstr(text, ".target sm_");
+  return target && atoi(target + strlen(".target sm_")) <= fake_setting("sm", 90);
+}
+
 // The image is a cubin or the text of PTX.
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   ENTER(true);
   const Elf64_Ehdr *h = image;
   size_t size;
-  if (!memcmp(image, ELFMAG, SELFMAG) && h->e_machine == CUDA_MACHINE && h->e_shentsize == sizeof(Elf64_Shdr))
+  bool elf = !memcmp(image, ELFMAG, SELFMAG);
+  if (elf && h->e_machine == CUDA_MACHINE && h->e_shentsize == sizeof(Elf64_Shdr))
     size = elf_size(h);
-  else if (memchr("./ \n", *(const char *)image, 4) && strstr(image, ".version") && strstr(image, ".entry"))
+  else if (!elf && memchr("./ \n", *(const char *)image, 4) && strstr(image, ".version"))
     size = strlen(image);
   else
     return CU_INVALID_IMAGE;
+  if (!(elf ? runs_cubin(h) : runs_ptx(image)))
+    return CU_NO_BINARY_FOR_GPU;
   struct module *m = malloc(sizeof *m + size);
   m->size = size;
   memcpy(m->image, image, size);

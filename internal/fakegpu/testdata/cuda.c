@@ -1,4 +1,5 @@
 // Checks of the fake driver. The argument names one.
+#include <elf.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,6 +287,34 @@ static void modes(void) {
   end(0);
 }
 
+// A GPU runs cubins of its major number up to its minor one, and PTX for earlier ones.
+static void images(void) {
+  Elf64_Ehdr cubin = {.e_ident = ELFMAG, .e_machine = 190, .e_shentsize = sizeof(Elf64_Shdr)};
+  static const struct {
+    const char *modes;
+    int abi;
+    unsigned flags;
+    int want;
+  } all[] = {{"sm:90", 7, 0x5A055A, 0},   {"sm:89", 7, 0x5A055A, CU_NO_BINARY_FOR_GPU},
+             {"sm:89", 7, 0x560556, 0},   {"sm:80", 7, 0x560556, CU_NO_BINARY_FOR_GPU},
+             {"sm:103", 8, 0x6006402, 0}, {"sm:120", 8, 0x6006402, CU_NO_BINARY_FOR_GPU}};
+  begin("");
+  CUmodule m;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    fake_set(all[i].modes);
+    cubin.e_ident[EI_ABIVERSION] = (unsigned char)all[i].abi;
+    cubin.e_flags = all[i].flags;
+    SAME(cuModuleLoadData(&m, &cubin), all[i].want);
+    if (!all[i].want)
+      SAME(cuModuleUnload(m), 0);
+  }
+  fake_set("sm:70");
+  SAME(cuModuleLoadData(&m, ".version 8.8\n.target sm_75\n"), CU_NO_BINARY_FOR_GPU);
+  cubin.e_machine = EM_X86_64;
+  SAME(cuModuleLoadData(&m, &cubin), CU_INVALID_IMAGE);
+  end(0);
+}
+
 static int launch(CUfunction f, CUstream s, CUdeviceptr list, uint64_t seed, CUdeviceptr counts) {
   void *arguments[] = {&list, &seed, &counts};
   return cuLaunchKernel(f, 1, 1, 1, 256, 1, 1, 0, s, arguments, NULL);
@@ -293,7 +322,8 @@ static int launch(CUfunction f, CUstream s, CUdeviceptr list, uint64_t seed, CUd
 
 // The kernels run in their stream, with the arguments of the launch.
 static void kernels(void) {
-  static const char ptx[] = ".version 8.8\n.entry dsconv_canary_fill\n.entry dsconv_canary_check\n";
+  static const char ptx[] =
+      ".version 8.8\n.target sm_75\n.entry dsconv_canary_fill\n.entry dsconv_canary_check\n";
   struct {
     uint64_t address;
     int32_t pitch, width, rows, reserved;
@@ -350,6 +380,7 @@ int main(int n, char **arguments) {
                 {"guards", guards},
                 {"fork", forked},
                 {"modes", modes},
+                {"images", images},
                 {"kernels", kernels}};
   for (size_t i = 0; n == 2 && i < sizeof checks / sizeof *checks; i++)
     if (!strcmp(checks[i].name, arguments[1])) {
