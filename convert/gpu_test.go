@@ -241,7 +241,7 @@ func TestFallbacksAreReported(t *testing.T) {
 // Results that are far larger than their files wait to be written in limited memory: those behind a slow image are
 // decoded again when it is their turn.
 func TestLargeResultsOfAGPU(t *testing.T) {
-	src := newMemory(t, 150, 0)
+	src := newMemory(t, 80, 0)
 	o := Options{Workers: 8, IOWorkers: 8, Recipe: preprocess.Recipe{
 		Resize: preprocess.Resize{Mode: preprocess.ResizeExact, W: 700, H: 700}, Encode: codec.EncodeOptions{Encoding: formats.Raw},
 	}}
@@ -297,4 +297,27 @@ func TestPlansNeedTheirGPU(t *testing.T) {
 	if !errors.Is(err, ErrOptions) {
 		t.Error(err)
 	}
+}
+
+// A sample that was deferred is decoded on the GPU again when it is its turn.
+func TestDeferredSampleOfAGPU(t *testing.T) {
+	b, src := newFake(), newMemory(t, 1, 0)
+	p := gpuPlan(t, src, tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized}, h200, b)
+	r := &run{Plan: p, schema: src.Meta().Schema}
+	r.budget.changed.L = &r.budget.mu
+	var err error
+	if r.gpu, err = r.openGPU(); err != nil {
+		t.Fatal(err)
+	}
+	defer r.gpu.close()
+	j := &job{deferred: true}
+	err = r.processDeferred(t.Context(), j)
+	if err != nil || j.err != nil || len(j.outcomes) != 1 || j.outcomes[0].Path != gpudecode.CUDA || j.decoded != nil || len(j.out.Values[0].Data) == 0 {
+		t.Errorf("%v, %v: %+v", err, j.err, j.outcomes)
+	}
+	b.lose()
+	if err := r.processDeferred(t.Context(), &job{deferred: true}); !errors.Is(err, errLost) {
+		t.Error(err)
+	}
+	r.deferredProc.Close()
 }

@@ -26,7 +26,6 @@ type reference struct {
 
 // store stores the result of an image in dst.
 func (r *reference) store(dst []byte, im *Image, spec *resample.TensorSpec) error {
-	defer r.decoder.Close() // its memory is C's
 	color := pixel.ColorRGB
 	if spec.Channels() == 1 {
 		color = pixel.ColorGray

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +66,42 @@ func TestCubinsHaveTheKernels(t *testing.T) {
 				t.Errorf("sm_%d: no kernel %s", a, name)
 			}
 		}
+	}
+}
+
+// A kernel's threads keep nearly all that they work with in registers, few enough that two blocks fit a multiprocessor: its 65536
+// registers are what limits that.
+func TestKernelsFitTheirRegisters(t *testing.T) {
+	const frame, registers = 0x11, 0x2f // attributes of .nv.info: bytes of memory that spilled ones take; registers
+	for _, a := range architectures {
+		image, err := Image(a/10, a%10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image[20] = byte(elf.EV_CURRENT)
+		f, err := elf.NewFile(bytes.NewReader(image))
+		if err != nil {
+			t.Fatalf("sm_%d: %v", a, err)
+		}
+		info, err := f.Section(".nv.info").Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[byte][]uint32{}
+		for len(info) >= 4 {
+			attribute, size := info[1], 0
+			if info[0] == 4 { // with a value: a symbol and a number
+				size = int(binary.LittleEndian.Uint16(info[2:]))
+				if size == 8 {
+					counts[attribute] = append(counts[attribute], binary.LittleEndian.Uint32(info[8:]))
+				}
+			}
+			info = info[4+size:]
+		}
+		if len(counts[registers]) < len(names) || slices.Max(counts[registers]) > 65536/threads/2 || slices.Max(counts[frame]) > 16 {
+			t.Errorf("sm_%d: registers %d, bytes of spilled ones %d", a, counts[registers], counts[frame])
+		}
+		t.Logf("sm_%d: registers %d", a, counts[registers])
 	}
 }
 

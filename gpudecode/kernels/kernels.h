@@ -122,15 +122,15 @@ DSCONV_DEVICE void dsconv_store_first(const dsconv_store_job *j, const int32_t *
                                       const dsconv_store_tile *t, uint32_t thread, uint8_t *between) {
   const uint8_t *source = DSCONV_POINTER(const uint8_t, j->source);
   const int32_t c = j->channels, n = t->first_width * t->first_height;
+  const dsconv_store_axis a = j->vertical_first ? j->ver : j->hor; // a copy: registers have no address
   for (int32_t i = (int32_t)thread; i < n; i += DSCONV_THREADS) {
     const int32_t x = t->first_x + i % t->first_width, y = t->first_y + i / t->first_width;
-    const dsconv_store_axis *a = j->vertical_first ? &j->ver : &j->hor;
     const int64_t step = j->vertical_first ? j->pitch : c;
-    const int64_t column = j->vertical_first ? x : dsconv_axis_start(a, weights, x);
-    const int64_t row = j->vertical_first ? dsconv_axis_start(a, weights, y) : y;
+    const int64_t column = j->vertical_first ? x : dsconv_axis_start(&a, weights, x);
+    const int64_t row = j->vertical_first ? dsconv_axis_start(&a, weights, y) : y;
     const uint8_t *from = source + row * j->pitch + column * c;
     for (int32_t k = 0; k < c; k++)
-      between[(int64_t)i * c + k] = dsconv_weigh(a, weights, j->vertical_first ? y : x, from + k, step);
+      between[(int64_t)i * c + k] = dsconv_weigh(&a, weights, j->vertical_first ? y : x, from + k, step);
   }
 }
 
@@ -153,17 +153,17 @@ DSCONV_DEVICE void dsconv_store_second(const dsconv_store_job *j, const int32_t 
                                        const uint32_t *table, const dsconv_store_tile *t, uint32_t thread,
                                        const uint8_t *between) {
   const int32_t c = j->channels, n = t->width * t->height;
-  const dsconv_store_axis *a = j->vertical_first ? &j->hor : &j->ver;
+  const dsconv_store_axis a = j->vertical_first ? j->hor : j->ver;
   const int64_t step = j->vertical_first ? c : (int64_t)t->first_width * c;
   for (int32_t i = (int32_t)thread; i < n; i += DSCONV_THREADS) {
     const int32_t x = t->x + i % t->width, y = t->y + i / t->width;
-    const int32_t column = j->vertical_first ? dsconv_axis_start(a, weights, x) - t->first_x : x - t->x;
-    const int32_t row = j->vertical_first ? y - t->y : dsconv_axis_start(a, weights, y) - t->first_y;
+    const int32_t column = j->vertical_first ? dsconv_axis_start(&a, weights, x) - t->first_x : x - t->x;
+    const int32_t row = j->vertical_first ? y - t->y : dsconv_axis_start(&a, weights, y) - t->first_y;
     const uint8_t *from = between + ((int64_t)row * t->first_width + column) * c;
     const int64_t to_x = j->flip ? j->hor.n - 1 - x : x, to_y = j->flip_v ? j->ver.n - 1 - y : y;
     const int64_t at = to_y * j->hor.n + to_x, plane = (int64_t)j->hor.n * j->ver.n;
     for (int32_t k = 0; k < c; k++) {
-      const uint8_t v = dsconv_weigh(a, weights, j->vertical_first ? x : y, from + k, step);
+      const uint8_t v = dsconv_weigh(&a, weights, j->vertical_first ? x : y, from + k, step);
       dsconv_store_element(j, table, j->planar ? k * plane + at : at * c + k, k, v);
     }
   }

@@ -1,11 +1,23 @@
 package fakegpu
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
+
+	"github.com/dsconv/dsconv/internal/fakegpu/libraries"
+)
+
+// The files in Build's folder. Old is a nvJPEG of CUDA 11, which lacks functions.
+const (
+	CUDA   = libraries.CUDA
+	NVJPEG = libraries.NVJPEG
+	Old    = libraries.Old
 )
 
 var (
@@ -29,7 +41,7 @@ func build(flags []string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	if err := Compile(work, flags...); err != nil {
+	if err := libraries.Compile(work, flags...); err != nil {
 		return "", err
 	}
 	if err := os.Rename(work, dir); err != nil {
@@ -48,6 +60,27 @@ func Build(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// hashSources returns a hash of all C files that the libraries are made of, and of how they are compiled.
+func hashSources(flags []string) (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, flags, os.Getenv("CC"))
+	for _, folder := range []string{libraries.Sources(), filepath.Join(libraries.Sources(), "../../gpudecode/kernels")} {
+		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !slices.Contains([]string{".c", ".h", ".go"}, filepath.Ext(path)) {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			fmt.Fprintln(h, path, len(data))
+			h.Write(data)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
 }
 
 // Environment is what a process of its own needs to find the libraries instead of NVIDIA's, as NAME=VALUE. It writes its

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/fakegpu/libraries"
 )
 
 // compileCheck compiles a C file of testdata with the libraries of dir.
@@ -57,7 +58,7 @@ func TestLibrariesUnderAddressSanitizer(t *testing.T) {
 		t.Skip("compiles the libraries once more")
 	}
 	dir := t.TempDir()
-	if err := fakegpu.Compile(dir, "-fsanitize=address"); err != nil {
+	if err := libraries.Compile(dir, "-fsanitize=address"); err != nil {
 		t.Fatal(err)
 	}
 	runChecks(t, dir, "-fsanitize=address")

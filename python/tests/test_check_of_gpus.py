@@ -84,9 +84,8 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     assert files["decode"]["machine"]["gpu"]["name"] == "Fake GPU"
     rows = files["decode"]["result"]["parity"]
     assert len(rows) == 20 and all(row["equal_share"] == 1 and row["images"] == 5 for row in rows), rows
-    by_engine = {row["kind"] for row in rows if row["decoded"]["engine"] == 5}
-    by_cores = {row["kind"] for row in rows if row["decoded"]["cuda"] == 5}
-    assert by_cores == {"420 progressive"} and len(by_engine) == 9
+    kinds = {path: {row["kind"] for row in rows if row["decoded"][path] == 5} for path in ("engine", "cuda", "cpu")}
+    assert kinds["cuda"] == {"420 progressive"} and kinds["cpu"] == {"420 one pixel"} and len(kinds["engine"]) == 8
     assert "skipped" in files["decode"]["result"]["images_per_second"], "torch has no GPU"
     rounds = files["pack"]["result"]["rounds"]
     assert rounds["gpu"][0]["decoded"]["engine"] == 5 and rounds["cpu"][0]["decoded"] is None

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/fakegpu/libraries"
 )
 
 func main() {
@@ -13,7 +13,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: build DIR")
 		os.Exit(2)
 	}
-	if err := fakegpu.Compile(os.Args[1]); err != nil {
+	if err := libraries.Compile(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

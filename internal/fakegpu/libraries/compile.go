@@ -1,10 +1,9 @@
-package fakegpu
+// Package libraries compiles the libraries of fakegpu.
+package libraries
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,36 +18,14 @@ const (
 	Old    = "old/libnvjpeg.so.11"
 )
 
-// sources returns this package's folder.
-func sources() string {
+// Sources returns the folder of fakegpu.
+func Sources() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(file)
-}
-
-// hashSources returns a hash of all C files that the libraries are made of, and of how they are compiled.
-func hashSources(flags []string) (string, error) {
-	h := sha256.New()
-	fmt.Fprintln(h, flags, os.Getenv("CC"))
-	for _, folder := range []string{sources(), filepath.Join(sources(), "../../gpudecode/kernels")} {
-		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !slices.Contains([]string{".c", ".h", ".go"}, filepath.Ext(path)) {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			fmt.Fprintln(h, path, len(data))
-			h.Write(data)
-			return err
-		})
-		if err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+	return filepath.Join(filepath.Dir(file), "..")
 }
 
 // Compile makes the libraries in the folder dir. It needs a C compiler and libjpeg-turbo's header, and the source of
-// dsconv where this package was compiled. flags are
-// more flags of the compiler.
+// dsconv where this package was compiled. flags are more flags of the compiler.
 func Compile(dir string, flags ...string) error {
 	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(Old)), 0o755); err != nil {
 		return err
@@ -64,9 +41,9 @@ func Compile(dir string, flags ...string) error {
 }
 
 func compile(output, folder string, more ...string) error {
-	files, err := filepath.Glob(filepath.Join(sources(), folder, "*.c"))
+	files, err := filepath.Glob(filepath.Join(Sources(), folder, "*.c"))
 	if err != nil || len(files) == 0 {
-		return errors.Join(fmt.Errorf("the C sources of fakegpu are not in %s", sources()), err)
+		return errors.Join(fmt.Errorf("the C sources of fakegpu are not in %s", Sources()), err)
 	}
 	cc := os.Getenv("CC")
 	if cc == "" {
