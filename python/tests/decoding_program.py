@@ -48,11 +48,10 @@ def wanted(fake: CARD, path: str, **options: Any) -> list[list[Any]]:
 
 def equal(fake: CARD, path: str) -> None:
     """Images are the CPU's, whatever the transforms, type and layout."""
-    for name, words in PIPELINES.items():
-        for dtype, layout in (("float32", None), ("float16", torch.channels_last), ("bfloat16", None)):
+    for words in PIPELINES.values():
+        for dtype, layout in (("float32", None), ("float16", torch.channels_last)):
             options = {"transforms": words, "dtype": dtype, "memory_format": layout}
             same(seen(fake, path, **options), wanted(fake, path, **options))
-        print(name)
     options = {"transforms": "rrc:32,flip"}
     same(seen(fake, path, **options), wanted(fake, path, **options))
 
@@ -92,7 +91,7 @@ def kept(fake: CARD, path: str) -> None:
     rest = [host(images) for images, _ in resumed]
     assert len(rest) == 5 and all(torch.equal(a, host(b)) for a, (b, _) in zip(rest, epoch))
     next(iter(loader))
-    del batches, epoch
+    del batches, epoch, _
     loader.close(), resumed.close()
     gc.collect()
     assert fake.alive == 0

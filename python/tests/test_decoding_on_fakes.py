@@ -36,7 +36,7 @@ def run(tmp_path: Path, scenario: str, dataset: Path, modes: str = "", **more: s
 @needs_fakes
 @pytest.mark.parametrize("scenario", ["equal", "arguments", "kept", "equal_or_bad"])
 def test_batches_are_those_of_the_cpu(tmp_path: Path, packed: Path, scenario: str) -> None:
-    run(tmp_path, scenario, packed, "slow")
+    run(tmp_path, scenario, packed)
 
 
 @needs_fakes
