@@ -58,8 +58,7 @@ typedef struct {
 typedef struct {
   const dsconv_nvjpeg_handle *handle;
   nvjpegJpegState_t state;
-  int size; // of the arrays, which live until the next batch
-  const unsigned char **data;
+  const unsigned char **data; // these arrays live until the next batch
   size_t *lengths;
   nvjpegImage_t *outputs;
   nvjpegDecodeParams_t *params;
@@ -67,7 +66,8 @@ typedef struct {
 
 int dsconv_nvjpeg_batch_new(const dsconv_nvjpeg_handle *h, int size, dsconv_nvjpeg_batch **batch);
 int dsconv_nvjpeg_batch_free(dsconv_nvjpeg_batch *b);
-int dsconv_nvjpeg_batch_allocate(dsconv_nvjpeg_batch *b, int width, int height, int subsampling, int format);
+int dsconv_nvjpeg_batch_allocate(dsconv_nvjpeg_batch *b, int count, int width, int height, int subsampling,
+                                 int format);
 int dsconv_nvjpeg_batch_start(dsconv_nvjpeg_batch *b, int count, int format);
 // dsconv_nvjpeg_batch_supports asks whether a batch may have the image; *supported is 1 if so.
 int dsconv_nvjpeg_batch_supports(const dsconv_nvjpeg_image *i, int *supported);

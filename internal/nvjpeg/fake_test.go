@@ -137,7 +137,7 @@ func TestBatch(t *testing.T) {
 	}
 	b := must[*nvjpeg.Batch](t)(h.NewBatch(4))
 	t.Cleanup(func() { ok(t, b.Close()) })
-	ok(t, b.PreAllocate(40, 40, nvjpeg.CSS420, nvjpeg.RGBI))
+	ok(t, b.PreAllocate(2, 40, 40, nvjpeg.CSS420, nvjpeg.RGBI))
 	for round := range 3 {
 		var jobs []nvjpeg.Job
 		for _, r := range regions[round:] { // batches of 3, 2 and 1
