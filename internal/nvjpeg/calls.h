@@ -84,12 +84,14 @@ int dsconv_nvjpeg_decoder_free(dsconv_nvjpeg_decoder *d);
 int dsconv_nvjpeg_decoder_supports(const dsconv_nvjpeg_decoder *d, const dsconv_nvjpeg_image *i,
                                    int *supported);
 
-// dsconv_nvjpeg_state decodes one image at a time in memory of its own.
+// dsconv_nvjpeg_state decodes an image after the other in memory of its own. It has pinned memory twice, so
+// that the host decodes the next image while the GPU still reads what it made of the last one.
 typedef struct {
   const dsconv_nvjpeg_handle *handle;
   nvjpegJpegDecoder_t decoder;
   nvjpegJpegState_t c;
-  nvjpegBufferPinned_t pinned;
+  nvjpegBufferPinned_t pinned[2];
+  int turn; // which of them is the next image's
   nvjpegBufferDevice_t device;
 } dsconv_nvjpeg_state;
 
