@@ -21,16 +21,19 @@ type cores struct {
 	base    func() cuda.Address // where the pixels of jobs begin
 }
 
-// coresWorker is what one goroutine decodes with. It is made when it is needed.
+// coresWorker is what one goroutine decodes with. It is made when it is needed. It decodes the codes of an image while
+// the GPU decodes the one before.
 type coresWorker struct {
-	image  *nvjpeg.Image
+	images [2]*nvjpeg.Image // in turn
+	turn   int
 	state  *nvjpeg.State
 	stream *cuda.Stream
+	done   *cuda.Event // the last image, for a wait that leaves the core to others
 }
 
 // decode decodes jobs and sets the status of those that fail.
 func (c *cores) decode(ctx context.Context, jobs []*job) error {
-	return spread(ctx, len(c.workers), len(jobs), func(worker, i int) error {
+	err := spread(ctx, len(c.workers), len(jobs), func(worker, i int) error {
 		w := &c.workers[worker]
 		err := c.ready(w)
 		if err == nil {
@@ -47,6 +50,12 @@ func (c *cores) decode(ctx context.Context, jobs []*job) error {
 		}
 		return err
 	})
+	for i := range c.workers {
+		if w := &c.workers[i]; w.done != nil {
+			err = errors.Join(err, w.done.Sync())
+		}
+	}
+	return err
 }
 
 // ready makes w if it is not yet made.
@@ -54,8 +63,13 @@ func (c *cores) ready(w *coresWorker) (err error) {
 	if w.stream == nil {
 		w.stream, err = c.device.NewStream()
 	}
-	if err == nil && w.image == nil {
-		w.image, err = c.handle.NewImage()
+	if err == nil && w.done == nil {
+		w.done, err = c.device.NewEvent()
+	}
+	for i := range w.images {
+		if err == nil && w.images[i] == nil {
+			w.images[i], err = c.handle.NewImage()
+		}
 	}
 	if err == nil && w.state == nil {
 		w.state, err = c.decoder.NewState()
@@ -63,27 +77,32 @@ func (c *cores) ready(w *coresWorker) (err error) {
 	return err
 }
 
-// one decodes an image and waits for it: nvJPEG's buffers are used again for the next one.
+// one decodes an image and waits for the one before, which the GPU reads from the same memory.
 func (c *cores) one(w *coresWorker, j *job) error {
-	h, err := w.image.Parse(j.JPEG)
+	image := w.images[w.turn]
+	h, err := image.Parse(j.JPEG)
 	if err != nil {
 		return err
 	}
 	if h.W != j.w || h.H != j.h {
 		return nvjpeg.BadJPEG
 	}
-	if err := w.image.Set(j.request(c.format)); err != nil {
+	if err := image.Set(j.request(c.format)); err != nil {
 		return err
 	}
-	if ok, err := c.decoder.Supports(w.image); err != nil || !ok {
+	if ok, err := c.decoder.Supports(image); err != nil || !ok {
 		return errors.Join(err, nvjpeg.JPEGNotSupported)
 	}
-	if err := w.state.Host(w.image); err != nil {
+	if err := w.state.Host(image); err != nil {
 		return err
 	}
-	err = w.state.Device(nvjpeg.Job{Image: w.image, Address: uint64(c.base()) + uint64(j.place), Pitch: j.pitch}, w.stream.Handle())
-	if waited := w.stream.Sync(); waited != nil {
-		return waited
+	if err := w.done.Sync(); err != nil {
+		return err
+	}
+	w.turn = 1 - w.turn
+	err = w.state.Device(nvjpeg.Job{Image: image, Address: uint64(c.base()) + uint64(j.place), Pitch: j.pitch}, w.stream.Handle())
+	if recorded := w.done.Record(w.stream.Handle()); recorded != nil {
+		return recorded
 	}
 	return err
 }
@@ -94,8 +113,13 @@ func (c *cores) close() {
 		if w.state != nil {
 			_ = w.state.Close()
 		}
-		if w.image != nil {
-			_ = w.image.Close()
+		for _, image := range w.images {
+			if image != nil {
+				_ = image.Close()
+			}
+		}
+		if w.done != nil {
+			_ = w.done.Close()
 		}
 		if w.stream != nil {
 			_ = w.stream.Close()

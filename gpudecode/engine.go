@@ -12,15 +12,12 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// engineRounds is how many images each core of the engine decodes in one call: enough to make the wait after each call
-// cheap.
-const engineRounds = 4
-
 // enginesInUse has a lock for each GPU by its UUID: whoever calls its engine holds it until the engine is done, in all
 // Decoders of the process.
 var enginesInUse sync.Map
 
-// engine decodes mini-batches on the GPU's JPEG engine.
+// engine decodes on the GPU's JPEG engine. One call has as many images as memory allows: the first and the last images of
+// a call leave cores idle, because nvJPEG reads, decodes and converts one after another, and its end is waited for.
 type engine struct {
 	handle *nvjpeg.Handle
 	batch  *nvjpeg.Batch
@@ -29,10 +26,11 @@ type engine struct {
 	done   *cuda.Event
 	inUse  *sync.Mutex
 	format nvjpeg.Format
-	size   int // of mini-batches
-	most   int // bytes of pixels that are allocated ahead
-	w, h   int // what was allocated ahead
-	jobs   []nvjpeg.Job
+	cores  int // of all engines: each call has a multiple of them, if it cannot have all images
+	most   int // bytes of nvJPEG's own pixels
+	// What was allocated ahead: n images of w x h.
+	n, w, h int
+	jobs    []nvjpeg.Job
 	// base is where the pixels of jobs begin, refill fills those of some jobs with the canaries again.
 	base   func() cuda.Address
 	refill func([]*job) error
@@ -101,7 +99,7 @@ func (e *engine) decode(ctx context.Context, jobs []*job) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(e.size, len(jobs))
+		n := e.fit(jobs)
 		if err := e.some(jobs[:n]); err != nil {
 			return err
 		}
@@ -110,7 +108,22 @@ func (e *engine) decode(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// some decodes a mini-batch. nvJPEG does not say which image it failed for, nor how many would fit into memory: so
+// fit returns how many of jobs, from the first one on, a call has.
+func (e *engine) fit(jobs []*job) int {
+	w, h := 0, 0
+	for n, j := range jobs {
+		w, h = max(w, j.w), max(h, j.h)
+		if n >= e.cores && (n+1)*bytesOfImage(w, h) > e.most {
+			return n / e.cores * e.cores
+		}
+	}
+	return len(jobs)
+}
+
+// bytesOfImage is what nvJPEG needs for an image before its colours are converted: at most a byte for each component.
+func bytesOfImage(w, h int) int { return 3 * w * h }
+
+// some decodes images in one call. nvJPEG does not say which image it failed for, nor how many would fit into memory: so
 // both halves are tried, down to the image.
 func (e *engine) some(jobs []*job) error {
 	var status nvjpeg.Status
@@ -139,12 +152,10 @@ func (e *engine) call(jobs []*job) error {
 	defer e.inUse.Unlock()
 	e.jobs = e.jobs[:0]
 	base := uint64(e.base())
-	w, h := e.w, e.h
 	for _, j := range jobs {
 		e.jobs = append(e.jobs, nvjpeg.Job{Image: e.images[j.slot], Address: base + uint64(j.place), Pitch: j.pitch})
-		w, h = max(w, j.w), max(h, j.h)
 	}
-	if err := e.allocate(w, h); err != nil {
+	if err := e.allocate(jobs); err != nil {
 		return err
 	}
 	err := e.batch.Start(len(jobs), e.format)
@@ -169,12 +180,25 @@ func (e *engine) wait() error {
 	return e.stream.Sync()
 }
 
-// allocate allocates what mini-batches of such images need, unless it is too much to have at all times. It is only for
-// speed: the call allocates what is missing.
-func (e *engine) allocate(w, h int) error {
-	if w <= e.w && h <= e.h || w*h > e.most/(3*e.size) {
+// allocate allocates what calls with such images need, unless it is too much to have at all times. It is only for speed:
+// a call allocates what is missing, and frees it, for which CUDA waits for all that the GPU does.
+func (e *engine) allocate(jobs []*job) error {
+	n, w, h := max(e.n, len(jobs)), e.w, e.h
+	for _, j := range jobs {
+		w, h = max(w, j.w), max(h, j.h)
+	}
+	if n == e.n && w == e.w && h == e.h {
 		return nil
 	}
-	e.w, e.h = w, h
-	return statusOnly(e.batch.PreAllocate(w, h, nvjpeg.CSS444, e.format))
+	w, h = roundUp(w, sizeStep), roundUp(h, sizeStep) // so that images of many sizes soon fit
+	if e.cores*bytesOfImage(w, h) > e.most {
+		return nil
+	}
+	e.n, e.w, e.h = n, w, h
+	return statusOnly(e.batch.PreAllocate(min(n, e.most/bytesOfImage(w, h)), w, h, nvjpeg.CSS444, e.format))
 }
+
+// sizeStep is what the widths and heights that are allocated ahead are multiples of.
+const sizeStep = 256
+
+func roundUp(n, step int) int { return (n + step - 1) / step * step }

@@ -145,12 +145,18 @@ func TestHostile(t *testing.T) {
 // TestEngineIsWaitedFor: the fake engine spoils a batch if it is called before that was waited for, and begins as late
 // as it may.
 func TestEngineIsWaitedFor(t *testing.T) {
-	f := newFixture(t, "slow,engines:1,cores:2", 40, nil)
-	for range 5 {
+	f := newFixture(t, "slow,engines:1,cores:2", 42, nil)
+	f.decode()
+	if n := fakegpu.Count("nvjpegDecodeBatchedEx"); n != 1 {
+		t.Errorf("%d calls with memory for all images", n)
+	}
+	f.d.engine.most = 5 * bytesOfImage(64, 48)
+	for range 4 {
 		f.decode()
 	}
-	if c := f.d.Counts(); c.Engine != 200 || fakegpu.Count("nvjpegDecodeBatchedEx") < 25 {
-		t.Errorf("%+v by %d calls", c, fakegpu.Count("nvjpegDecodeBatchedEx"))
+	// 10 calls of 4 images, which is a multiple of the cores, and one of 2.
+	if c, n := f.d.Counts(), fakegpu.Count("nvjpegDecodeBatchedEx"); c.Engine != 5*42 || n != 1+4*11 {
+		t.Errorf("%+v by %d calls", c, n)
 	}
 }
 

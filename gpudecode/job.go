@@ -42,7 +42,7 @@ const leastRow = 8
 func (j *job) decodes(part pixel.Rect, scale int) {
 	j.part, j.scale = part, scale
 	j.decodedW, j.decodedH = (part.W+scale-1)/scale, (part.H+scale-1)/scale
-	j.pitch = (j.rowBytes() + rowAlignment - 1) / rowAlignment * rowAlignment
+	j.pitch = roundUp(j.rowBytes(), rowAlignment)
 	w := j.asked
 	j.window = pixel.Rect{X: (w.X - part.X) / scale, Y: (w.Y - part.Y) / scale}
 	j.window.W = (w.X-part.X+w.W+scale-1)/scale - j.window.X

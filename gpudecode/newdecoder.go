@@ -109,7 +109,7 @@ func (d *Decoder) openEngine() (err error) {
 	g := d.gpu
 	lock, _ := enginesInUse.LoadOrStore(g.info.UUID, new(sync.Mutex))
 	e := &engine{
-		handle: g.hardware, inUse: lock.(*sync.Mutex), format: d.format(), size: min(engineRounds*g.info.Engines*g.info.Cores, d.config.Batch),
+		handle: g.hardware, inUse: lock.(*sync.Mutex), format: d.format(), cores: g.info.Engines * g.info.Cores,
 		most: d.config.Pixels, base: d.base,
 		refill: func(jobs []*job) error { return d.fill(jobs, d.seed) },
 	}
@@ -120,7 +120,11 @@ func (d *Decoder) openEngine() (err error) {
 	if e.done, err = g.device.NewEvent(); err != nil {
 		return err
 	}
-	if e.batch, err = e.handle.NewBatch(e.size); err != nil {
+	if e.batch, err = e.handle.NewBatch(d.config.Batch); err != nil {
+		return err
+	}
+	// However little it is, nvJPEG keeps memory from then on instead of allocating it in each call.
+	if err := statusOnly(e.batch.PreAllocate(1, 1, 1, nvjpeg.CSS444, e.format)); err != nil {
 		return err
 	}
 	for range d.config.Batch {

@@ -91,10 +91,11 @@ func (g *GPU) openEngine() error {
 	if err != nil {
 		return statusOnly(err)
 	}
-	if g.info.Engines, g.info.Cores, err = g.hardware.Hardware(); err != nil {
-		return statusOnly(err)
+	if g.info.Engines, g.info.Cores, err = g.hardware.Hardware(); statusOnly(err) != nil {
+		return err
 	}
-	if g.info.Engines*g.info.Cores == 0 {
+	if err != nil || g.info.Engines*g.info.Cores == 0 {
+		g.info.Engines, g.info.Cores = 0, 0
 		err, g.hardware = g.hardware.Close(), nil
 	}
 	return err

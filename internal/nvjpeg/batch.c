@@ -19,7 +19,6 @@ static int new_batch(const dsconv_nvjpeg_handle *h, int size, dsconv_nvjpeg_batc
   if (b == NULL)
     return DSCONV_NVJPEG_ALLOCATOR_FAILURE;
   b->handle = h;
-  b->size = size;
   b->data = calloc(size, sizeof *b->data);
   b->lengths = calloc(size, sizeof *b->lengths);
   b->outputs = calloc(size, sizeof *b->outputs);
@@ -40,9 +39,10 @@ int dsconv_nvjpeg_batch_new(const dsconv_nvjpeg_handle *h, int size, dsconv_nvjp
 
 int dsconv_nvjpeg_batch_free(dsconv_nvjpeg_batch *b) { WITHIN(b->handle->device, free_batch(b)); }
 
-int dsconv_nvjpeg_batch_allocate(dsconv_nvjpeg_batch *b, int width, int height, int subsampling, int format) {
+int dsconv_nvjpeg_batch_allocate(dsconv_nvjpeg_batch *b, int count, int width, int height, int subsampling,
+                                 int format) {
   WITHIN(b->handle->device, b->handle->api->nvjpegDecodeBatchedPreAllocate(
-                                b->handle->c, b->state, b->size, width, height, subsampling, format));
+                                b->handle->c, b->state, count, width, height, subsampling, format));
 }
 
 static int supports(const dsconv_nvjpeg_image *i, int *supported) {

@@ -34,9 +34,10 @@ func (h *Handle) NewBatch(size int) (*Batch, error) {
 	return b, nil
 }
 
-// PreAllocate allocates what full batches of images of at most w x h need, so that Decode does not.
-func (b *Batch) PreAllocate(w, h int, s Subsampling, f Format) error {
-	return b.handle.check(C.dsconv_nvjpeg_batch_allocate(b.c, C.int(w), C.int(h), C.int(s), C.int(f)), "allocate for batches of %d images", b.size)
+// PreAllocate allocates what batches of count images of at most w x h need, so that Decode does not.
+func (b *Batch) PreAllocate(count, w, h int, s Subsampling, f Format) error {
+	code := C.dsconv_nvjpeg_batch_allocate(b.c, C.int(count), C.int(w), C.int(h), C.int(s), C.int(f))
+	return b.handle.check(code, "allocate for batches of %d images", count)
 }
 
 // Supports reports whether a Batch of the Handle may have the image, as it was parsed and set.

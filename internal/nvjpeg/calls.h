@@ -58,8 +58,7 @@ typedef struct {
 typedef struct {
   const dsconv_nvjpeg_handle *handle;
   nvjpegJpegState_t state;
-  int size; // of the arrays, which live until the next batch
-  const unsigned char **data;
+  const unsigned char **data; // these arrays live until the next batch
   size_t *lengths;
   nvjpegImage_t *outputs;
   nvjpegDecodeParams_t *params;
@@ -67,7 +66,8 @@ typedef struct {
 
 int dsconv_nvjpeg_batch_new(const dsconv_nvjpeg_handle *h, int size, dsconv_nvjpeg_batch **batch);
 int dsconv_nvjpeg_batch_free(dsconv_nvjpeg_batch *b);
-int dsconv_nvjpeg_batch_allocate(dsconv_nvjpeg_batch *b, int width, int height, int subsampling, int format);
+int dsconv_nvjpeg_batch_allocate(dsconv_nvjpeg_batch *b, int count, int width, int height, int subsampling,
+                                 int format);
 int dsconv_nvjpeg_batch_start(dsconv_nvjpeg_batch *b, int count, int format);
 // dsconv_nvjpeg_batch_supports asks whether a batch may have the image; *supported is 1 if so.
 int dsconv_nvjpeg_batch_supports(const dsconv_nvjpeg_image *i, int *supported);
@@ -84,12 +84,14 @@ int dsconv_nvjpeg_decoder_free(dsconv_nvjpeg_decoder *d);
 int dsconv_nvjpeg_decoder_supports(const dsconv_nvjpeg_decoder *d, const dsconv_nvjpeg_image *i,
                                    int *supported);
 
-// dsconv_nvjpeg_state decodes one image at a time in memory of its own.
+// dsconv_nvjpeg_state decodes an image after the other in memory of its own. It has pinned memory twice, so
+// that the host decodes the next image while the GPU still reads what it made of the last one.
 typedef struct {
   const dsconv_nvjpeg_handle *handle;
   nvjpegJpegDecoder_t decoder;
   nvjpegJpegState_t c;
-  nvjpegBufferPinned_t pinned;
+  nvjpegBufferPinned_t pinned[2];
+  int turn; // which of them is the next image's
   nvjpegBufferDevice_t device;
 } dsconv_nvjpeg_state;
 

@@ -27,7 +27,10 @@ int dsconv_nvjpeg_decoder_supports(const dsconv_nvjpeg_decoder *d, const dsconv_
 static int free_state(dsconv_nvjpeg_state *s) {
   const dsconv_nvjpeg *api = s->handle->api;
   int status = s->c == NULL ? 0 : api->nvjpegJpegStateDestroy(s->c);
-  int pinned = s->pinned == NULL ? 0 : api->nvjpegBufferPinnedDestroy(s->pinned);
+  int pinned = 0;
+  for (int i = 0; i < 2; i++)
+    if (s->pinned[i] != NULL && pinned == 0)
+      pinned = api->nvjpegBufferPinnedDestroy(s->pinned[i]);
   int device = s->device == NULL ? 0 : api->nvjpegBufferDeviceDestroy(s->device);
   free(s);
   return status != 0 ? status : pinned != 0 ? pinned : device;
@@ -42,11 +45,11 @@ static int new_state(const dsconv_nvjpeg_decoder *d, dsconv_nvjpeg_state **state
   s->decoder = d->c;
   int status = api->nvjpegDecoderStateCreate(s->handle->c, s->decoder, &s->c);
   if (status == 0)
-    status = api->nvjpegBufferPinnedCreate(s->handle->c, NULL, &s->pinned);
+    status = api->nvjpegBufferPinnedCreate(s->handle->c, NULL, &s->pinned[0]);
+  if (status == 0)
+    status = api->nvjpegBufferPinnedCreate(s->handle->c, NULL, &s->pinned[1]);
   if (status == 0)
     status = api->nvjpegBufferDeviceCreate(s->handle->c, NULL, &s->device);
-  if (status == 0)
-    status = api->nvjpegStateAttachPinnedBuffer(s->c, s->pinned);
   if (status == 0)
     status = api->nvjpegStateAttachDeviceBuffer(s->c, s->device);
   if (status == 0)
@@ -66,6 +69,8 @@ static int host(dsconv_nvjpeg_state *s, dsconv_nvjpeg_image *i) {
   const dsconv_nvjpeg *api = s->handle->api;
   // Unlike the header alone, this lets the stream know the whole file. It keeps data's address, not a copy.
   int status = api->nvjpegJpegStreamParse(s->handle->c, i->data, i->length, 0, 0, i->stream);
+  if (status == 0)
+    status = api->nvjpegStateAttachPinnedBuffer(s->c, s->pinned[s->turn]);
   return status != 0 ? status
                      : api->nvjpegDecodeJpegHost(s->handle->c, s->decoder, s->c, i->params, i->stream);
 }
@@ -76,6 +81,7 @@ int dsconv_nvjpeg_state_host(dsconv_nvjpeg_state *s, dsconv_nvjpeg_image *i) {
 
 static int device(dsconv_nvjpeg_state *s, const dsconv_nvjpeg_job *job, cudaStream_t stream) {
   const dsconv_nvjpeg *api = s->handle->api;
+  s->turn = !s->turn;
   nvjpegImage_t output = {.channel = {(unsigned char *)(uintptr_t)job->address}, .pitch = {job->pitch}};
   int status =
       api->nvjpegDecodeJpegTransferToDevice(s->handle->c, s->decoder, s->c, job->image->stream, stream);

@@ -58,12 +58,14 @@ func (d *Decoder) NewState() (*State, error) {
 	return s, nil
 }
 
-// Host decodes what the CPU decodes of the image: its Huffman codes. The State's former image must be done on the GPU.
+// Host decodes what the CPU decodes of the image: its Huffman codes. Meanwhile the GPU may still decode the State's former
+// image, which must be another Image.
 func (s *State) Host(i *Image) error {
 	return s.handle.check(C.dsconv_nvjpeg_state_host(s.c, i.c), "decode the codes of a JPEG")
 }
 
-// Device decodes the rest, after Host of the same image. stream is a CUstream.
+// Device decodes the rest, after Host of the same image. The State's former image must be done on the GPU. stream is a
+// CUstream.
 func (s *State) Device(j Job, stream uintptr) error {
 	c := j.c()
 	//nolint:gocritic // what cgo generates for &c looks like comparing a value with itself
