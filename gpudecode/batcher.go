@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -29,7 +30,6 @@ type Batcher struct {
 // ticket is a request that waits or is being decoded.
 type ticket struct {
 	*Request
-	header
 	outcome Outcome
 	err     error           // of the batch
 	pixels  []byte          // the result, in the Batcher's memory, until copied
@@ -45,14 +45,20 @@ func newBatcher(c BatcherConfig, decode func([]*ticket)) *Batcher {
 // request that is being decoded is waited for even if ctx ends. The error is the image's own if the Outcome has it too;
 // otherwise the GPU failed, ctx ended or the Batcher was closed.
 func (b *Batcher) Decode(ctx context.Context, r *Request, dst *pixel.Image) (Outcome, error) {
+	if err := misuse.Context("gpudecode.Batcher.Decode", ctx); err != nil {
+		return Outcome{}, err
+	}
 	if err := r.check(dst); err != nil {
 		return Outcome{}, err
 	}
-	h, reason := inspect(r.JPEG, r.Channels)
-	if reason == "" && r.bytes() > b.limits.Bytes {
+	if b.ended == nil {
+		return Outcome{}, errClosed
+	}
+	_, reason := inspect(r.JPEG, r.Channels)
+	if reason == "" && r.W > b.limits.Bytes/r.Channels/r.H {
 		reason = ReasonSize
 	}
-	t := &ticket{Request: r, header: h, done: make(chan struct{}), outcome: Outcome{Path: CPU, Reason: reason}}
+	t := &ticket{Request: r, done: make(chan struct{}), outcome: Outcome{Path: CPU, Reason: reason}}
 	if reason == "" {
 		if err := b.wait(ctx, t); err != nil {
 			return Outcome{}, err
@@ -158,6 +164,9 @@ func (b *Batcher) Counts() Counts { return b.tally.get() }
 
 // Close waits for images that are being decoded and refuses those that wait. A second call does nothing.
 func (b *Batcher) Close() {
+	if b.ended == nil { // it was not made by NewBatcher
+		return
+	}
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()

@@ -171,5 +171,7 @@ func (d *Decoder) free() {
 		_ = d.stream.Close()
 		d.stream = nil
 	}
-	d.gpu.unuse()
+	if d.gpu != nil {
+		d.gpu.unuse()
+	}
 }

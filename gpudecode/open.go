@@ -108,7 +108,7 @@ func (g *GPU) Info() Info { return g.info }
 func (g *GPU) use() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
+	if g.closed || g.device == nil {
 		return errClosed
 	}
 	g.users++

@@ -44,5 +44,6 @@ func (r *Request) check(dst *pixel.Image) error {
 	case r.H <= 0 || r.W <= 0 || r.Channels != 1 && r.Channels != 3:
 		return fmt.Errorf("gpudecode.Batcher.Decode: a result of %dx%dx%d", r.H, r.W, r.Channels)
 	}
-	return nil
+	f := r.Filter
+	return f.UnmarshalText([]byte(f))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -42,6 +43,7 @@ var functions = []any{
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
+	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,
 	pixel.EndsRun, pixel.Orient, pixel.OrientBox[float32], pixel.OrientBoxes,
@@ -127,6 +129,10 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Sample](),
 	reflect.TypeFor[formats.Schema](),
 	reflect.TypeFor[*formats.Value](),
+	reflect.TypeFor[*gpudecode.Batcher](),
+	reflect.TypeFor[*gpudecode.Decoder](),
+	reflect.TypeFor[*gpudecode.GPU](),
+	reflect.TypeFor[*gpudecode.Memory](),
 	reflect.TypeFor[hdf5.Format](),
 	reflect.TypeFor[*labels.Column](),
 	reflect.TypeFor[*labels.Source](),

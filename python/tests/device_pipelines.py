@@ -43,7 +43,7 @@ def bits(value: Any) -> Any:
     """Floats as integers, of which -0 and 0 differ."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return value
-    return value.view({2: torch.int16, 4: torch.int32}[value.element_size()])
+    return value.view({2: torch.int16, 4: torch.int32, 8: torch.int64}[value.element_size()])
 
 
 def same(got: list[Any], want: list[Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -49,3 +51,19 @@ def test_imports_have_no_cycle() -> None:
     except CycleError as error:
         raise AssertionError(f"these modules import each other: {' <- '.join(error.args[1])}") from None
     assert len(order) == len(MODULES)
+
+
+LIBRARIES = """
+import sys
+sys.modules["torch"] = None  # whose own libraries are not dsconv's
+import dsconv
+for _ in dsconv.Loader(sys.argv[1], 7, "centercrop:32"):
+    pass
+with open("/proc/self/maps") as maps:
+    print([line.split()[-1] for line in maps if "libcuda" in line or "nvjpeg" in line or "nvidia" in line])
+"""
+
+
+def test_no_library_for_gpus_is_opened_unless_asked_for(packed: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LIBRARIES, packed], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

@@ -464,3 +464,14 @@ def test_transforms_have_a_maximum_image_size(tmp_path: Path) -> None:
     assert [len(x) for x, _ in loader(tmp_path, transforms="resize:256,centercrop:224")] == [2]
     rotated = loader(tmp_path, transforms="resize:256,rotate:10,centercrop:224", on_error="skip")
     assert [len(x) for x, _ in rotated] == [1]
+
+
+def test_statistics_have_the_clock_the_bad_samples_and_what_decoded(packed: Path) -> None:
+    asked = loader(packed)
+    for _ in asked:
+        pass
+    stats = asked.stats()
+    assert list(stats) == ["clock", "bad", "decoded"]
+    assert (stats["clock"], stats["bad"]) == (asked.clock(), asked.bad())
+    decoded = stats["decoded"]
+    assert (decoded["engine"], decoded["cuda"], decoded["cpu"]) == (0, 0, SAMPLES) and not decoded["reasons"]
