@@ -97,13 +97,17 @@ func (n nvidia) Close() error {
 // decoded on the CPU, and a batch that does in parts.
 const devicePixels = 512 << 20
 
+// overlapping is how many batches are on a GPU with a JPEG engine at once: while the engine decodes one, another is
+// prepared, or resized and checked. Cores have no such gaps.
+const overlapping = 2
+
 // gpu decodes for all runs of a Loader.
 type gpu struct {
 	info gpudecode.Info
 	busy atomic.Int64 // nanoseconds that batches took
 
-	mu      sync.Mutex // held while a batch is decoded
-	decoder imageDecoder
+	decoders []imageDecoder
+	free     chan imageDecoder // those that decode nothing
 
 	counting sync.Mutex
 	counts   gpudecode.Counts
@@ -125,23 +129,34 @@ func (l *Loader) openDecoder() error {
 	if open == nil {
 		open = openGPU
 	}
-	d, info, err := open(c.GPU, gpudecode.Config{
-		Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
-	})
-	if err != nil {
-		return fmt.Errorf("decoder gpu: %w", err)
-	}
-	l.gpu = &gpu{info: info, decoder: d}
+	l.gpu = &gpu{free: make(chan imageDecoder, overlapping)}
 	l.held.gpu = l.gpu
+	for n := 1; len(l.gpu.decoders) < n; {
+		d, info, err := open(c.GPU, gpudecode.Config{
+			Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
+		})
+		if err != nil {
+			return fmt.Errorf("decoder gpu: %w", err)
+		}
+		l.gpu.info, l.gpu.decoders = info, append(l.gpu.decoders, d)
+		l.gpu.free <- d
+		if info.Engines > 0 && !c.Synchronous {
+			n = overlapping
+		}
+	}
 	return nil
 }
 
-// close frees the decoder. Nobody uses it any more.
+// close frees the decoders. Nobody uses them any more.
 func (g *gpu) close() error {
 	if g == nil {
 		return nil
 	}
-	return g.decoder.Close()
+	var errs []error
+	for _, d := range g.decoders {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // GPU describes the GPU that decodes; nil with DecodeOnCPU.

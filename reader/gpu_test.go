@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -655,5 +656,46 @@ func TestGPUEstimate(t *testing.T) {
 	}
 	if m.Batches-cpu.Batches != int64(2*4*stored) || cpu.Device != 0 || m.Device < 2*4*16*16*3*4 || m.Total() != cpu.Total()+m.Batches-cpu.Batches {
 		t.Errorf("%+v, on the CPU %+v, the largest file has %d bytes", m, cpu, stored)
+	}
+}
+
+// TestTwoBatchesAreOnTheGPU at once if it has an engine: neither of the first two ends before both have begun.
+func TestTwoBatchesAreOnTheGPU(t *testing.T) {
+	ds := photos(t, 30)
+	c := Config{BatchSize: 5, Workers: 2, Transforms: parsed(t, "rrc:16,flip")}
+	want := collect(t, makeLoader(t, ds, c), 0)
+	var begun atomic.Int64
+	both := make(chan struct{})
+	var decoders []*onCPU
+	c.Decoder = DecodeOnGPU
+	c.openDecoder = func(_ gpudecode.Options, config gpudecode.Config) (imageDecoder, gpudecode.Info, error) {
+		d := &onCPU{config: config, decoder: codec.NewDecoder(), wait: func(ctx context.Context) {
+			if begun.Add(1) == 2 {
+				close(both)
+			}
+			select {
+			case <-both:
+			case <-ctx.Done():
+			}
+		}}
+		decoders = append(decoders, d)
+		return d, gpudecode.Info{Engines: 1, Cores: 1}, nil
+	}
+	l := makeLoader(t, ds, c)
+	k := 0
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(want[k].ViewBytes(0)); !bytes.Equal(finished(t, l, b, 0, deviceBytes(b)[:n]), want[k].ViewBytes(0)) {
+			t.Fatalf("batch %d differs", k)
+		}
+		k++
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if k != 6 || len(decoders) != 2 || !decoders[0].closed || !decoders[1].closed {
+		t.Errorf("%d batches by %d decoders, or one is open", k, len(decoders))
 	}
 }

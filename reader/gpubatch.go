@@ -2,11 +2,12 @@ package reader
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/dsconv/dsconv/gpudecode"
 )
 
-// startDecoding starts the goroutine that decodes the run's batches on the GPU, if one does. So the workers go on with
+// startDecoding starts the goroutines that decode the run's batches on the GPU, if one does. So the workers go on with
 // the next batch meanwhile.
 func (r *running) startDecoding() {
 	r.endDecoding = func() {}
@@ -18,19 +19,22 @@ func (r *running) startDecoding() {
 		return
 	}
 	r.staged = make(chan *slot, len(r.slots))
-	r.workers.Go(func() {
-		w := r.loader.acquire()
-		defer r.loader.release(w)
-		w.stopBy(&r.interrupt)
-		for range r.batches {
-			select {
-			case s := <-r.staged:
-				r.complete(w, s)
-			case <-r.over:
-				return
+	var begun atomic.Int64
+	for range r.loader.gpu.decoders {
+		r.workers.Go(func() {
+			w := r.loader.acquire()
+			defer r.loader.release(w)
+			w.stopBy(&r.interrupt)
+			for begun.Add(1) <= int64(r.batches) {
+				select {
+				case s := <-r.staged:
+					r.complete(w, s)
+				case <-r.over:
+					return
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // decode decodes the slot's batch on the GPU. Entries that cannot be decoded, not even by w, are handled as OnError
@@ -119,15 +123,15 @@ func (r *running) decodeEntries(w *worker, s *slot, entries []int) (bad []failur
 // decodeImages decodes the slot's images, one batch at a time.
 func (r *running) decodeImages(s *slot) (deviceMemory, error) {
 	l, g := r.loader, r.loader.gpu
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	decoder := <-g.free
+	defer func() { g.free <- decoder }()
 	start := l.now()
 	defer func() { g.busy.Add(int64(l.now() - start)) }()
-	memory, err := g.decoder.Memory()
+	memory, err := decoder.Memory()
 	if err != nil {
 		return nil, err
 	}
-	if err := g.decoder.Decode(r.decoding, s.images, memory, s.outcomes); err != nil {
+	if err := decoder.Decode(r.decoding, s.images, memory, s.outcomes); err != nil {
 		memory.Release()
 		return nil, err
 	}

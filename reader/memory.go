@@ -71,6 +71,10 @@ func (l *Loader) estimateGPU(m *Memory, images *imageSizes) {
 	n, batches := int64(c.BatchSize+l.frame.previous), m.Batches/max(m.BatchBytes, 1)
 	m.Batches += batches * n * int64(images.stored)
 	pixels := min(n*int64(len(l.views))*int64(images.pixels)*int64(l.frame.shape[2]), devicePixels)
+	pixels *= int64(len(l.gpu.decoders))
+	if l.gpu.info.Engines > 0 {
+		pixels *= 2 // the engine's are converted to those
+	}
 	m.Device = batches*int64(l.MemorySize()) + pixels
 }
 
