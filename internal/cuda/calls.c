@@ -21,10 +21,6 @@ CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream) 
   CALL(d, cuStreamSynchronize((CUstream)stream));
 }
 
-CUresult dsconv_cuda_stream_wait(const dsconv_cuda_device *d, uintptr_t stream, uintptr_t event) {
-  CALL(d, cuStreamWaitEvent((CUstream)stream, (CUevent)event, 0));
-}
-
 CUresult dsconv_cuda_event_new(const dsconv_cuda_device *d, uintptr_t *event) {
   // A thread that waits sleeps: its core decodes for others.
   CALL(d, cuEventCreate((CUevent *)event, DSCONV_CUDA_BLOCKING_SYNC | DSCONV_CUDA_NO_TIMING));

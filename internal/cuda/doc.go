@@ -8,8 +8,8 @@
 // Only builds with cgo for Linux have more than [Open], which fails in the others.
 package cuda
 
-// Library is the driver's library. Tests of this module set it to that of a fake before they call Open.
-var Library = "libcuda.so.1"
+// library is the driver's library. Tests set it to that of a fake before they call Open.
+var library = "libcuda.so.1"
 
 // Properties describe a GPU.
 type Properties struct {

@@ -37,26 +37,26 @@ var opened struct {
 }
 
 // Open loads the driver and starts it, once in a process. It creates no context, and so takes no GPU's memory. Its
-// error is ErrNoDriver with the reason and what to do.
+// error is errNoDriver with the reason and what to do.
 func Open() (*Driver, error) {
 	opened.Lock()
 	defer opened.Unlock()
-	if d := opened.drivers[Library]; d != nil {
+	if d := opened.drivers[library]; d != nil {
 		return d, nil
 	}
-	d, err := load(Library)
+	d, err := load(library)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
+		return nil, fmt.Errorf("%w: %w", errNoDriver, err)
 	}
 	if opened.drivers == nil {
 		opened.drivers = map[string]*Driver{}
 	}
-	opened.drivers[Library] = d
+	opened.drivers[library] = d
 	return d, nil
 }
 
-func load(library string) (*Driver, error) {
-	name := C.CString(library)
+func load(file string) (*Driver, error) {
+	name := C.CString(file)
 	defer C.free(unsafe.Pointer(name))
 	why := (*C.char)(C.calloc(1, 512))
 	defer C.free(unsafe.Pointer(why))
@@ -66,9 +66,9 @@ func load(library string) (*Driver, error) {
 	C.dsconv_cuda_open(name, &d.c, &missing, why, 512)
 	switch {
 	case missing != 0:
-		return nil, fmt.Errorf("%w: %s cannot be loaded (%s): install it; a container gets it by --gpus all", ErrNotInstalled, library, strings.TrimPrefix(C.GoString(why), library+": "))
+		return nil, fmt.Errorf("%w: %s cannot be loaded (%s): install it; a container gets it by --gpus all", ErrNotInstalled, file, strings.TrimPrefix(C.GoString(why), file+": "))
 	case d.c == nil:
-		return nil, fmt.Errorf("%s: %s: the driver is too old; CUDA %s needs 525 or newer", library, C.GoString(why), cudaVersion(oldest))
+		return nil, fmt.Errorf("%s: %s: the driver is too old; CUDA %s needs 525 or newer", file, C.GoString(why), cudaVersion(oldest))
 	}
 	return d, d.start()
 }
@@ -144,8 +144,8 @@ func (d *Driver) check(code C.CUresult, doing string, args ...any) error {
 	if code == 0 {
 		return nil
 	}
-	return &Error{
-		Code: int(code), Name: C.GoString(C.dsconv_cuda_name(d.c, code)), Text: C.GoString(C.dsconv_cuda_text(d.c, code)),
-		Doing: fmt.Sprintf(doing, args...),
+	return &failure{
+		code: int(code), name: C.GoString(C.dsconv_cuda_name(d.c, code)), text: C.GoString(C.dsconv_cuda_text(d.c, code)),
+		doing: fmt.Sprintf(doing, args...),
 	}
 }

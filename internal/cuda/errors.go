@@ -7,16 +7,16 @@ import (
 
 // Errors that callers tell apart, by errors.Is.
 var (
-	// ErrNoDriver is returned by Open if NVIDIA's driver is not there, cannot be used, or has no GPU.
-	ErrNoDriver = errors.New("no NVIDIA GPU can be used")
+	// errNoDriver is returned by Open if NVIDIA's driver is not there, cannot be used, or has no GPU.
+	errNoDriver = errors.New("no NVIDIA GPU can be used")
 	// ErrNotInstalled is in the chain of Open's error if there is no driver at all.
 	ErrNotInstalled = errors.New("NVIDIA's driver is not installed here")
 	// ErrLost is in the chain of an error after which the GPU does nothing more for this process.
 	ErrLost = errors.New("the GPU is lost to this process")
 	// ErrMemory is in the chain of an error for lack of the GPU's memory, or of pinned memory.
 	ErrMemory = errors.New("out of the GPU's memory")
-	// ErrForked is in the chain of every error in a process that was forked after CUDA had been opened.
-	ErrForked = errors.New("CUDA does not survive a fork: open it in the new process, or start that by spawn")
+	// errForked is in the chain of every error in a process that was forked after CUDA had been opened.
+	errForked = errors.New("CUDA does not survive a fork: open it in the new process, or start that by spawn")
 )
 
 // Results of the driver, as cuda.h has them.
@@ -52,21 +52,21 @@ var lost = map[int]string{
 	999: "UNKNOWN",
 }
 
-// Error is a call of the driver that failed.
-type Error struct {
-	Code  int    // such as 2
-	Name  string // such as "CUDA_ERROR_OUT_OF_MEMORY"
-	Text  string // the driver's description
-	Doing string // what the call was for
+// failure is a call of the driver that failed.
+type failure struct {
+	code  int    // such as 2
+	name  string // such as "CUDA_ERROR_OUT_OF_MEMORY"
+	text  string // the driver's description
+	doing string // what the call was for
 }
 
-func (e *Error) Error() string {
-	if e.Code == forked {
-		return fmt.Sprintf("CUDA: %s: %v", e.Doing, ErrForked)
+func (e *failure) Error() string {
+	if e.code == forked {
+		return fmt.Sprintf("CUDA: %s: %v", e.doing, errForked)
 	}
-	text := fmt.Sprintf("CUDA: %s: %s (%s, %d)", e.Doing, e.Text, e.Name, e.Code)
-	if e.Name == "" { // the driver does not know it
-		text = fmt.Sprintf("CUDA: %s: error %d", e.Doing, e.Code)
+	text := fmt.Sprintf("CUDA: %s: %s (%s, %d)", e.doing, e.text, e.name, e.code)
+	if e.name == "" { // the driver does not know it
+		text = fmt.Sprintf("CUDA: %s: error %d", e.doing, e.code)
 	}
 	if errors.Is(e, ErrLost) {
 		text += "; the GPU does nothing more for this process: start it again"
@@ -74,15 +74,15 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is makes errors.Is find ErrLost, ErrMemory and ErrForked.
-func (e *Error) Is(target error) bool {
+// Is makes errors.Is find ErrLost, ErrMemory and errForked.
+func (e *failure) Is(target error) bool {
 	switch target {
 	case ErrLost:
-		return lost[e.Code] != ""
+		return lost[e.code] != ""
 	case ErrMemory:
-		return e.Code == outOfMemory
-	case ErrForked:
-		return e.Code == forked
+		return e.code == outOfMemory
+	case errForked:
+		return e.code == forked
 	}
 	return false
 }

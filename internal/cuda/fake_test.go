@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/cuda"
+	"github.com/dsconv/dsconv/internal/cuda/cudatest/foreign"
 	"github.com/dsconv/dsconv/internal/fakegpu"
 )
 
@@ -75,8 +76,6 @@ func TestDescribe(t *testing.T) {
 // Each way in which a driver does not start is named, with what to do.
 func TestOpenFails(t *testing.T) {
 	dir := filepath.Dir(fakegpu.Load(t, ""))
-	before := cuda.Library
-	t.Cleanup(func() { cuda.Library = before })
 	for i, c := range []struct{ modes, want string }{
 		{"cuInit:100", "CUDA_ERROR_NO_DEVICE, 100); the driver sees no GPU: start the container with --gpus all"},
 		{"devices:0", "the driver sees no GPU"},
@@ -89,7 +88,7 @@ func TestOpenFails(t *testing.T) {
 	} {
 		fakegpu.Set(c.modes)
 		// Another name for the same library, which Open has not opened yet.
-		cuda.Library = dir + strings.Repeat("/.", i+1) + "/" + fakegpu.CUDA
+		cuda.SetLibrary(t, dir+strings.Repeat("/.", i+1)+"/"+fakegpu.CUDA)
 		_, err := cuda.Open()
 		if !errors.Is(err, cuda.ErrNoDriver) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.modes, err, c.want)
@@ -97,7 +96,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// Bytes go to the GPU and back, in the order of a stream, and between streams by an event.
+// Bytes go to the GPU and back, in the order of a stream, and between streams after an event.
 func TestCopies(t *testing.T) {
 	d := open(t, "")
 	s, s2 := must[*cuda.Stream](t)(d.NewStream()), must[*cuda.Stream](t)(d.NewStream())
@@ -109,7 +108,7 @@ func TestCopies(t *testing.T) {
 	}
 	ok(t, e.Sync(), // nothing was recorded yet
 		s.ToDevice(a, from.Bytes()), s.Set8(a+100, 7, 10), s.Set32(a+200, 0x04030201, 2), e.Record(s.Handle()),
-		s2.Wait(e), s2.ToHost(to.Bytes(), a), e.Record(s2.Handle()), e.Sync())
+		e.Sync(), s2.ToHost(to.Bytes(), a), e.Record(s2.Handle()), e.Sync())
 	want := bytes.Clone(from.Bytes())
 	copy(want[100:], bytes.Repeat([]byte{7}, 10))
 	copy(want[200:], []byte{1, 2, 3, 4, 1, 2, 3, 4})
@@ -188,7 +187,7 @@ func TestPool(t *testing.T) {
 	for round := range 20 {
 		b := must[*cuda.Block](t)(pool.Take(writer.Handle()))
 		ok(t, writer.Set8(b.Address(), byte(round), 1000), writer.Sync(), reader.ToHost(got.Bytes(), b.Address()))
-		b.ReleaseAfter(reader.Handle()) // its copy has not been waited for
+		foreign.Release(b, reader.Handle()) // its copy has not been waited for
 		next := must[*cuda.Block](t)(pool.Take(writer.Handle()))
 		if next.Address() != b.Address() {
 			t.Fatalf("a second block, %#x beside %#x", next.Address(), b.Address())
@@ -210,7 +209,7 @@ func TestPool(t *testing.T) {
 		t.Error("a closed pool lends")
 	}
 	ok(t, got.Free(), writer.Close(), reader.Close(), d.Close())
-	a.ReleaseAfter(2) // the thread's own default stream
+	foreign.Release(a, 2) // the thread's own default stream
 	b.Release()
 }
 
@@ -231,7 +230,7 @@ func TestPoolConcurrently(t *testing.T) {
 				if i%2 == 0 {
 					b.Release()
 				} else {
-					b.ReleaseAfter(s.Handle())
+					foreign.Release(b, s.Handle())
 				}
 			}
 		})
@@ -254,13 +253,13 @@ func TestPoolFails(t *testing.T) {
 		}
 	}
 	fakegpu.Set("cuEventRecord:400") // the consumer's stream has ended
-	b.ReleaseAfter(s.Handle())
+	foreign.Release(b, s.Handle())
 	if fakegpu.Count("cuCtxSynchronize") != 1 {
 		t.Error("nothing waited for the work of a stream in which no event could be recorded")
 	}
 	fakegpu.Set("")
 	b = must[*cuda.Block](t)(pool.Take(s.Handle()))
-	b.ReleaseAfter(s.Handle())
+	foreign.Release(b, s.Handle())
 	fakegpu.Set("cuStreamWaitEvent:999")
 	if _, err := pool.Take(s.Handle()); !errors.Is(err, cuda.ErrLost) {
 		t.Errorf("the wait for a block's last work fails: %v", err)

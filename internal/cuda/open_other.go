@@ -9,7 +9,7 @@ type Driver struct{}
 
 // Open fails: this build cannot load the driver.
 func Open() (*Driver, error) {
-	return nil, fmt.Errorf("%w: this build of dsconv has no GPU support; build it for Linux with cgo", ErrNoDriver)
+	return nil, fmt.Errorf("%w: this build of dsconv has no GPU support; build it for Linux with cgo", errNoDriver)
 }
 
 // Version is the newest CUDA that the driver supports.
@@ -19,4 +19,4 @@ func (*Driver) Version() (major, minor int) { return 0, 0 }
 func (*Driver) Devices() int { return 0 }
 
 // Describe describes a GPU.
-func (*Driver) Describe(int) (Properties, error) { return Properties{}, ErrNoDriver }
+func (*Driver) Describe(int) (Properties, error) { return Properties{}, errNoDriver }

@@ -62,7 +62,7 @@ func (p *Pool) Close() {
 	}
 }
 
-// Block is memory of a Pool. Release it once, by one of its methods or by C code.
+// Block is memory of a Pool. Release it once, by its method or by C code.
 type Block struct{ c *C.dsconv_cuda_block }
 
 // Address is where the memory is.
@@ -70,11 +70,6 @@ func (b *Block) Address() Address { return Address(b.c.address) }
 
 // Release gives the block back. Nothing may use it any more.
 func (b *Block) Release() { C.dsconv_cuda_block_release(b.c) }
-
-// ReleaseAfter gives the block back for use after all work that stream, a CUstream, has by now. It does not wait.
-func (b *Block) ReleaseAfter(stream uintptr) {
-	C.dsconv_cuda_block_release_after(b.c, C.uintptr_t(stream))
-}
 
 // C is the block's dsconv_cuda_block (driver.h). It is freed at some time after it was released.
 func (b *Block) C() unsafe.Pointer { return unsafe.Pointer(b.c) }

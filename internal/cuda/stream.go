@@ -30,11 +30,6 @@ func (s *Stream) Sync() error {
 	return s.device.driver.check(C.dsconv_cuda_stream_sync(s.device.c, s.c), "wait for a stream")
 }
 
-// Wait lets later work of the stream begin after what e recorded.
-func (s *Stream) Wait(e *Event) error {
-	return s.device.driver.check(C.dsconv_cuda_stream_wait(s.device.c, s.c, e.c), "let a stream wait for an event")
-}
-
 // Close frees the stream once its work is done. It does not wait.
 func (s *Stream) Close() error {
 	return s.device.driver.check(C.dsconv_cuda_stream_free(s.device.c, s.c), "free a stream")

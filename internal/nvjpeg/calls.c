@@ -45,21 +45,9 @@ int dsconv_nvjpeg_image_free(dsconv_nvjpeg_image *i) { WITHIN(i->handle->device,
 
 static int parse(dsconv_nvjpeg_image *i, dsconv_nvjpeg_header *header) {
   const dsconv_nvjpeg *api = i->handle->api;
-  nvjpegJpegEncoding_t encoding = 0;
-  nvjpegChromaSubsampling_t subsampling = 0;
   int status = api->nvjpegJpegStreamParseHeader(i->handle->c, i->data, i->length, i->stream);
   if (status == 0)
     status = api->nvjpegJpegStreamGetFrameDimensions(i->stream, &header->width, &header->height);
-  if (status == 0)
-    status = api->nvjpegJpegStreamGetComponentsNum(i->stream, &header->components);
-  if (status == 0)
-    status = api->nvjpegJpegStreamGetSamplePrecision(i->stream, &header->precision);
-  if (status == 0)
-    status = api->nvjpegJpegStreamGetJpegEncoding(i->stream, &encoding);
-  if (status == 0)
-    status = api->nvjpegJpegStreamGetChromaSubsampling(i->stream, &subsampling);
-  header->encoding = encoding;
-  header->subsampling = subsampling;
   return status;
 }
 

@@ -36,8 +36,7 @@ typedef struct {
 } dsconv_nvjpeg_image;
 
 typedef struct {
-  unsigned int width, height, components, precision;
-  int encoding, subsampling;
+  unsigned int width, height;
 } dsconv_nvjpeg_header;
 
 typedef struct {

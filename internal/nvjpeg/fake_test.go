@@ -121,7 +121,7 @@ func newImage(t *testing.T, h *nvjpeg.Handle, r region) *nvjpeg.Image {
 	i := must[*nvjpeg.Image](t)(h.NewImage())
 	t.Cleanup(func() { ok(t, i.Close()) })
 	header := must[nvjpeg.Header](t)(i.Parse(blocks(t, r.seed, 33, 25)))
-	want := nvjpeg.Header{W: 33, H: 25, Components: 1, Precision: 8, Encoding: nvjpeg.Baseline, Subsampling: nvjpeg.CSSGray}
+	want := nvjpeg.Header{W: 33, H: 25}
 	if header != want {
 		t.Errorf("header %+v", header)
 	}

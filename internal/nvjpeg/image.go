@@ -39,10 +39,7 @@ func (i *Image) Parse(jpeg []byte) (Header, error) {
 	i.pinned.Pin(unsafe.SliceData(jpeg))
 	var h C.dsconv_nvjpeg_header
 	code := C.dsconv_nvjpeg_image_parse(i.c, (*C.uchar)(unsafe.SliceData(jpeg)), C.size_t(len(jpeg)), &h)
-	return Header{
-		W: int(h.width), H: int(h.height), Components: int(h.components), Precision: int(h.precision),
-		Encoding: Encoding(h.encoding), Subsampling: Subsampling(h.subsampling),
-	}, i.handle.check(code, "read the header of a JPEG")
+	return Header{W: int(h.width), H: int(h.height)}, i.handle.check(code, "read the header of a JPEG")
 }
 
 // Set says what is decoded, and how. Pixels are never turned by the JPEG's EXIF orientation.

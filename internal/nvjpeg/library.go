@@ -28,11 +28,11 @@ type Library struct {
 	version [3]C.int
 }
 
-// Open loads the first library of s that can be used. Its error is ErrNotFound with the reason and what to do.
+// Open loads the first library of s that can be used. Its error is errNotFound with the reason and what to do.
 func Open(s Search) (*Library, error) {
 	l, err := open(s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
+		return nil, fmt.Errorf("%w: %w", errNotFound, err)
 	}
 	return l, nil
 }

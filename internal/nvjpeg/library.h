@@ -18,7 +18,6 @@ typedef int nvjpegStatus_t;
 typedef int nvjpegBackend_t;
 typedef int nvjpegOutputFormat_t;
 typedef int nvjpegChromaSubsampling_t;
-typedef int nvjpegJpegEncoding_t;
 typedef int nvjpegExifOrientation_t;
 typedef int nvjpegScaleFactor_t;
 typedef int libraryPropertyType;
@@ -57,11 +56,7 @@ enum {
   F(nvjpegJpegStreamDestroy, (nvjpegJpegStream_t))                                                           \
   F(nvjpegJpegStreamParse, (nvjpegHandle_t, const unsigned char *, size_t, int, int, nvjpegJpegStream_t))    \
   F(nvjpegJpegStreamParseHeader, (nvjpegHandle_t, const unsigned char *, size_t, nvjpegJpegStream_t))        \
-  F(nvjpegJpegStreamGetJpegEncoding, (nvjpegJpegStream_t, nvjpegJpegEncoding_t *))                           \
   F(nvjpegJpegStreamGetFrameDimensions, (nvjpegJpegStream_t, unsigned int *, unsigned int *))                \
-  F(nvjpegJpegStreamGetComponentsNum, (nvjpegJpegStream_t, unsigned int *))                                  \
-  F(nvjpegJpegStreamGetSamplePrecision, (nvjpegJpegStream_t, unsigned int *))                                \
-  F(nvjpegJpegStreamGetChromaSubsampling, (nvjpegJpegStream_t, nvjpegChromaSubsampling_t *))                 \
   F(nvjpegDecodeParamsCreate, (nvjpegHandle_t, nvjpegDecodeParams_t *))                                      \
   F(nvjpegDecodeParamsDestroy, (nvjpegDecodeParams_t))                                                       \
   F(nvjpegDecodeParamsSetOutputFormat, (nvjpegDecodeParams_t, nvjpegOutputFormat_t))                         \

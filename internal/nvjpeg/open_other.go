@@ -9,7 +9,7 @@ type Library struct{}
 
 // Open fails: this build cannot load nvJPEG.
 func Open(Search) (*Library, error) {
-	return nil, fmt.Errorf("%w: this build of dsconv has no GPU support; build it for Linux with cgo", ErrNotFound)
+	return nil, fmt.Errorf("%w: this build of dsconv has no GPU support; build it for Linux with cgo", errNotFound)
 }
 
 // HasVideo reports whether Video can be loaded.

@@ -23,7 +23,7 @@ DSCONV_NVJPEG_FUNCTIONS(F)
 // What library.h declares for builds without nvjpeg.h.
 #define INT(type) _Static_assert(sizeof(type) == sizeof(int), #type)
 INT(nvjpegStatus_t); INT(nvjpegBackend_t); INT(nvjpegOutputFormat_t); INT(nvjpegChromaSubsampling_t);
-INT(nvjpegJpegEncoding_t); INT(nvjpegExifOrientation_t); INT(nvjpegScaleFactor_t); INT(libraryPropertyType);
+INT(nvjpegExifOrientation_t); INT(nvjpegScaleFactor_t); INT(libraryPropertyType);
 _Static_assert(_Generic((cudaStream_t)0, CUstream: 1), "cudaStream_t");
 _Static_assert(sizeof(dsconv_nvjpeg_output) == sizeof(nvjpegImage_t), "size");
 _Static_assert(offsetof(dsconv_nvjpeg_output, channel) == offsetof(nvjpegImage_t, channel), "channel");
@@ -56,12 +56,6 @@ SAME(DSCONV_NVJPEG_PATCH, PATCH_LEVEL);
 		"GRAY": CSSGray, "410V": CSS410V, "UNKNOWN": CSSUnknown,
 	} {
 		same("CSS_"+name, int(s))
-	}
-	for name, e := range map[string]Encoding{
-		"BASELINE_DCT": Baseline, "EXTENDED_SEQUENTIAL_DCT_HUFFMAN": Extended, "PROGRESSIVE_DCT_HUFFMAN": Progressive,
-		"LOSSLESS_HUFFMAN": Lossless,
-	} {
-		same("ENCODING_"+name, int(e))
 	}
 	cudatest.Compile(t, "nvjpeg.h", c.String(), ".", "../cuda")
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrNotFound is in the chain of Open's error if there is no nvJPEG that can be used.
-var ErrNotFound = errors.New("no nvJPEG can be used")
+// errNotFound is in the chain of Open's error if there is no nvJPEG that can be used.
+var errNotFound = errors.New("no nvJPEG can be used")
 
 // Status is a result of nvJPEG other than success. It is the error of a call, wrapped with what the call was for.
 type Status int

@@ -63,24 +63,9 @@ const (
 	CSSUnknown Subsampling = -1
 )
 
-// Encoding is the process of a JPEG: the second byte of its SOF marker, 0 for one that nvJPEG does not know.
-type Encoding int
-
-// The encodings.
-const (
-	Baseline    Encoding = 0xc0
-	Extended    Encoding = 0xc1
-	Progressive Encoding = 0xc2
-	Lossless    Encoding = 0xc3
-)
-
 // Header is what the header of a JPEG says.
 type Header struct {
-	W, H        int
-	Components  int
-	Precision   int // bits of a sample
-	Encoding    Encoding
-	Subsampling Subsampling
+	W, H int // in pixels
 }
 
 // Request says what is decoded of an image, and how.

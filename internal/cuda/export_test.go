@@ -1,0 +1,13 @@
+package cuda
+
+import "testing"
+
+// ErrNoDriver is for tests from outside.
+var ErrNoDriver = errNoDriver
+
+// SetLibrary makes Open load another library until the test has ended.
+func SetLibrary(t *testing.T, file string) {
+	before := library
+	library = file
+	t.Cleanup(func() { library = before })
+}

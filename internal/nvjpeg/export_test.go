@@ -1,0 +1,4 @@
+package nvjpeg
+
+// ErrNotFound is for tests from outside.
+var ErrNotFound = errNotFound
