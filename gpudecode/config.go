@@ -29,9 +29,11 @@ type Info struct {
 	Library string `json:"library"` // path of nvJPEG
 	NVJPEG  string `json:"nvjpeg"`  // version of nvJPEG, such as "13.3.2"
 	// Engines is how many JPEG engines the GPU has, Cores how many images each of them decodes at once; 0 is none.
-	Engines int   `json:"engines"`
-	Cores   int   `json:"cores"`
-	Memory  int64 `json:"memory"` // bytes of the GPU's memory
+	Engines int `json:"engines"`
+	Cores   int `json:"cores"`
+	// NoEngine is why none is used.
+	NoEngine string `json:"no_engine,omitempty"`
+	Memory   int64  `json:"memory"` // bytes of the GPU's memory
 }
 
 // Config is what all batches of a Decoder have in common.

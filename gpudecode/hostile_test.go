@@ -160,6 +160,26 @@ func TestEngineIsWaitedFor(t *testing.T) {
 	}
 }
 
+// TestNoEngine: without an engine, or one whose cores are unknown, the GPU's cores decode, and Info says why.
+func TestNoEngine(t *testing.T) {
+	for modes, why := range map[string]string{
+		"engines:0": "ARCH_MISMATCH", "nvjpegGetHardwareDecoderInfo:7": "ARCH_MISMATCH", "cores:0": "0 engines", "nvjpegCreateEx:9@2": "IMPLEMENTATION_NOT_SUPPORTED",
+	} {
+		t.Run(modes, func(t *testing.T) {
+			f := newFixture(t, modes, 10, nil)
+			if info := f.gpu.Info(); info.Engines != 0 || !strings.Contains(info.NoEngine, why) {
+				t.Errorf("%+v", info)
+			}
+			if c := f.decode(); c.CUDA != 10 {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+	if why := openFake(t, "").Info().NoEngine; why != "" {
+		t.Errorf("with an engine: %s", why)
+	}
+}
+
 // TestTwoDecodersShareTheEngine: their calls do not overlap either.
 func TestTwoDecodersShareTheEngine(t *testing.T) {
 	f := newFixture(t, "slow", 12, nil)

@@ -3,12 +3,13 @@
 package gpudecode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/gpudecode/kernels"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
 	"github.com/dsconv/dsconv/internal/cuda"
 	"github.com/dsconv/dsconv/internal/nvjpeg"
 )
@@ -89,16 +90,27 @@ func (g *GPU) openEngine() error {
 	var err error
 	g.hardware, err = g.library.Create(g.device, nvjpeg.Hardware, nvjpeg.Interpolate)
 	if err != nil {
+		g.info.NoEngine = noEngine(err)
 		return statusOnly(err)
 	}
 	if g.info.Engines, g.info.Cores, err = g.hardware.Hardware(); statusOnly(err) != nil {
 		return err
 	}
 	if err != nil || g.info.Engines*g.info.Cores == 0 {
-		g.info.Engines, g.info.Cores = 0, 0
+		g.info.Engines, g.info.Cores, g.info.NoEngine = 0, 0, noEngine(cmp.Or(err, errNoEngine))
 		err, g.hardware = g.hardware.Close(), nil
 	}
 	return err
+}
+
+var errNoEngine = errors.New("nvJPEG counts 0 engines")
+
+// noEngine is Info.NoEngine.
+func noEngine(err error) string {
+	if nvjpeg.HasVideo() {
+		return err.Error()
+	}
+	return fmt.Sprintf("%v; the driver's %s cannot be loaded, without which nvJPEG finds no engine: %s", err, nvjpeg.Video, nvjpeg.VideoAdvice)
 }
 
 // Info describes the GPU.

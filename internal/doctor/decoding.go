@@ -18,6 +18,7 @@ type nvidia struct {
 	cards    []cuda.Properties
 	cuda     string // the newest version that the driver supports
 	noDriver error
+	noVideo  bool // nvjpeg.Video is missing
 	silent   bool // something did not answer
 	// nvjpeg is the library's file. It is opened only if there is a driver; version is "" if it was not.
 	nvjpeg, version string
@@ -45,7 +46,7 @@ func openNVIDIA(search nvjpeg.Search) (n nvidia) {
 		n.noLibrary = err
 		return n
 	}
-	n.nvjpeg, n.version = library.Path(), library.Version()
+	n.nvjpeg, n.version, n.noVideo = library.Path(), library.Version(), !nvjpeg.HasVideo()
 	return n
 }
 
@@ -63,8 +64,11 @@ func (n nvidia) decoding(present bool) Line {
 	}
 	for _, card := range n.cards {
 		if 10*card.Major+card.Minor >= oldestGPU {
-			return ok(name, "ready: %s, compute capability %d.%d; CUDA %s; nvJPEG %s", card.Name, card.Major, card.Minor, n.cuda, n.version).
-				advise("dsconv pack --decoder gpu, or Loader(decoder=\"gpu\") in Python")
+			line := ok(name, "ready: %s, compute capability %d.%d; CUDA %s; nvJPEG %s", card.Name, card.Major, card.Minor, n.cuda, n.version)
+			if n.noVideo {
+				return line.advise("the driver's %s cannot be loaded, without which the JPEG engine of an A100, H100 or newer one is not used: %s", nvjpeg.Video, nvjpeg.VideoAdvice)
+			}
+			return line.advise("dsconv pack --decoder gpu, or Loader(decoder=\"gpu\") in Python")
 		}
 	}
 	return ok(name, off, fmt.Sprintf("no GPU has compute capability %d.%d or more", oldestGPU/10, oldestGPU%10))

@@ -305,6 +305,7 @@ func TestGPUDecoding(t *testing.T) {
 		{smi, nvidia{cards: ready.cards, noLibrary: errors.New("pip install it")}, []string{"off: no usable nvJPEG", "pip install it"}},
 		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}}, version: "12.4.0"}, []string{"off: no GPU has compute capability 7.5"}},
 		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}, h200}, version: "12.4.0"}, []string{"ready: NVIDIA H200"}},
+		{smi, nvidia{cards: []cuda.Properties{h200}, noVideo: true}, []string{"ready: NVIDIA H200", "libnvcuvid.so.1", "compute,utility,video"}},
 	} {
 		check(t, lines(c.programs, c.n), "GPU decoding", OK, c.want...)
 	}

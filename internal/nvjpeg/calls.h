@@ -12,6 +12,9 @@ dsconv_nvjpeg *dsconv_nvjpeg_open(const char *path, int *version, char *why, siz
 // dsconv_nvjpeg_path stores the file that the library was loaded from.
 void dsconv_nvjpeg_path(const dsconv_nvjpeg *api, char *path, size_t size);
 
+// dsconv_nvjpeg_has reports whether a library can be loaded.
+int dsconv_nvjpeg_has(const char *library);
+
 typedef struct {
   const dsconv_nvjpeg *api;
   const dsconv_cuda_device *device;

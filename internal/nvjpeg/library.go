@@ -118,6 +118,13 @@ func (l *Library) Version() string {
 	return fmt.Sprintf("%d.%d.%d", l.version[0], l.version[1], l.version[2])
 }
 
+// HasVideo reports whether Video can be loaded.
+func HasVideo() bool {
+	name := C.CString(Video)
+	defer C.free(unsafe.Pointer(name))
+	return C.dsconv_nvjpeg_has(name) != 0
+}
+
 // Handle is the library's state on a GPU, for one backend.
 type Handle struct {
 	library *Library

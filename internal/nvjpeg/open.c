@@ -77,6 +77,8 @@ dsconv_nvjpeg *dsconv_nvjpeg_open(const char *path, int *version, char *why, siz
   return &o->api;
 }
 
+int dsconv_nvjpeg_has(const char *library) { return dlopen(library, RTLD_NOW | RTLD_LOCAL) != NULL; }
+
 void dsconv_nvjpeg_path(const dsconv_nvjpeg *api, char *path, size_t size) {
   Dl_info info;
   int found = dladdr(*(void *const *)&api->nvjpegGetProperty, &info);

@@ -12,6 +12,9 @@ func Open(Search) (*Library, error) {
 	return nil, fmt.Errorf("%w: this build of dsconv has no GPU support; build it for Linux with cgo", errNotFound)
 }
 
+// HasVideo reports whether Video can be loaded.
+func HasVideo() bool { return false }
+
 // Path is the file that the library was loaded from.
 func (*Library) Path() string { return "" }
 

@@ -1,5 +1,11 @@
 package nvjpeg
 
+// Video is the library of the driver by which nvJPEG reaches JPEG engines. Without it a GPU seems to have none.
+const Video = "libnvcuvid.so.1"
+
+// VideoAdvice is what provides Video.
+const VideoAdvice = "a container gets it by NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
+
 // Backend is an implementation of the decoder.
 type Backend int
 
