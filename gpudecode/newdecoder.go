@@ -56,6 +56,9 @@ func (d *Decoder) open() (err error) {
 	if d.stream, err = device.NewStream(); err != nil {
 		return err
 	}
+	if d.results, err = device.NewStream(); err != nil {
+		return err
+	}
 	if d.pool, err = device.NewPool(d.config.Bytes); err != nil {
 		return err
 	}
@@ -167,10 +170,12 @@ func (d *Decoder) free() {
 	if d.pool != nil {
 		d.pool.Close()
 	}
-	if d.stream != nil {
-		_ = d.stream.Close()
-		d.stream = nil
+	for _, s := range []*cuda.Stream{d.stream, d.results} {
+		if s != nil {
+			_ = s.Close()
+		}
 	}
+	d.stream = nil
 	if d.gpu != nil {
 		d.gpu.unuse()
 	}
