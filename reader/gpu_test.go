@@ -153,9 +153,9 @@ func (d *onCPU) store(m *gpudecode.Image, dst []byte) error {
 func gpuLoader(t testing.TB, ds formats.Dataset, c Config, d *onCPU) *Loader {
 	t.Helper()
 	c.Decoder = DecodeOnGPU
-	c.openDecoder = func(o gpudecode.Options, config gpudecode.Config) (imageDecoder, gpudecode.Info, error) {
+	c.openDecoder = func(o gpudecode.Options, config gpudecode.Config, _ int) ([]imageDecoder, gpudecode.Info, error) {
 		d.config, d.options, d.decoder = config, o, codec.NewDecoder()
-		return d, gpudecode.Info{Card: "a test's"}, nil
+		return []imageDecoder{d}, gpudecode.Info{Card: "a test's"}, nil
 	}
 	return makeLoader(t, ds, c)
 }
@@ -666,20 +666,21 @@ func TestTwoBatchesAreOnTheGPU(t *testing.T) {
 	want := collect(t, makeLoader(t, ds, c), 0)
 	var begun atomic.Int64
 	both := make(chan struct{})
-	var decoders []*onCPU
+	var decoders []imageDecoder
 	c.Decoder = DecodeOnGPU
-	c.openDecoder = func(_ gpudecode.Options, config gpudecode.Config) (imageDecoder, gpudecode.Info, error) {
-		d := &onCPU{config: config, decoder: codec.NewDecoder(), wait: func(ctx context.Context) {
-			if begun.Add(1) == 2 {
-				close(both)
-			}
-			select {
-			case <-both:
-			case <-ctx.Done():
-			}
-		}}
-		decoders = append(decoders, d)
-		return d, gpudecode.Info{Engines: 1, Cores: 1}, nil
+	c.openDecoder = func(_ gpudecode.Options, config gpudecode.Config, n int) ([]imageDecoder, gpudecode.Info, error) {
+		for range n {
+			decoders = append(decoders, &onCPU{config: config, decoder: codec.NewDecoder(), wait: func(ctx context.Context) {
+				if begun.Add(1) == 2 {
+					close(both)
+				}
+				select {
+				case <-both:
+				case <-ctx.Done():
+				}
+			}})
+		}
+		return decoders, gpudecode.Info{Engines: 1, Cores: 1}, nil
 	}
 	l := makeLoader(t, ds, c)
 	k := 0
@@ -695,7 +696,7 @@ func TestTwoBatchesAreOnTheGPU(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if k != 6 || len(decoders) != 2 || !decoders[0].closed || !decoders[1].closed {
+	if k != 6 || len(decoders) != 2 || !decoders[0].(*onCPU).closed || !decoders[1].(*onCPU).closed {
 		t.Errorf("%d batches by %d decoders, or one is open", k, len(decoders))
 	}
 }
