@@ -49,6 +49,7 @@ func (d *Decoder) open() (err error) {
 	for _, w := range []*workspace{&d.pixels, &d.table, &d.lists, &d.jobsMemory} {
 		w.device = device
 	}
+	d.pixels.most = d.config.Pixels
 	d.table.staged, d.lists.staged, d.jobsMemory.staged = true, true, true
 	if d.batch, err = kernels.NewBatch(d.config.Spec); err != nil {
 		return err
