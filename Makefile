@@ -82,7 +82,7 @@ $(NVRTC)/.done-$(NVRTC_VERSION): | test-deps
 	touch $@
 
 .PHONY: cubins
-cubins: $(NVRTC)/.done-$(NVRTC_VERSION) ## compile gpudecode/kernels for every GPU, after a change there; needs no GPU
+cubins: $(NVRTC)/.done-$(NVRTC_VERSION) ## compile gpudecode/internal/kernels for every GPU, after a change there; needs no GPU
 	$(NVRTC)/bin/python scripts/cubins
 
 .PHONY: demo

@@ -5,7 +5,7 @@ package gpudecode
 import (
 	"encoding/binary"
 
-	"github.com/dsconv/dsconv/gpudecode/kernels"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
 	"github.com/dsconv/dsconv/internal/cuda"
 )
 

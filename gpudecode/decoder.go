@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsconv/dsconv/gpudecode/kernels"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
 	"github.com/dsconv/dsconv/internal/cuda"
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"

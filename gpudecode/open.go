@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/gpudecode/kernels"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
 	"github.com/dsconv/dsconv/internal/cuda"
 	"github.com/dsconv/dsconv/internal/nvjpeg"
 )

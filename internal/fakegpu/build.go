@@ -66,7 +66,7 @@ func Build(t testing.TB) string {
 func hashSources(flags []string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, flags, os.Getenv("CC"))
-	for _, folder := range []string{libraries.Sources(), filepath.Join(libraries.Sources(), "../../gpudecode/kernels")} {
+	for _, folder := range []string{libraries.Sources(), filepath.Join(libraries.Sources(), "../../gpudecode/internal/kernels")} {
 		err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !slices.Contains([]string{".c", ".h", ".go"}, filepath.Ext(path)) {
 				return err

@@ -13,7 +13,7 @@
 //   - nvJPEG takes three components for YCbCr whatever an Adobe marker says, and turns some truncated JPEGs into grey
 //     without an error.
 //
-// What is against the rules is counted, see [Violations]. What was not freed is counted, see [Live]. A process of its own,
+// What is against the rules is counted, which [Load] reports. What was not freed is counted, see [Live]. A process of its own,
 // see [Environment], ends with the first violation, or reports them in a file.
 //
 // The command go run ./internal/fakegpu/build DIR compiles the libraries for tests that are not Go's. They are found by

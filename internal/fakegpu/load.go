@@ -60,10 +60,10 @@ func Load(t testing.TB, modes string) string {
 		open(t, filepath.Join(dir, NVJPEG))
 	}
 	loaded.Unlock()
-	Violations()
+	violations()
 	Set(modes)
 	t.Cleanup(func() {
-		if text, n := Violations(); n > 0 {
+		if text, n := violations(); n > 0 {
 			t.Errorf("%d violations of CUDA's or nvJPEG's rules:\n%s", n, text)
 		}
 		if text, n := Live(); n > 0 {
@@ -91,8 +91,8 @@ func report(function string) (string, int) {
 	return C.GoString(text), int(n)
 }
 
-// Violations returns what was against the rules since the last call, a line each, and how often something was.
-func Violations() (string, int) { return report("fake_violations") }
+// violations returns what was against the rules since the last call, a line each, and how often something was.
+func violations() (string, int) { return report("fake_violations") }
 
 // Live returns what was created and not freed or destroyed, and how much of it there is.
 func Live() (string, int) { return report("fake_live") }

@@ -13,9 +13,6 @@ func Load(t testing.TB, _ string) string {
 // Set does nothing.
 func Set(string) {}
 
-// Violations returns nothing.
-func Violations() (string, int) { return "", 0 }
-
 // Live returns nothing.
 func Live() (string, int) { return "", 0 }
 

@@ -21,7 +21,7 @@ const root = "../.."
 // notPublic are folders whose packages are not for users, or only for their tests.
 var notPublic = map[string]bool{
 	"internal": true, "cmd": true, "python": true, "examples": true, "scripts": true, "testdata": true, "build": true, "bin": true,
-	"formattest": true, "kernels": true, ".git": true,
+	"formattest": true, ".git": true,
 }
 
 // Each exported function and method of the public packages is called with nonsense by TestNonsenseIsRefused, or in the list

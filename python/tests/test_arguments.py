@@ -157,6 +157,9 @@ def test_a_missing_gpu_is_an_immediate_error(packed: Path, monkeypatch: pytest.M
             with pytest.raises(ValueError, match=re.escape(f"PyTorch finds no GPU here: {reason}")) as raised:
                 dsconv.Loader(packed, 4, CROP, device=device)
             assert str(raised.value).endswith("; device=None leaves batches on the CPU")
+        with pytest.raises(ValueError, match=re.escape(f"PyTorch finds no GPU here: {reason}")) as raised:
+            dsconv.Loader(packed, 4, CROP, decoder="gpu")
+        assert str(raised.value).endswith('; decoder="cpu" decodes without one')
 
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     monkeypatch.setattr(torch.version, "cuda", "13.0")

@@ -202,13 +202,16 @@ def test_random_pipelines(packed: Path) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"normalize": "gpu"}, "normalize='gpu': choose device"),
-    ({"normalize": True}, "normalize=True: choose device"),
+    ({"normalize": "gpu"}, "normalize='gpu': choose \"device\" or None"),
+    ({"normalize": True}, 'normalize=True: choose "device" or None'),
     (
         {"normalize": "device", "transforms": [T.CenterCrop(32), np.array]},
         r'normalize="device": transforms that run in Python \(array\) need images on the CPU',
     ),
     ({"normalize": "device", "collate_fn": list}, 'normalize="device": collate_fn gets single images on the CPU'),
+    ({"normalize": "device", "dtype": "uint16"}, "normalize=\"device\": dtype='uint16' keeps 16 bits"),
+    ({"normalize": "device", "dtype": torch.uint16}, 'normalize="device": dtype=torch.uint16 keeps 16 bits'),
+    ({"normalize": "device", "color": "keep"}, "normalize=\"device\": color='keep' keeps 16 bits"),
     ({"decoder": "nvjpeg"}, "decoder='nvjpeg': choose cpu or gpu"),
     ({"nvjpeg": "libnvjpeg.so"}, 'nvjpeg: the library decodes on a GPU: give decoder="gpu" too'),
 ]

@@ -32,7 +32,6 @@ import "unsafe"
 type Tensor struct {
 	Data           uint64
 	DeviceType     int
-	Device         int
 	Code, Bits     int
 	Shape, Strides []int64
 }
@@ -47,7 +46,7 @@ func Describe(tensor uintptr) Tensor {
 		return list
 	}
 	return Tensor{
-		Data: uint64(uintptr(t.data)) + uint64(t.byte_offset), DeviceType: int(t.device.device_type), Device: int(t.device.device_id),
+		Data: uint64(uintptr(t.data)) + uint64(t.byte_offset), DeviceType: int(t.device.device_type),
 		Code: int(t.dtype.code), Bits: int(t.dtype.bits), Shape: numbers(t.shape), Strides: numbers(t.strides),
 	}
 }

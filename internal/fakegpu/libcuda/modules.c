@@ -1,4 +1,4 @@
-// Modules and launches. A kernel is run by its emulation in C, which gpudecode/kernels has.
+// Modules and launches. A kernel is run by its emulation in C, which gpudecode/internal/kernels has.
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 // The emulation reaches the GPU's memory by this.
 void *fake_pointer(uint64_t at);
 #define DSCONV_POINTER(type, address) ((type *)fake_pointer(address))
-#include "../../../gpudecode/kernels/internal/emulate/emulate.c"
+#include "../../../gpudecode/internal/kernels/internal/emulate/emulate.c"
 
 enum { CUDA_MACHINE = 190, ARGUMENTS = 8 };
 

@@ -101,22 +101,27 @@ def pixel_limit(max_pixels: Any) -> int:
     return 0 if max_pixels is None else whole("max_pixels", max_pixels, 1, LARGEST_INT64)
 
 
-def on_device(normalize: Any, decoder: str, nvjpeg: Any, collate_fn: Any, plan: Plan) -> bool:
+def on_device(normalize: Any, decoder: str, nvjpeg: Any, collate_fn: Any, plan: Plan, **kept: Any) -> bool:
     """Reports whether images become what the transforms say on the device, and raises an error for arguments that
-    exclude that, or decoding on a GPU."""
-    if normalize is not None:
-        choice("normalize", normalize, ("device",))
+    exclude that, or decoding on a GPU. kept: dtype, color."""
+    if normalize is not None and not (isinstance(normalize, str) and normalize == "device"):
+        raise ArgumentError(f'normalize={shown(normalize)}: choose "device" or None')
     if nvjpeg is not None and decoder != "gpu":
         raise ArgumentError('nvjpeg: the library decodes on a GPU: give decoder="gpu" too')
     asked = 'normalize="device"' if normalize is not None else f'decoder="{decoder}"'
     if normalize is None and decoder == "cpu":
         return False
     if importlib.util.find_spec("torch") is None:
-        raise ArgumentError(f"{asked}: PyTorch is needed for it, and is not installed")
+        raise ArgumentError(f"{asked}: PyTorch is not installed, which pip install torch provides")
     if plan.rest is not None:
         raise ArgumentError(f"{asked}: transforms that run in Python ({', '.join(plan.named)}) need images on the CPU")
     if collate_fn is not None:
         raise ArgumentError(f"{asked}: collate_fn gets single images on the CPU: leave out one of them")
+    for name, value in kept.items():
+        if str(value).rpartition(".")[2] in ("uint16", "keep"):
+            raise ArgumentError(
+                f"{asked}: {name}={shown(value)} keeps 16 bits, and only the CPU does: leave out one of them"
+            )
     return normalize is not None
 
 

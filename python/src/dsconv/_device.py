@@ -17,8 +17,11 @@ from ._side_stream import side_stream
 from ._tensors import torch_or_none
 
 
-def check_device(device: Any) -> Any:
+def check_device(device: Any, instead: str = "device=None leaves batches on the CPU") -> Any:
     """The torch.device of that name; None for None.
+
+    Args:
+        instead: what the error says to do where there is no such GPU.
 
     Raises:
         ValueError: there is no such device.
@@ -27,7 +30,7 @@ def check_device(device: Any) -> Any:
         return None
     torch = torch_or_none()
     if torch is None:
-        raise ArgumentError(f"device={shown(device)}: PyTorch is not installed")
+        raise ArgumentError(f"device={shown(device)}: PyTorch is not installed, which pip install torch provides")
     try:
         found = torch.device(device)
         count = torch.cuda.device_count() if found.type == "cuda" else None
@@ -37,7 +40,7 @@ def check_device(device: Any) -> Any:
         raise ArgumentError(f"device={shown(device)}: {short_message(error).splitlines()[0]}") from None
     if count is not None and count <= (found.index or 0):
         there = f"{count} of them here" if count else f"no GPU here: {_why_no_gpu(torch)}"
-        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there}; device=None leaves batches on the CPU")
+        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there}; {instead}")
     return found
 
 
@@ -66,10 +69,12 @@ def decoding_gpu(device: Any) -> Any:
     """The torch.device that decodes: the current CUDA device for None."""
     torch = torch_or_none()
     if torch is None:
-        raise ArgumentError('decoder="gpu": batches are tensors of PyTorch, which is not installed')
-    found = check_device("cuda" if device is None else device)
+        raise ArgumentError('decoder="gpu": PyTorch is not installed, which pip install torch provides')
+    found = check_device("cuda" if device is None else device, 'decoder="cpu" decodes without one')
     if found.type != "cuda":
-        raise ArgumentError(f'decoder="gpu": batches are on the GPU that decodes; device={str(found)!r} is none')
+        raise ArgumentError(
+            f'decoder="gpu": batches are on the GPU that decodes, and device={str(found)!r} is no NVIDIA GPU; leave out device'
+        )
     return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
 
 

@@ -296,7 +296,7 @@ class Loader(Generic[Batch]):
         rests = (plan.rest,) if self._views is None else self._views.rests
         warn_of_unseeded(*rests, self.collate_fn, target_transform, stacklevel=2)
         self._plan = plan
-        defers = _arguments.on_device(normalize, decoder, nvjpeg, self.collate_fn, plan)
+        defers = _arguments.on_device(normalize, decoder, nvjpeg, self.collate_fn, plan, dtype=dtype, color=color)
         images = image_format(plan, dtype, memory_format, defers)
         self._given_rank = rank is not None
         self.rank, self.world_size = rank_and_world(rank, world_size)

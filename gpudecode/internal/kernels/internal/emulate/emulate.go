@@ -21,7 +21,7 @@ import (
 	"unsafe"
 
 	// Its cubins are of kernels.h: go sees by them that this package must be compiled again.
-	_ "github.com/dsconv/dsconv/gpudecode/kernels"
+	_ "github.com/dsconv/dsconv/gpudecode/internal/kernels"
 )
 
 // The sizes of the structs that the host uploads.

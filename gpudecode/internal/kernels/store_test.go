@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/gpudecode/kernels"
-	"github.com/dsconv/dsconv/gpudecode/kernels/internal/emulate"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels/internal/emulate"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )

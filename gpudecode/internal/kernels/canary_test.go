@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsconv/dsconv/gpudecode/kernels"
-	"github.com/dsconv/dsconv/gpudecode/kernels/internal/emulate"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
+	"github.com/dsconv/dsconv/gpudecode/internal/kernels/internal/emulate"
 )
 
 // canaries are buffers that were filled, on the way to a check.
