@@ -80,7 +80,7 @@ func (r *run) openGPU() (*gpuStage, error) {
 	}
 	b, err := r.newBatcher(gpudecode.BatcherConfig{Bytes: preprocess.MaxGPUResult, Threads: r.o.Workers, Fast: r.o.Recipe.Decode == codec.Fast})
 	if err != nil {
-		return nil, fmt.Errorf("prepare decoding on the GPU: %w", err)
+		return nil, err
 	}
 	d, err := preprocess.NewGPUDecoder(r.o.Recipe, r.schema, b)
 	if err != nil {

@@ -27,7 +27,7 @@ func (g *GPU) NewDecoder(c Config) (*Decoder, error) {
 	d := &Decoder{gpu: g, config: c, jobs: make([]job, c.Batch)}
 	if err := d.open(); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("prepare decoding on %s: %w", g.info.Card, err)
+		return nil, fmt.Errorf("prepare decoding on the GPU %s: %w", g.info.Card, err)
 	}
 	return d, nil
 }

@@ -51,11 +51,18 @@ func openPlugin(config string) (compute.Backend, error) {
 	if err != nil && strings.Contains(err.Error(), noGPU) {
 		return nil, fmt.Errorf("%w: XLA plugin %s sees no GPU: it needs an NVIDIA GPU and its driver; dsconv doctor says what this machine has", ErrNoBackend, path)
 	}
+	if err != nil && strings.Contains(err.Error(), pluginFunction) {
+		return nil, fmt.Errorf("XLA plugin %s: it is another library, not a PJRT plugin", path)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
+		return nil, fmt.Errorf("XLA plugin %s cannot be loaded: %w", path, err)
 	}
 	return b, nil
 }
 
-// noGPU is in what the CUDA plugin says without a driver or a GPU.
-const noGPU = "No visible GPU devices"
+const (
+	// noGPU is in what the CUDA plugin says without a driver or a GPU.
+	noGPU = "No visible GPU devices"
+	// pluginFunction is the function that each plugin has; an error that names it says that it is missing.
+	pluginFunction = "GetPjrtApi"
+)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -33,7 +34,7 @@ func TestBackendErrors(t *testing.T) {
 		{"xla:" + missing, fs.ErrNotExist, []string{missing}},
 		{"xla:" + missing + ",tf32=false", fs.ErrNotExist, []string{missing}},
 		{"xla:" + dir, nil, []string{dir, "not a file"}},
-		{"xla:" + text, nil, []string{text}},
+		{"xla:" + text, nil, []string{text + " cannot be loaded"}},
 	} {
 		_, err := New(Config{Backend: c.backend}, [3]int{8, 8, 3}, 2)
 		if err == nil {
@@ -48,6 +49,19 @@ func TestBackendErrors(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", c.backend, err, want)
 			}
 		}
+	}
+}
+
+// A library that is no plugin is called that.
+func TestOtherLibraryAsPlugin(t *testing.T) {
+	maps, _ := os.ReadFile("/proc/self/maps")
+	library := regexp.MustCompile(`/\S*/libc\.so\S*`).Find(maps)
+	if library == nil {
+		t.Skip("this process has no C library")
+	}
+	_, err := New(Config{Backend: "xla:" + string(library)}, [3]int{8, 8, 3}, 2)
+	if err == nil || !strings.Contains(err.Error(), string(library)+": it is another library, not a PJRT plugin") {
+		t.Error(err)
 	}
 }
 

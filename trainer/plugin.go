@@ -123,7 +123,7 @@ func checkPlugin(path string) error {
 		return fmt.Errorf("XLA plugin: %w", err)
 	}
 	if info.Mode()&fs.ModeType != 0 {
-		return fmt.Errorf("XLA plugin %s: not a file", path)
+		return fmt.Errorf("XLA plugin %s: not a file; give the path of the plugin, such as xla_cuda_plugin.so", path)
 	}
 	return nil
 }

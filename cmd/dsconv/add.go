@@ -121,7 +121,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	})
 	o.progress.end()
 	if r == nil {
-		return editError(gpu.explain(err), false, path)
+		return editError(gpu.explain(path, err), false, path)
 	}
 	if err := table.finishEdit(&r.Report, err, reportFile, o); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 
@@ -37,7 +38,8 @@ Exit codes: 0 done, warnings included, 2 wrong usage.`,
 					return err
 				}
 			}
-			return printDiagnosis(c, examine(cc.Context, cc.String("python"), paths), cc.Bool("json"))
+			python := cmp.Or(cc.String("python"), "python3") // the variable may be set and empty
+			return printDiagnosis(c, examine(cc.Context, python, paths), cc.Bool("json"))
 		},
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -69,10 +70,10 @@ func (g *editGPU) close() {
 	}
 }
 
-// explain returns err, the error of the edit, or why there is no GPU if it needs one.
-func (g *editGPU) explain(err error) error {
+// explain returns err, the error of the edit, or why there is no GPU if the dataset at path needs one.
+func (g *editGPU) explain(path string, err error) error {
 	if g.missing != nil && errors.Is(err, convert.ErrNoGPU) {
-		return g.missing
+		return fmt.Errorf("%s was packed with --decoder gpu, so a GPU must decode these images too: %w", path, g.missing)
 	}
 	return err
 }

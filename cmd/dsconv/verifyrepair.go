@@ -37,7 +37,7 @@ func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o
 	r, err := edit.Repair(cc.Context, dsconv.Formats(), path, src, o)
 	show.end()
 	if err != nil {
-		return nil, editError(gpu.explain(err), r != nil && !r.Published, path)
+		return nil, editError(gpu.explain(path, err), r != nil && !r.Published, path)
 	}
 	return &r.Repaired, nil
 }

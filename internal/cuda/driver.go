@@ -12,7 +12,6 @@ import "C"
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"unsafe"
 )
@@ -66,7 +65,7 @@ func load(file string) (*Driver, error) {
 	C.dsconv_cuda_open(name, &d.c, &missing, why, 512)
 	switch {
 	case missing != 0:
-		return nil, fmt.Errorf("%w: %s cannot be loaded (%s): install it; a container gets it by --gpus all", ErrNotInstalled, file, strings.TrimPrefix(C.GoString(why), file+": "))
+		return nil, fmt.Errorf("%w (%s): install it, or start the container with --gpus all", ErrNotInstalled, C.GoString(why))
 	case d.c == nil:
 		return nil, fmt.Errorf("%s: %s: the driver is too old; CUDA %s needs 525 or newer", file, C.GoString(why), cudaVersion(oldest))
 	}
@@ -84,7 +83,7 @@ func (d *Driver) start() error {
 	if code == 0 && count == 0 {
 		code = noDevice
 	}
-	err := d.check(code, "cuInit")
+	err := d.check(code, "start the driver")
 	if err == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ var (
 	// errNoDriver is returned by Open if NVIDIA's driver is not there, cannot be used, or has no GPU.
 	errNoDriver = errors.New("no NVIDIA GPU can be used")
 	// ErrNotInstalled is in the chain of Open's error if there is no driver at all.
-	ErrNotInstalled = errors.New("NVIDIA's driver is not installed here")
+	ErrNotInstalled = errors.New("NVIDIA's driver is not installed")
 	// ErrLost is in the chain of an error after which the GPU does nothing more for this process.
 	ErrLost = errors.New("the GPU is lost to this process")
 	// ErrMemory is in the chain of an error for lack of the GPU's memory, or of pinned memory.

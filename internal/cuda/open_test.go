@@ -13,7 +13,7 @@ func TestOpenWithoutDriver(t *testing.T) {
 	before := library
 	t.Cleanup(func() { library = before })
 	for _, c := range []struct{ library, want string }{
-		{"libcuda-that-is-not-there.so.1", "install it; a container gets it by --gpus all"},
+		{"libcuda-that-is-not-there.so.1", "install it, or start the container with --gpus all"},
 		{"libm.so.6", "it has no function cuInit"},
 	} {
 		library = c.library

@@ -56,11 +56,11 @@ func (n nvidia) decoding(present bool) Line {
 	const name, off = "GPU decoding", "off: %s; images are decoded on the processor's cores"
 	switch {
 	case errors.Is(n.noDriver, cuda.ErrNotInstalled) && !present:
-		return ok(name, off, "no GPU from NVIDIA is open to this process")
+		return ok(name, off, "this process sees no NVIDIA GPU").advise("a container gets the GPUs of its machine by --gpus all")
 	case n.noDriver != nil:
 		return ok(name, off, "no GPU can be used").advise("%v", n.noDriver)
 	case n.noLibrary != nil:
-		return ok(name, off, "nvJPEG is missing").advise("%v", n.noLibrary)
+		return ok(name, off, "no usable nvJPEG").advise("%v", n.noLibrary)
 	}
 	for _, card := range n.cards {
 		if 10*card.Major+card.Minor >= oldestGPU {

@@ -298,11 +298,11 @@ func TestGPUDecoding(t *testing.T) {
 		n        nvidia
 		want     []string
 	}{
-		{nil, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: no GPU from NVIDIA is open"}},
+		{nil, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: this process sees no NVIDIA GPU", "--gpus all"}},
 		{nil, nvidia{noDriver: errors.New("update the driver")}, []string{"off: no GPU can be used", "update the driver"}},
 		{smi, nvidia{noDriver: cuda.ErrNotInstalled}, []string{"off: no GPU can be used", "not installed"}},
 		{smi, nvidia{noDriver: errors.New("update the driver")}, []string{"off: no GPU can be used", "update the driver"}},
-		{smi, nvidia{cards: ready.cards, noLibrary: errors.New("pip install it")}, []string{"off: nvJPEG", "pip install it"}},
+		{smi, nvidia{cards: ready.cards, noLibrary: errors.New("pip install it")}, []string{"off: no usable nvJPEG", "pip install it"}},
 		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}}, version: "12.4.0"}, []string{"off: no GPU has compute capability 7.5"}},
 		{smi, nvidia{cards: []cuda.Properties{{Name: "NVIDIA P100", Major: 6}, h200}, version: "12.4.0"}, []string{"ready: NVIDIA H200"}},
 		{smi, nvidia{cards: []cuda.Properties{h200}, noVideo: true}, []string{"ready: NVIDIA H200", "libnvcuvid.so.1", "compute,utility,video"}},

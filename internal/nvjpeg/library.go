@@ -39,10 +39,7 @@ func Open(s Search) (*Library, error) {
 
 func open(s Search) (*Library, error) {
 	if s.Path != "" {
-		if path, err := filepath.Abs(s.Path); err == nil && exists(path) {
-			return load(path)
-		}
-		return load(s.Path) // a name alone is the system loader's to find
+		return s.named()
 	}
 	packages, elsewhere := s.Files()
 	var failed []error
@@ -54,6 +51,7 @@ func open(s Search) (*Library, error) {
 				if l, err = load(file); err == nil {
 					return l
 				}
+				err = fmt.Errorf("%w; %s", err, s.Advice())
 			}
 			if report {
 				failed = append(failed, err)
@@ -74,6 +72,19 @@ func open(s Search) (*Library, error) {
 		return nil, errors.Join(failed...)
 	}
 	return nil, fmt.Errorf("it was not found; %s, or give the path of libnvjpeg.so", s.Advice())
+}
+
+// named loads the library of s.Path.
+func (s Search) named() (*Library, error) {
+	file := s.Path // a name alone is the system loader's to find
+	if path, err := filepath.Abs(file); err == nil && exists(path) {
+		file = path
+	}
+	l, err := load(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w; name the file libnvjpeg.so.13 or .12 itself, or none, and it is looked for", err)
+	}
+	return l, nil
 }
 
 func exists(path string) bool {

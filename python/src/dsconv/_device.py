@@ -73,7 +73,7 @@ def decoding_gpu(device: Any) -> Any:
     found = check_device("cuda" if device is None else device, 'decoder="cpu" decodes without one')
     if found.type != "cuda":
         raise ArgumentError(
-            f'decoder="gpu": batches are on the GPU that decodes, and device={str(found)!r} is no NVIDIA GPU; leave out device'
+            f'decoder="gpu": batches are on the GPU that decodes; device={str(found)!r} is no NVIDIA GPU: leave it out'
         )
     return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
 
