@@ -127,6 +127,9 @@ type gpu struct {
 	counts   gpudecode.Counts
 }
 
+// openDecoders is openGPU, but in tests.
+var openDecoders openFunc = openGPU
+
 // openDecoder opens the GPU if it decodes.
 func (l *Loader) openDecoder() error {
 	c := &l.config
@@ -139,15 +142,11 @@ func (l *Loader) openDecoder() error {
 			return c.ofView(k, errors.New("the decoder gpu normalises all views alike: give them the same normalize, or leave it out"))
 		}
 	}
-	open := c.openDecoder
-	if open == nil {
-		open = openGPU
-	}
 	n := overlapping
 	if c.Synchronous {
 		n = 1
 	}
-	all, info, err := open(c.GPU, gpudecode.Config{
+	all, info, err := openDecoders(c.GPU, gpudecode.Config{
 		Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
 	}, n)
 	if err != nil {

@@ -153,10 +153,17 @@ func (d *onCPU) store(m *gpudecode.Image, dst []byte) error {
 func gpuLoader(t testing.TB, ds formats.Dataset, c Config, d *onCPU) *Loader {
 	t.Helper()
 	c.Decoder = DecodeOnGPU
-	c.openDecoder = func(o gpudecode.Options, config gpudecode.Config, _ int) ([]imageDecoder, gpudecode.Info, error) {
+	return loaderOf(t, ds, c, func(o gpudecode.Options, config gpudecode.Config, _ int) ([]imageDecoder, gpudecode.Info, error) {
 		d.config, d.options, d.decoder = config, o, codec.NewDecoder()
 		return []imageDecoder{d}, gpudecode.Info{Card: "a test's"}, nil
-	}
+	})
+}
+
+// loaderOf makes a Loader that decodes on what open opens.
+func loaderOf(t testing.TB, ds formats.Dataset, c Config, open openFunc) *Loader {
+	t.Helper()
+	openDecoders = open
+	defer func() { openDecoders = openGPU }()
 	return makeLoader(t, ds, c)
 }
 
@@ -668,7 +675,7 @@ func TestTwoBatchesAreOnTheGPU(t *testing.T) {
 	both := make(chan struct{})
 	var decoders []imageDecoder
 	c.Decoder = DecodeOnGPU
-	c.openDecoder = func(_ gpudecode.Options, config gpudecode.Config, n int) ([]imageDecoder, gpudecode.Info, error) {
+	l := loaderOf(t, ds, c, func(_ gpudecode.Options, config gpudecode.Config, n int) ([]imageDecoder, gpudecode.Info, error) {
 		for range n {
 			decoders = append(decoders, &onCPU{config: config, decoder: codec.NewDecoder(), wait: func(ctx context.Context) {
 				if begun.Add(1) == 2 {
@@ -681,8 +688,7 @@ func TestTwoBatchesAreOnTheGPU(t *testing.T) {
 			}})
 		}
 		return decoders, gpudecode.Info{Engines: 1, Cores: 1}, nil
-	}
-	l := makeLoader(t, ds, c)
+	})
 	k := 0
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
