@@ -19,7 +19,8 @@ import (
 type Decoder struct {
 	gpu     *GPU
 	config  Config
-	stream  *cuda.Stream
+	stream  *cuda.Stream // decodes
+	results *cuda.Stream // writes to the memory that is given out, after the work of whoever had it before
 	pool    *cuda.Pool
 	engine  *engine // nil if the GPU has none
 	cores   *cores
@@ -54,8 +55,10 @@ func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outco
 	jobs := d.jobs[:len(images)]
 	err := d.decode(ctx, jobs, out)
 	// Whatever happened, nothing reads the images or writes to the memory any more when Decode returns.
-	if waited := d.stream.Sync(); err == nil {
-		err = waited
+	for _, s := range []*cuda.Stream{d.stream, d.results} {
+		if waited := s.Sync(); err == nil {
+			err = waited
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("decode on the GPU: %w", err)
@@ -104,10 +107,6 @@ func (d *Decoder) decode(ctx context.Context, jobs []job, out *Memory) error {
 	for i := range jobs {
 		if j := &jobs[i]; j.outcome.Path != CPU {
 			gpu = append(gpu, j)
-		} else if j.JPEG == nil && len(j.Ready) > 0 {
-			if err := d.stream.ToDevice(out.block.Address()+cuda.Address(j.At), j.Ready); err != nil {
-				return err
-			}
 		}
 	}
 	for len(gpu) > 0 {
@@ -229,12 +228,19 @@ func (d *Decoder) round(ctx context.Context, jobs []*job) error {
 	return d.check(jobs, d.seed)
 }
 
-// decodeOnCPU lets the callers decode what is left to the CPU.
+// decodeOnCPU lets the callers decode what is left to the CPU, and copies that and what was ready. It comes last: a copy
+// from the host's memory waits for whoever had the GPU's memory before.
 func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) error {
 	pixelSize := d.config.Spec.DType().Size() * d.config.Spec.Channels()
 	for i := range jobs {
 		j := &jobs[i]
-		if j.outcome.Path != CPU || j.JPEG == nil {
+		if j.outcome.Path != CPU {
+			continue
+		}
+		if j.JPEG == nil {
+			if err := d.copy(j.Ready, j, out); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -248,11 +254,19 @@ func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) erro
 		if j.outcome.Err = j.CPU(dst); j.outcome.Err != nil {
 			continue
 		}
-		if err := d.stream.ToDevice(out.block.Address()+cuda.Address(j.At), dst); err != nil {
+		if err := d.copy(dst, j, out); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copy copies j's result to the GPU.
+func (d *Decoder) copy(result []byte, j *job, out *Memory) error {
+	if len(result) == 0 {
+		return nil
+	}
+	return d.results.ToDevice(out.block.Address()+cuda.Address(j.At), result)
 }
 
 // each calls do for all jobs on Config.Threads goroutines, whose number it passes, and waits for them. It returns the

@@ -32,11 +32,11 @@ func (d *Decoder) Memory() (*Memory, error) {
 	if d.stream == nil {
 		return nil, errClosed
 	}
-	block, err := d.pool.Take(d.stream.Handle())
+	block, err := d.pool.Take(d.results.Handle())
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{block: block, decoder: d, stream: d.stream.Handle()}, nil
+	return &Memory{block: block, decoder: d, stream: d.results.Handle()}, nil
 }
 
 // Pointer is the address in the GPU's memory. After Decode the work there is done.

@@ -49,11 +49,15 @@ func (d *Decoder) open() (err error) {
 	for _, w := range []*workspace{&d.pixels, &d.table, &d.lists, &d.jobsMemory} {
 		w.device = device
 	}
+	d.pixels.most = d.config.Pixels
 	d.table.staged, d.lists.staged, d.jobsMemory.staged = true, true, true
 	if d.batch, err = kernels.NewBatch(d.config.Spec); err != nil {
 		return err
 	}
 	if d.stream, err = device.NewStream(); err != nil {
+		return err
+	}
+	if d.results, err = device.NewStream(); err != nil {
 		return err
 	}
 	if d.pool, err = device.NewPool(d.config.Bytes); err != nil {
@@ -167,10 +171,12 @@ func (d *Decoder) free() {
 	if d.pool != nil {
 		d.pool.Close()
 	}
-	if d.stream != nil {
-		_ = d.stream.Close()
-		d.stream = nil
+	for _, s := range []*cuda.Stream{d.stream, d.results} {
+		if s != nil {
+			_ = s.Close()
+		}
 	}
+	d.stream = nil
 	if d.gpu != nil {
 		d.gpu.unuse()
 	}

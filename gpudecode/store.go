@@ -38,13 +38,13 @@ func (d *Decoder) store() error {
 		return err
 	}
 	d.batch.Write(d.jobsMemory.host.Bytes())
-	if err := d.stream.ToDevice(d.jobsMemory.address, d.jobsMemory.host.Bytes()[:n]); err != nil {
+	if err := d.results.ToDevice(d.jobsMemory.address, d.jobsMemory.host.Bytes()[:n]); err != nil {
 		return err
 	}
 	weights := d.jobsMemory.address + cuda.Address(d.batch.Weights())
-	err := d.launch(d.gpu.store, d.batch.Launch(), cuda.Value(d.jobsMemory.address), cuda.Value(weights), cuda.Value(d.table.address))
+	err := d.launch(d.results, d.gpu.store, d.batch.Launch(), cuda.Value(d.jobsMemory.address), cuda.Value(weights), cuda.Value(d.table.address))
 	if err != nil {
 		return err
 	}
-	return d.stream.Sync() // before the pinned memory is written again
+	return d.results.Sync() // before the pinned memory is written again
 }

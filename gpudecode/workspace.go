@@ -12,6 +12,7 @@ type workspace struct {
 	staged  bool
 	address cuda.Address
 	size    int
+	most    int // that it may have; 0 is any size
 	host    *cuda.Pinned
 }
 
@@ -19,6 +20,10 @@ type workspace struct {
 func (w *workspace) grow(size int) error {
 	if size <= w.size {
 		return nil
+	}
+	// From the second time on a quarter more, because CUDA waits for all that the GPU does before it frees memory.
+	if more := size + size/4; w.size > 0 && (w.most == 0 || more <= w.most) {
+		size = more
 	}
 	w.free()
 	address, err := w.device.Alloc(size)

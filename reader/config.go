@@ -102,8 +102,6 @@ type Config struct {
 	// MaxPixels is the most pixels that an image may have, and bounds the memory that it may use; 0
 	// is pixel.DefaultMaxPixels. Larger images are bad samples.
 	MaxPixels int `json:"max_pixels,omitempty"`
-
-	openDecoder openFunc // of tests; nil is openGPU
 }
 
 // deep reports whether images of 16 bits per channel stay so in any color.

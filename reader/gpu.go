@@ -61,25 +61,36 @@ type imageDecoder interface {
 	Close() error
 }
 
-// openFunc opens an imageDecoder.
-type openFunc func(gpudecode.Options, gpudecode.Config) (imageDecoder, gpudecode.Info, error)
+// openFunc opens a GPU and at most so many imageDecoders of it. They are closed together, in their order.
+type openFunc func(gpudecode.Options, gpudecode.Config, int) ([]imageDecoder, gpudecode.Info, error)
 
-// nvidia is a Decoder with the GPU that was opened for it.
+// nvidia is a Decoder. The last one of a GPU closes that.
 type nvidia struct {
 	*gpudecode.Decoder
 	gpu *gpudecode.GPU
 }
 
-func openGPU(o gpudecode.Options, c gpudecode.Config) (imageDecoder, gpudecode.Info, error) {
+func openGPU(o gpudecode.Options, c gpudecode.Config, n int) (all []imageDecoder, _ gpudecode.Info, _ error) {
 	opened, err := gpudecode.Open(o)
 	if err != nil {
 		return nil, gpudecode.Info{}, err
 	}
-	d, err := opened.NewDecoder(c)
-	if err != nil {
-		return nil, gpudecode.Info{}, errors.Join(err, opened.Close())
+	info := opened.Info()
+	if info.Engines == 0 {
+		n = 1
 	}
-	return nvidia{d, opened}, opened.Info(), nil
+	for len(all) < n {
+		d, err := opened.NewDecoder(c)
+		if err != nil {
+			for _, d := range all {
+				_ = d.Close()
+			}
+			return nil, info, errors.Join(err, opened.Close())
+		}
+		all = append(all, nvidia{Decoder: d})
+	}
+	all[n-1] = nvidia{all[n-1].(nvidia).Decoder, opened}
+	return all, info, nil
 }
 
 func (n nvidia) Memory() (deviceMemory, error) { return n.Decoder.Memory() }
@@ -90,6 +101,9 @@ func (n nvidia) Decode(ctx context.Context, images []gpudecode.Image, m deviceMe
 
 func (n nvidia) Close() error {
 	n.Decoder.Close()
+	if n.gpu == nil {
+		return nil
+	}
 	return n.gpu.Close()
 }
 
@@ -113,6 +127,9 @@ type gpu struct {
 	counts   gpudecode.Counts
 }
 
+// openDecoders is openGPU, but in tests.
+var openDecoders openFunc = openGPU
+
 // openDecoder opens the GPU if it decodes.
 func (l *Loader) openDecoder() error {
 	c := &l.config
@@ -125,25 +142,21 @@ func (l *Loader) openDecoder() error {
 			return c.ofView(k, errors.New("the decoder gpu normalises all views alike: give them the same normalize, or leave it out"))
 		}
 	}
-	open := c.openDecoder
-	if open == nil {
-		open = openGPU
+	n := overlapping
+	if c.Synchronous {
+		n = 1
 	}
-	l.gpu = &gpu{free: make(chan imageDecoder, overlapping)}
-	l.held.gpu = l.gpu
-	for n := 1; len(l.gpu.decoders) < n; {
-		d, info, err := open(c.GPU, gpudecode.Config{
-			Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
-		})
-		if err != nil {
-			return fmt.Errorf("decoder gpu: %w", err)
-		}
-		l.gpu.info, l.gpu.decoders = info, append(l.gpu.decoders, d)
+	all, info, err := openDecoders(c.GPU, gpudecode.Config{
+		Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
+	}, n)
+	if err != nil {
+		return fmt.Errorf("decoder gpu: %w", err)
+	}
+	l.gpu = &gpu{info: info, decoders: all, free: make(chan imageDecoder, len(all))}
+	for _, d := range all {
 		l.gpu.free <- d
-		if info.Engines > 0 && !c.Synchronous {
-			n = overlapping
-		}
 	}
+	l.held.gpu = l.gpu
 	return nil
 }
 

@@ -153,10 +153,17 @@ func (d *onCPU) store(m *gpudecode.Image, dst []byte) error {
 func gpuLoader(t testing.TB, ds formats.Dataset, c Config, d *onCPU) *Loader {
 	t.Helper()
 	c.Decoder = DecodeOnGPU
-	c.openDecoder = func(o gpudecode.Options, config gpudecode.Config) (imageDecoder, gpudecode.Info, error) {
+	return loaderOf(t, ds, c, func(o gpudecode.Options, config gpudecode.Config, _ int) ([]imageDecoder, gpudecode.Info, error) {
 		d.config, d.options, d.decoder = config, o, codec.NewDecoder()
-		return d, gpudecode.Info{Card: "a test's"}, nil
-	}
+		return []imageDecoder{d}, gpudecode.Info{Card: "a test's"}, nil
+	})
+}
+
+// loaderOf makes a Loader that decodes on what open opens.
+func loaderOf(t testing.TB, ds formats.Dataset, c Config, open openFunc) *Loader {
+	t.Helper()
+	openDecoders = open
+	defer func() { openDecoders = openGPU }()
 	return makeLoader(t, ds, c)
 }
 
@@ -666,22 +673,22 @@ func TestTwoBatchesAreOnTheGPU(t *testing.T) {
 	want := collect(t, makeLoader(t, ds, c), 0)
 	var begun atomic.Int64
 	both := make(chan struct{})
-	var decoders []*onCPU
+	var decoders []imageDecoder
 	c.Decoder = DecodeOnGPU
-	c.openDecoder = func(_ gpudecode.Options, config gpudecode.Config) (imageDecoder, gpudecode.Info, error) {
-		d := &onCPU{config: config, decoder: codec.NewDecoder(), wait: func(ctx context.Context) {
-			if begun.Add(1) == 2 {
-				close(both)
-			}
-			select {
-			case <-both:
-			case <-ctx.Done():
-			}
-		}}
-		decoders = append(decoders, d)
-		return d, gpudecode.Info{Engines: 1, Cores: 1}, nil
-	}
-	l := makeLoader(t, ds, c)
+	l := loaderOf(t, ds, c, func(_ gpudecode.Options, config gpudecode.Config, n int) ([]imageDecoder, gpudecode.Info, error) {
+		for range n {
+			decoders = append(decoders, &onCPU{config: config, decoder: codec.NewDecoder(), wait: func(ctx context.Context) {
+				if begun.Add(1) == 2 {
+					close(both)
+				}
+				select {
+				case <-both:
+				case <-ctx.Done():
+				}
+			}})
+		}
+		return decoders, gpudecode.Info{Engines: 1, Cores: 1}, nil
+	})
 	k := 0
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
@@ -695,7 +702,7 @@ func TestTwoBatchesAreOnTheGPU(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if k != 6 || len(decoders) != 2 || !decoders[0].closed || !decoders[1].closed {
+	if k != 6 || len(decoders) != 2 || !decoders[0].(*onCPU).closed || !decoders[1].(*onCPU).closed {
 		t.Errorf("%d batches by %d decoders, or one is open", k, len(decoders))
 	}
 }

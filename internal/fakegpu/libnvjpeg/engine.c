@@ -135,6 +135,12 @@ nvjpegStatus_t nvjpegJpegStateDestroy(nvjpegJpegState_t state) {
   return status;
 }
 
+// The memory of a state is its last batch's until the host has waited for that.
+static void check_idle(const struct state *s, const char *function) {
+  if (s->last && !fake_observed(s->last->stream, s->last->ticket))
+    fake_violation("%s was called before the host had waited for the state's last batch", function);
+}
+
 static int grow(struct state *s, size_t size) {
   if (size <= s->internal_size)
     return NV_OK;
@@ -155,6 +161,7 @@ nvjpegStatus_t nvjpegDecodeBatchedPreAllocate(nvjpegHandle_t handle, nvjpegJpegS
   if (!fake_body(FAKE_NVJPEG, handle) || !s || s->decoder || n < 1 || width < 1 || height < 1 ||
       (int)css < 0 || (int)format < 0)
     return NV_INVALID_PARAMETER;
+  check_idle(s, __func__);
   return grow(s, (size_t)n * (size_t)width * (size_t)height * 3);
 }
 
@@ -164,6 +171,7 @@ nvjpegStatus_t nvjpegDecodeBatchedInitialize(nvjpegHandle_t handle, nvjpegJpegSt
   struct state *s = fake_body(FAKE_NVJPEG_STATE, state);
   if (!fake_body(FAKE_NVJPEG, handle) || !s || s->decoder || n < 1 || threads < 1)
     return NV_INVALID_PARAMETER;
+  check_idle(s, __func__);
   s->batch = n;
   s->format = (int)format;
   return NV_OK;
