@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import sys
 import traceback
@@ -26,6 +26,8 @@ def main() -> int:
         written.replace(result)
 
     try:
+        if importlib.util.find_spec("numpy") is None:
+            raise Skip("numpy is not installed; pip install numpy, or make gpu-pack EXTRA=numpy brings it")
         importlib.import_module(f"parts.{name}").run(setting, save)
         found["status"] = "done"
     except Skip as reason:

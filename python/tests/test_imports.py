@@ -67,3 +67,17 @@ with open("/proc/self/maps") as maps:
 def test_no_library_for_gpus_is_opened_unless_asked_for(packed: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIBRARIES, packed], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+WITHOUT_TORCH = """
+import importlib.util, runpy
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *of: None if name == "torch" else find(name, *of)
+runpy.run_module("dsconv.train", run_name="__main__")
+"""
+
+
+def test_the_trainer_says_that_torch_is_missing() -> None:
+    ended = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr == "python -m dsconv.train: error: PyTorch is not installed, which pip install torch provides\n"

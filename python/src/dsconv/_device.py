@@ -17,11 +17,11 @@ from ._side_stream import side_stream
 from ._tensors import torch_or_none
 
 
-def check_device(device: Any, instead: str = "device=None leaves batches on the CPU") -> Any:
+def check_device(device: Any, decoding: bool = False) -> Any:
     """The torch.device of that name; None for None.
 
     Args:
-        instead: what the error says to do where there is no such GPU.
+        decoding: it is the device of decoder="gpu", which the error says where there is no such GPU.
 
     Raises:
         ValueError: there is no such device.
@@ -40,7 +40,9 @@ def check_device(device: Any, instead: str = "device=None leaves batches on the 
         raise ArgumentError(f"device={shown(device)}: {short_message(error).splitlines()[0]}") from None
     if count is not None and count <= (found.index or 0):
         there = f"{count} of them here" if count else f"no GPU here: {_why_no_gpu(torch)}"
-        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there}; {instead}")
+        if decoding:
+            raise ArgumentError(f'decoder="gpu": PyTorch finds {there}; decoder="cpu" decodes without one')
+        raise ArgumentError(f"device={str(found)!r}: PyTorch finds {there}; device=None leaves batches on the CPU")
     return found
 
 
@@ -70,7 +72,7 @@ def decoding_gpu(device: Any) -> Any:
     torch = torch_or_none()
     if torch is None:
         raise ArgumentError('decoder="gpu": PyTorch is not installed, which pip install torch provides')
-    found = check_device("cuda" if device is None else device, 'decoder="cpu" decodes without one')
+    found = check_device("cuda" if device is None else device, decoding=True)
     if found.type != "cuda":
         raise ArgumentError(
             f'decoder="gpu": batches are on the GPU that decodes; device={str(found)!r} is no NVIDIA GPU: leave it out'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -11,6 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dsconv._errors import Error
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit("python -m dsconv.train: error: PyTorch is not installed, which pip install torch provides")
+
 from dsconv.train import from_dataloader, from_dsconv, tutorial
 from dsconv.train.arguments import PROGRAM, UsageError, line, parse, usage
 from dsconv.train.compare import compare
