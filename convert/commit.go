@@ -25,6 +25,9 @@ func (r *run) commitAll(ctx context.Context) error {
 			return ctx.Err()
 		}
 		r.budget.setNext(j)
+		if err := ctx.Err(); err != nil { // a job that is done as well would be chosen now and then
+			return err
+		}
 		select {
 		case <-j.done:
 		case <-ctx.Done():
