@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -133,11 +135,15 @@ var modesOf = []string{
 	"cuMemHostAlloc:2/4", "nvjpegDecodeBatchedInitialize:8/4", "nvjpegDecoderJpegSupported:4/3", "nvjpegDecodeParamsSetROI:2/5",
 }
 
-// TestRandomBatches: whatever goes wrong, results are the CPU's bit for bit, and so are errors.
+// TestRandomBatches: whatever goes wrong, results are the CPU's bit for bit, and so are errors. DSCONV_BATCHES is how
+// many batches there are; make torture has 10,000.
 func TestRandomBatches(t *testing.T) {
-	batches := 10_000
+	batches := 2_000
 	if testing.Short() {
 		batches = 480
+	}
+	if n, err := strconv.Atoi(os.Getenv("DSCONV_BATCHES")); err == nil {
+		batches = n
 	}
 	p := newPool(t, 40*kinds)
 	rng := rand.New(rand.NewPCG(20, 20))
