@@ -32,6 +32,34 @@ func TestSnippetsInDocumentsCompile(t *testing.T) {
 
 var goSnippet = regexp.MustCompile("(?s)```go\n(.*?)```")
 
+// The rows of a table have as many cells as its head: a line that an edit put into another table would not be noticed.
+func TestTablesInDocumentsAreWhole(t *testing.T) {
+	count := 0
+	for _, pattern := range []string{"*.md", "*/*.md", "bench/*/*.md"} {
+		documents, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range documents {
+			head := 0 // the bars in the head of the table; 0 outside tables
+			for line := range strings.Lines(read(t, document)) {
+				bars := strings.Count(line, "|") - strings.Count(line, `\|`)
+				switch {
+				case !strings.HasPrefix(line, "|"):
+					head = 0
+				case head == 0:
+					head, count = bars, count+1
+				case bars != head:
+					t.Errorf("%s: the table's head has %d bars, a row %d: %s", document, head, bars, line)
+				}
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("only %d tables were found", count)
+	}
+}
+
 // examplePrograms returns the text of the examples' files, without indentation.
 func examplePrograms(t *testing.T) []string {
 	t.Helper()
