@@ -111,7 +111,7 @@ python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
 	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
-	  $(TORCH)/bin/python -m pytest -q python/tests
+	  $(TORCH)/bin/python -m pytest -q -n logical --maxprocesses 4 --dist loadfile python/tests
 
 .PHONY: photos
 photos:
@@ -130,8 +130,8 @@ test: announce-test test-deps $(VENV)/.done $(TORCH)/.done photos ## all tests: 
 	CGO_ENABLED=0 go build ./...
 	$(TEST_ENV) go test -timeout 20m ./...
 	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
-	$(TEST_ENV) go test -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
-	$(TEST_ENV) CGO_ENABLED=0 go test -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
+	$(TEST_ENV) go test -vet=off -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
+	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
 	$(MAKE) examples
 	$(MAKE) python-test
 
