@@ -106,7 +106,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[f"{n} {', '.join(wrong)}" for n, (wrong, _) in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("arguments", "message"), WRONG, ids=[f"{n} {', '.join(wrong)}" for n, (wrong, _) in enumerate(WRONG)]
+)
 def test_wrong_arguments_have_plain_errors(packed: Path, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as raised:
         dsconv.Loader(packed, **{"batch_size": 4, "transforms": CROP, **arguments})
