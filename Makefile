@@ -120,6 +120,8 @@ photos:
 
 # GoMLX's matrix product fails the pointer check that -race turns on.
 RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
+# They flip bits, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
+RACE_SKIP := 'TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL'
 
 .PHONY: announce-test
 announce-test:
@@ -130,7 +132,7 @@ test: announce-test test-deps $(VENV)/.done $(TORCH)/.done photos ## all tests: 
 	CGO_ENABLED=0 go build ./...
 	$(TEST_ENV) go test -timeout 20m ./...
 	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
-	$(TEST_ENV) go test -vet=off -race -short $(RACE) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
+	$(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/...
 	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./edit/... ./cmd/...
 	$(MAKE) examples
 	$(MAKE) python-test

@@ -111,9 +111,6 @@ func TestTrainingIsKilled(t *testing.T) {
 		s.run(t)
 		return
 	}
-	if underRace {
-		t.Skip("a hundred processes, which the race detector makes slow; it sees no more of them than of other tests")
-	}
 	c := newCorpus(t, 58, packings())
 	enough := 12
 	if testing.Short() {
