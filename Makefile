@@ -123,12 +123,15 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # They flip bits, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
 RACE_SKIP := 'TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL'
 
+.PHONY: test-tools
+test-tools: test-deps $(VENV)/.done $(TORCH)/.done $(PACKAGING)/.done photos
+
 .PHONY: announce-test
 announce-test:
 	@scripts/announce-test $(BUILD) $(PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: test
-test: announce-test test-deps $(VENV)/.done $(TORCH)/.done photos ## all tests: about 20 minutes; installs 7 GB the first time
+test: announce-test test-tools ## all tests: about 20 minutes; installs 7 GB the first time
 	CGO_ENABLED=0 go build ./...
 	$(TEST_ENV) go test -timeout 20m ./...
 	CGO_CFLAGS="-O2 -w -DDSCONV_EMULATE_AVX512" go test -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
