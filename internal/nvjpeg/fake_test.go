@@ -309,12 +309,16 @@ func TestCreateFails(t *testing.T) {
 // Versions that lack what we need are refused by name.
 func TestOldLibraries(t *testing.T) {
 	path := fakegpu.Load(t, "nvjpeg:120000")
-	if _, err := nvjpeg.Open(nvjpeg.Search{Path: path}); !errors.Is(err, nvjpeg.ErrNotFound) || !strings.Contains(err.Error(), "is version 12.0.0; 12.1 or newer") {
+	if _, err := nvjpeg.Open(nvjpeg.Search{Path: path}); !errors.Is(err, nvjpeg.ErrNotFound) || !strings.Contains(err.Error(), "is version 12.0.0; 12.2.2 or newer") {
 		t.Errorf("12.0: %v", err)
 	}
-	fakegpu.Set("nvjpeg:120100")
-	if l, err := nvjpeg.Open(nvjpeg.Search{Path: path}); err != nil || l.Version() != "12.1.0" || l.Path() != path {
-		t.Errorf("12.1: %v", err)
+	fakegpu.Set("nvjpeg:120201")
+	if _, err := nvjpeg.Open(nvjpeg.Search{Path: path}); err == nil {
+		t.Error("12.2.1, which crashes on damaged EXIF data, is taken")
+	}
+	fakegpu.Set("nvjpeg:120202")
+	if l, err := nvjpeg.Open(nvjpeg.Search{Path: path}); err != nil || l.Version() != "12.2.2" || l.Path() != path {
+		t.Errorf("12.2.2: %v", err)
 	}
 	old := filepath.Join(filepath.Dir(path), fakegpu.Old)
 	if _, err := nvjpeg.Open(nvjpeg.Search{Path: old}); err == nil || !strings.Contains(err.Error(), "too old: it has no function") {
