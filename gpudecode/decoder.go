@@ -60,6 +60,7 @@ func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outco
 			err = waited
 		}
 	}
+	d.forget()
 	if err != nil {
 		return fmt.Errorf("decode on the GPU: %w", err)
 	}
@@ -69,6 +70,22 @@ func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outco
 	clear(jobs) // which refer to the caller's memory
 	d.tally.add(outcomes)
 	return nil
+}
+
+// forget gives back the bytes of the JPEGs, which are pinned: a Decoder that is never closed must not keep them so.
+func (d *Decoder) forget() {
+	if d.engine != nil {
+		for _, image := range d.engine.images {
+			image.Forget()
+		}
+	}
+	for _, w := range d.cores.workers {
+		for _, image := range w.images {
+			if image != nil {
+				image.Forget()
+			}
+		}
+	}
 }
 
 // checkArguments returns an error for nonsense.

@@ -58,6 +58,9 @@ func (i *Image) Set(r Request) error {
 	return i.handle.check(C.dsconv_nvjpeg_image_set(i.c, &c), "set what is decoded of a JPEG")
 }
 
+// Forget gives the JPEG's bytes back, once the Image was decoded or will not be.
+func (i *Image) Forget() { i.pinned.Unpin() }
+
 // Close frees the Image.
 func (i *Image) Close() error {
 	i.pinned.Unpin()
