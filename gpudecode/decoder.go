@@ -249,6 +249,7 @@ func (d *Decoder) round(ctx context.Context, jobs []*job) error {
 // from the host's memory waits for whoever had the GPU's memory before.
 func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) error {
 	pixelSize := d.config.Spec.DType().Size() * d.config.Spec.Channels()
+	copied := false // from onCPU
 	for i := range jobs {
 		j := &jobs[i]
 		if j.outcome.Path != CPU {
@@ -264,6 +265,11 @@ func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) erro
 			return err
 		}
 		n := j.size(pixelSize)
+		if copied { // the copy may still read it: CUDA says only that it might be done
+			if err := d.results.Sync(); err != nil {
+				return err
+			}
+		}
 		if cap(d.onCPU) < n {
 			d.onCPU = make([]byte, n)
 		}
@@ -274,6 +280,7 @@ func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) erro
 		if err := d.copy(dst, j, out); err != nil {
 			return err
 		}
+		copied = true
 	}
 	return nil
 }
