@@ -84,7 +84,8 @@ func TestOpenFails(t *testing.T) {
 		{"cuInit:803", "of different versions"},
 		{"cuInit:999", "nvidia_uvm"},
 		{"cuInit:3", "start it by spawn"},
-		{"cuInit:802", "nvidia-smi"},
+		{"cuInit:802", "start nvidia-fabricmanager"},
+		{"cuInit:46", "nvidia-smi"},
 	} {
 		fakegpu.Set(c.modes)
 		// Another name for the same library, which Open has not opened yet.
