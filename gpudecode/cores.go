@@ -80,7 +80,7 @@ func (c *cores) ready(w *coresWorker) (err error) {
 // one decodes an image and waits for the one before, which the GPU reads from the same memory.
 func (c *cores) one(w *coresWorker, j *job) error {
 	image := w.images[w.turn]
-	h, err := image.Parse(j.JPEG)
+	h, err := image.ParseAll(j.JPEG)
 	if err != nil {
 		return err
 	}

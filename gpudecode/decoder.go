@@ -60,6 +60,7 @@ func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outco
 			err = waited
 		}
 	}
+	d.forget()
 	if err != nil {
 		return fmt.Errorf("decode on the GPU: %w", err)
 	}
@@ -69,6 +70,22 @@ func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outco
 	clear(jobs) // which refer to the caller's memory
 	d.tally.add(outcomes)
 	return nil
+}
+
+// forget gives back the bytes of the JPEGs, which are pinned: a Decoder that is never closed must not keep them so.
+func (d *Decoder) forget() {
+	if d.engine != nil {
+		for _, image := range d.engine.images {
+			image.Forget()
+		}
+	}
+	for _, w := range d.cores.workers {
+		for _, image := range w.images {
+			if image != nil {
+				image.Forget()
+			}
+		}
+	}
 }
 
 // checkArguments returns an error for nonsense.
@@ -232,6 +249,7 @@ func (d *Decoder) round(ctx context.Context, jobs []*job) error {
 // from the host's memory waits for whoever had the GPU's memory before.
 func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) error {
 	pixelSize := d.config.Spec.DType().Size() * d.config.Spec.Channels()
+	copied := false // from onCPU
 	for i := range jobs {
 		j := &jobs[i]
 		if j.outcome.Path != CPU {
@@ -247,6 +265,11 @@ func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) erro
 			return err
 		}
 		n := j.size(pixelSize)
+		if copied { // the copy may still read it: CUDA says only that it might be done
+			if err := d.results.Sync(); err != nil {
+				return err
+			}
+		}
 		if cap(d.onCPU) < n {
 			d.onCPU = make([]byte, n)
 		}
@@ -257,6 +280,7 @@ func (d *Decoder) decodeOnCPU(ctx context.Context, jobs []job, out *Memory) erro
 		if err := d.copy(dst, j, out); err != nil {
 			return err
 		}
+		copied = true
 	}
 	return nil
 }

@@ -23,7 +23,6 @@ type engine struct {
 	batch  *nvjpeg.Batch
 	images []*nvjpeg.Image // one for each image of a Decoder's batch
 	stream *cuda.Stream
-	done   *cuda.Event
 	inUse  *sync.Mutex
 	format nvjpeg.Format
 	cores  int // of all engines: each call has a multiple of them, if it cannot have all images
@@ -162,22 +161,11 @@ func (e *engine) call(jobs []*job) error {
 	if err == nil {
 		err = e.batch.Decode(e.jobs, e.stream.Handle())
 	}
-	if waited := e.wait(); waited != nil {
+	// The engine does not follow the order of streams: a call before it is done corrupts pixels, as was seen on an H100.
+	if waited := e.stream.Sync(); waited != nil {
 		return waited
 	}
 	return err
-}
-
-// wait waits for the engine. It does not follow the order of streams: a call before it is done corrupts pixels, as was
-// seen on an H100. So both the stream and an event behind the call are waited for on the host.
-func (e *engine) wait() error {
-	if err := e.done.Record(e.stream.Handle()); err != nil {
-		return err
-	}
-	if err := e.done.Sync(); err != nil {
-		return err
-	}
-	return e.stream.Sync()
 }
 
 // allocate allocates what calls with such images need, unless it is too much to have at all times. It is only for speed:

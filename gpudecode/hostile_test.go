@@ -118,9 +118,12 @@ func TestHostile(t *testing.T) {
 		"engines:0,nvjpegDecoderStateCreate:5":   {CPU, "ALLOCATOR_FAILURE"},
 		"engines:0,nvjpegJpegStreamParse:1":      {CPU, "NOT_INITIALIZED"},
 		"nvjpegDecodeBatchedPreAllocate:5":       {Engine, ""},
-		"nvjpegJpegStreamParseHeader:3":          {CPU, "BAD_JPEG"},
-		"nvjpegDecodeParamsSetExifOrientation:2": {CPU, "INVALID_PARAMETER"},
-		"engines:0,nvjpegDecodeJpegTransferToDevice:6": {CPU, "EXECUTION_FAILED"},
+		"nvjpegJpegStreamParseHeader:3":          {Engine, ""}, // the whole JPEG is taken
+		"nvjpegJpegStreamParse*:3":               {CPU, "BAD_JPEG"},
+		"engines:0,nvjpeg:120400,nvjpegJpegStreamParse:3/4": {CPU, "BAD_JPEG"},
+		"direct,slow,nvjpegJpegStreamParse*:3":              {CPU, "BAD_JPEG"},
+		"nvjpegDecodeParamsSetExifOrientation:2":            {CPU, "INVALID_PARAMETER"},
+		"engines:0,nvjpegDecodeJpegTransferToDevice:6":      {CPU, "EXECUTION_FAILED"},
 	} {
 		t.Run(modes, func(t *testing.T) {
 			f := newFixture(t, "", 10, nil)

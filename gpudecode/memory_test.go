@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"reflect"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/dsconv/dsconv/gpudecode/internal/consumer"
 )
@@ -114,4 +116,33 @@ func TestTensorInside(t *testing.T) {
 		t.Error("handed over not once")
 	}
 	consumer.Delete(tensor)
+}
+
+// TestForgets: after Decode nothing of a Decoder holds the bytes of a JPEG. They were pinned, and the garbage collector
+// ends a program in which something pinned is left over.
+func TestForgets(t *testing.T) {
+	for _, modes := range []string{"", "engines:0"} {
+		t.Run(modes, func(t *testing.T) {
+			f := newFixture(t, modes, 3, nil)
+			decode := func() (held []weak.Pointer[byte]) {
+				images := make([]Image, 3)
+				for i := range images {
+					data := bytes.Clone(f.batch.images[i].JPEG)
+					held = append(held, weak.Make(&data[0]))
+					images[i] = Image{JPEG: data, H: 20, W: 25, CPU: func([]byte) error { return nil }}
+				}
+				if err := f.d.Decode(context.Background(), images, f.out, make([]Outcome, 3)); err != nil {
+					t.Fatal(err)
+				}
+				return held
+			}
+			held := decode()
+			runtime.GC()
+			for i, p := range held {
+				if p.Value() != nil {
+					t.Errorf("image %d is held", i)
+				}
+			}
+		})
+	}
 }

@@ -121,9 +121,6 @@ func (d *Decoder) openEngine() (err error) {
 	if e.stream, err = g.device.NewStream(); err != nil {
 		return err
 	}
-	if e.done, err = g.device.NewEvent(); err != nil {
-		return err
-	}
 	if e.batch, err = e.handle.NewBatch(d.config.Batch); err != nil {
 		return err
 	}
@@ -148,9 +145,6 @@ func (e *engine) close() {
 	}
 	if e.batch != nil {
 		_ = e.batch.Close()
-	}
-	if e.done != nil {
-		_ = e.done.Close()
 	}
 	if e.stream != nil {
 		_ = e.stream.Close()

@@ -148,6 +148,7 @@ func (l *Loader) openDecoder() error {
 	}
 	all, info, err := openDecoders(c.GPU, gpudecode.Config{
 		Spec: spec, Batch: (c.BatchSize + l.frame.previous) * len(l.views), Bytes: l.MemorySize(), Pixels: devicePixels, Fast: c.FastDecode,
+		Threads: max(c.Workers, 1), // as many as the user allows; none are asked for with Synchronous
 	}, n)
 	if err != nil {
 		return fmt.Errorf("decoder gpu: %w", err)

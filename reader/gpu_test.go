@@ -621,8 +621,8 @@ func TestGPUOrders(t *testing.T) {
 func TestGPUConfig(t *testing.T) {
 	d := new(onCPU)
 	options := gpudecode.Options{Device: 3, NVJPEG: "x.so", Packages: []string{"p"}}
-	l := gpuLoader(t, photos(t, 8), Config{BatchSize: 4, DType: formats.Float32, GPU: options, Transforms: parsed(t, "rrc:16,mixup:1")}, d)
-	if d.config.Batch != 5 || d.config.Bytes != 5*16*16*3*4 || d.options.Device != 3 || d.options.NVJPEG != "x.so" || l.GPU().Card != "a test's" {
+	l := gpuLoader(t, photos(t, 8), Config{BatchSize: 4, Workers: 3, DType: formats.Float32, GPU: options, Transforms: parsed(t, "rrc:16,mixup:1")}, d)
+	if d.config.Batch != 5 || d.config.Bytes != 5*16*16*3*4 || d.config.Threads != 3 || d.options.Device != 3 || d.options.NVJPEG != "x.so" || l.GPU().Card != "a test's" {
 		t.Errorf("%+v, %+v, %+v", d.config, d.options, l.GPU())
 	}
 	for want, c := range map[string]Config{

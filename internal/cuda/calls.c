@@ -17,8 +17,18 @@ CUresult dsconv_cuda_stream_free(const dsconv_cuda_device *d, uintptr_t stream) 
   CALL(d, cuStreamDestroy((CUstream)stream));
 }
 
-CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream) {
-  CALL(d, cuStreamSynchronize((CUstream)stream));
+// cuStreamSynchronize alone would occupy a core: how it waits is the context's setting, and PyTorch's
+// default.
+static CUresult stream_sync(const dsconv_cuda *api, CUstream stream, CUevent event) {
+  CUresult result = api->cuEventRecord(event, stream);
+  if (result == 0)
+    result = api->cuEventSynchronize(event);
+  return result != 0 ? result : api->cuStreamSynchronize(stream);
+}
+
+CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream, uintptr_t event) {
+  CUresult result = dsconv_cuda_enter(d);
+  return result != 0 ? result : dsconv_cuda_leave(d, stream_sync(d->api, (CUstream)stream, (CUevent)event));
 }
 
 CUresult dsconv_cuda_event_new(const dsconv_cuda_device *d, uintptr_t *event) {

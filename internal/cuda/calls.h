@@ -29,7 +29,8 @@ dsconv_cuda_device *dsconv_cuda_new_device(const dsconv_cuda *api, int number);
 // either.
 CUresult dsconv_cuda_stream_new(const dsconv_cuda_device *d, uintptr_t *stream);
 CUresult dsconv_cuda_stream_free(const dsconv_cuda_device *d, uintptr_t stream);
-CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream);
+// dsconv_cuda_stream_sync sleeps until the stream is done. event is its own.
+CUresult dsconv_cuda_stream_sync(const dsconv_cuda_device *d, uintptr_t stream, uintptr_t event);
 CUresult dsconv_cuda_event_new(const dsconv_cuda_device *d, uintptr_t *event);
 CUresult dsconv_cuda_event_free(const dsconv_cuda_device *d, uintptr_t event);
 CUresult dsconv_cuda_event_record(const dsconv_cuda_device *d, uintptr_t event, uintptr_t stream);

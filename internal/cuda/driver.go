@@ -97,6 +97,8 @@ func startAdvice(code int) string {
 		return "if this process was forked from one that used CUDA, start it by spawn"
 	case noDevice, invalidDevice:
 		return "the driver sees no GPU: start the container with --gpus all, and see that CUDA_VISIBLE_DEVICES is not empty"
+	case notReady:
+		return "GPUs with NVLink switches need NVIDIA's fabric manager: start nvidia-fabricmanager, of the driver's version"
 	case driverMismatch, notCompatible:
 		return "libcuda.so.1 and the kernel's driver are of different versions: restart the machine, or remove the other libcuda"
 	case unknown:

@@ -25,6 +25,7 @@ const (
 	notInitialized = 3
 	noDevice       = 100
 	invalidDevice  = 101
+	notReady       = 802
 	driverMismatch = 803
 	notCompatible  = 804
 	unknown        = 999

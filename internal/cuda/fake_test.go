@@ -84,7 +84,8 @@ func TestOpenFails(t *testing.T) {
 		{"cuInit:803", "of different versions"},
 		{"cuInit:999", "nvidia_uvm"},
 		{"cuInit:3", "start it by spawn"},
-		{"cuInit:802", "nvidia-smi"},
+		{"cuInit:802", "start nvidia-fabricmanager"},
+		{"cuInit:46", "nvidia-smi"},
 	} {
 		fakegpu.Set(c.modes)
 		// Another name for the same library, which Open has not opened yet.
@@ -122,6 +123,29 @@ func TestCopies(t *testing.T) {
 		t.Errorf("got %v", other)
 	}
 	ok(t, d.Free(a), from.Free(), to.Free(), e.Close(), s.Close(), s2.Close())
+}
+
+// Whoever waits for a stream sleeps.
+func TestSyncSleeps(t *testing.T) {
+	d := open(t, "")
+	s := must[*cuda.Stream](t)(d.NewStream())
+	a := must[cuda.Address](t)(d.Alloc(300))
+	for range 20 {
+		ok(t, s.Set8(a, 1, 300), s.Sync())
+	}
+	if n := fakegpu.Count("busy waits"); n > 0 {
+		t.Errorf("%d of 20 waits occupied a core", n)
+	}
+	fakegpu.Set("cuEventCreate:2")
+	if _, err := d.NewStream(); !errors.Is(err, cuda.ErrMemory) {
+		t.Errorf("no event for a stream: %v", err)
+	}
+	fakegpu.Set("cuStreamCreate:2")
+	if _, err := d.NewStream(); !errors.Is(err, cuda.ErrMemory) {
+		t.Errorf("no stream: %v", err)
+	}
+	fakegpu.Set("")
+	ok(t, d.Free(a), s.Close())
 }
 
 // Errors keep the driver's words and what was being done; callers tell the kinds apart.

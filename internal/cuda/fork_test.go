@@ -52,8 +52,9 @@ int main(int argc, char **argv) {
   CHECK(dsconv_cuda_init(api, &version, &devices) == 0);
   dsconv_cuda_device *d = dsconv_cuda_new_device(api, 0);
   CHECK(dsconv_cuda_retain(d) == 0);
-  uintptr_t stream;
+  uintptr_t stream, event;
   CHECK(dsconv_cuda_stream_new(d, &stream) == 0);
+  CHECK(dsconv_cuda_event_new(d, &event) == 0);
   CHECK(dsconv_cuda_pool_new(d, 100, &pool) == 0);
   dsconv_cuda_block *a, *b;
   CHECK(dsconv_cuda_pool_take(pool, stream, &a) == 0);
@@ -66,7 +67,7 @@ int main(int argc, char **argv) {
     CHECK(dsconv_cuda_describe(api, 0, &p) == DSCONV_CUDA_FORKED);
     CHECK(dsconv_cuda_retain(d) == DSCONV_CUDA_FORKED);
     CHECK(dsconv_cuda_alloc(d, 100, &address) == DSCONV_CUDA_FORKED);
-    CHECK(dsconv_cuda_stream_sync(d, stream) == DSCONV_CUDA_FORKED);
+    CHECK(dsconv_cuda_stream_sync(d, stream, event) == DSCONV_CUDA_FORKED);
     CHECK(dsconv_cuda_pool_take(pool, stream, &b) == DSCONV_CUDA_FORKED);
     a->release(a); // garbage is collected in the child too
     late->release_after(late, 0);
@@ -80,6 +81,8 @@ int main(int argc, char **argv) {
   a->release(a);
   CHECK(dsconv_cuda_pool_take(pool, stream, &b) == 0 && b == a);
   b->release_after(b, (CUstream)stream);
+  CHECK(dsconv_cuda_stream_sync(d, stream, event) == 0);
+  CHECK(dsconv_cuda_event_free(d, event) == 0);
   CHECK(dsconv_cuda_stream_free(d, stream) == 0);
   CHECK(dsconv_cuda_release(d) == 0);
   atexit(at_exit);

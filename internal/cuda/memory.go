@@ -60,15 +60,14 @@ func (p *Pinned) Free() error {
 	return p.device.driver.check(C.dsconv_cuda_free_pinned(p.device.c, unsafe.Pointer(unsafe.SliceData(p.bytes))), "free pinned memory")
 }
 
-// ToDevice copies from the host. If from is pinned it must stay as it is until the stream has done the copy; of other
-// memory the driver has taken its own copy when ToDevice returns.
+// ToDevice copies from the host. from must stay as it is until the stream has done the copy: of memory that is not
+// pinned the driver mostly takes its own copy first, but does not promise that.
 func (s *Stream) ToDevice(to Address, from []byte) error {
 	return s.device.driver.check(C.dsconv_cuda_to_device(s.device.c, C.CUdeviceptr(to), unsafe.Pointer(unsafe.SliceData(from)), C.size_t(len(from)), s.c),
 		"copy %d bytes to the GPU", len(from))
 }
 
-// ToHost copies to the host. Pinned memory holds the bytes once the stream has done the copy, other memory when ToHost
-// returns.
+// ToHost copies to the host, which has the bytes once the stream has done the copy.
 func (s *Stream) ToHost(to []byte, from Address) error {
 	return s.device.driver.check(C.dsconv_cuda_to_host(s.device.c, unsafe.Pointer(unsafe.SliceData(to)), C.CUdeviceptr(from), C.size_t(len(to)), s.c),
 		"copy %d bytes from the GPU", len(to))

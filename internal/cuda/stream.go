@@ -7,17 +7,24 @@ package cuda
 */
 import "C"
 
+import "errors"
+
 // Stream is a queue of work on the GPU, which does not wait for the default stream's.
 type Stream struct {
 	device *Device
 	c      C.uintptr_t
+	done   *Event // for Sync
 }
 
 // NewStream creates a stream. Close it.
 func (d *Device) NewStream() (*Stream, error) {
-	s := &Stream{device: d}
-	if err := d.driver.check(C.dsconv_cuda_stream_new(d.c, &s.c), "create a stream"); err != nil {
+	done, err := d.NewEvent()
+	if err != nil {
 		return nil, err
+	}
+	s := &Stream{device: d, done: done}
+	if err := d.driver.check(C.dsconv_cuda_stream_new(d.c, &s.c), "create a stream"); err != nil {
+		return nil, errors.Join(err, done.Close())
 	}
 	return s, nil
 }
@@ -25,14 +32,14 @@ func (d *Device) NewStream() (*Stream, error) {
 // Handle is the CUstream, as PyTorch and DLPack take it.
 func (s *Stream) Handle() uintptr { return uintptr(s.c) }
 
-// Sync waits until all work of the stream is done. Its error may be that of earlier work.
+// Sync waits until all work of the stream is done. The thread sleeps meanwhile. Its error may be that of earlier work.
 func (s *Stream) Sync() error {
-	return s.device.driver.check(C.dsconv_cuda_stream_sync(s.device.c, s.c), "wait for a stream")
+	return s.device.driver.check(C.dsconv_cuda_stream_sync(s.device.c, s.c, s.done.c), "wait for a stream")
 }
 
 // Close frees the stream once its work is done. It does not wait.
 func (s *Stream) Close() error {
-	return s.device.driver.check(C.dsconv_cuda_stream_free(s.device.c, s.c), "free a stream")
+	return errors.Join(s.device.driver.check(C.dsconv_cuda_stream_free(s.device.c, s.c), "free a stream"), s.done.Close())
 }
 
 // Event marks a point in a stream's work.

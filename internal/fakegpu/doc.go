@@ -37,6 +37,7 @@
 //	unsupported/2        the engine refuses an image
 //	pinned@1             nvJPEG gets no pinned memory
 //	slow                 the engine begins as late as it may
+//	direct               copies from pageable memory read it when they run, not when they are called
 //	eager                streams work at once
 //	engines:0            no engine (default 2); cores:1 (default 3)
 //	devices:0            how many GPUs there are (default 1)

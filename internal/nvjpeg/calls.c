@@ -43,19 +43,37 @@ int dsconv_nvjpeg_image_new(const dsconv_nvjpeg_handle *h, dsconv_nvjpeg_image *
 
 int dsconv_nvjpeg_image_free(dsconv_nvjpeg_image *i) { WITHIN(i->handle->device, free_image(i)); }
 
-static int parse(dsconv_nvjpeg_image *i, dsconv_nvjpeg_header *header) {
+// parse_stream ends a stream that failed: until 13.2 it may not parse the next JPEG either.
+static int parse_stream(dsconv_nvjpeg_image *i, int whole) {
   const dsconv_nvjpeg *api = i->handle->api;
-  int status = api->nvjpegJpegStreamParseHeader(i->handle->c, i->data, i->length, i->stream);
-  if (status == 0)
-    status = api->nvjpegJpegStreamGetFrameDimensions(i->stream, &header->width, &header->height);
+  nvjpegHandle_t c = i->handle->c;
+  int status = i->stream != NULL ? 0 : api->nvjpegJpegStreamCreate(c, &i->stream);
+  if (status != 0)
+    return status;
+  status = whole ? api->nvjpegJpegStreamParse(c, i->data, i->length, 0, 0, i->stream)
+                 : api->nvjpegJpegStreamParseHeader(c, i->data, i->length, i->stream);
+  if (status != 0) {
+    api->nvjpegJpegStreamDestroy(i->stream);
+    i->stream = NULL;
+  }
   return status;
 }
 
-int dsconv_nvjpeg_image_parse(dsconv_nvjpeg_image *i, const unsigned char *data, size_t length,
+static int parse(dsconv_nvjpeg_image *i, int whole, dsconv_nvjpeg_header *header) {
+  int status = parse_stream(i, whole);
+  // Some versions refuse headers of intact JPEGs with EXIF data, and take the whole JPEG.
+  if (status != 0 && !whole)
+    status = parse_stream(i, 1);
+  return status != 0
+             ? status
+             : i->handle->api->nvjpegJpegStreamGetFrameDimensions(i->stream, &header->width, &header->height);
+}
+
+int dsconv_nvjpeg_image_parse(dsconv_nvjpeg_image *i, const unsigned char *data, size_t length, int whole,
                               dsconv_nvjpeg_header *header) {
   i->data = data;
   i->length = length;
-  WITHIN(i->handle->device, parse(i, header));
+  WITHIN(i->handle->device, parse(i, whole, header));
 }
 
 static int set(dsconv_nvjpeg_image *i, const dsconv_nvjpeg_request *r) {

@@ -28,7 +28,7 @@ int dsconv_nvjpeg_hardware(const dsconv_nvjpeg_handle *h, unsigned int *engines,
 // dsconv_nvjpeg_image is a JPEG with how it is to be decoded. Its data belongs to the caller.
 typedef struct {
   const dsconv_nvjpeg_handle *handle;
-  nvjpegJpegStream_t stream;
+  nvjpegJpegStream_t stream; // NULL after it failed to parse
   nvjpegDecodeParams_t params;
   const unsigned char *data;
   size_t length;
@@ -46,7 +46,8 @@ typedef struct {
 
 int dsconv_nvjpeg_image_new(const dsconv_nvjpeg_handle *h, dsconv_nvjpeg_image **image);
 int dsconv_nvjpeg_image_free(dsconv_nvjpeg_image *i);
-int dsconv_nvjpeg_image_parse(dsconv_nvjpeg_image *i, const unsigned char *data, size_t length,
+// dsconv_nvjpeg_image_parse reads the header of a JPEG, which is enough for a batch, or the whole of it.
+int dsconv_nvjpeg_image_parse(dsconv_nvjpeg_image *i, const unsigned char *data, size_t length, int whole,
                               dsconv_nvjpeg_header *header);
 int dsconv_nvjpeg_image_set(dsconv_nvjpeg_image *i, const dsconv_nvjpeg_request *r);
 

@@ -67,10 +67,7 @@ int dsconv_nvjpeg_state_free(dsconv_nvjpeg_state *s) { WITHIN(s->handle->device,
 
 static int host(dsconv_nvjpeg_state *s, dsconv_nvjpeg_image *i) {
   const dsconv_nvjpeg *api = s->handle->api;
-  // Unlike the header alone, this lets the stream know the whole file. It keeps data's address, not a copy.
-  int status = api->nvjpegJpegStreamParse(s->handle->c, i->data, i->length, 0, 0, i->stream);
-  if (status == 0)
-    status = api->nvjpegStateAttachPinnedBuffer(s->c, s->pinned[s->turn]);
+  int status = api->nvjpegStateAttachPinnedBuffer(s->c, s->pinned[s->turn]);
   return status != 0 ? status
                      : api->nvjpegDecodeJpegHost(s->handle->c, s->decoder, s->c, i->params, i->stream);
 }

@@ -27,7 +27,7 @@ func (h *Handle) NewDecoder(backend Backend) (*Decoder, error) {
 	return d, nil
 }
 
-// Supports reports whether the image can be decoded, as it was parsed and set.
+// Supports reports whether the image can be decoded, as ParseAll has read it and as it was set.
 func (d *Decoder) Supports(i *Image) (bool, error) {
 	var supported C.int
 	err := d.handle.check(C.dsconv_nvjpeg_decoder_supports(d.c, i.c, &supported), "ask whether an image can be decoded")

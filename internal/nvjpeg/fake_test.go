@@ -116,11 +116,15 @@ func (r region) request() nvjpeg.Request {
 
 var regions = []region{{1, 0, 0, 33, 25}, {50, 5, 3, 20, 13}, {90, 32, 24, 1, 1}}
 
-// image is an Image of r, closed with the test.
-func newImage(t *testing.T, h *nvjpeg.Handle, r region) *nvjpeg.Image {
+// newImage is an Image of r, closed with the test; whole says whether all of it is parsed.
+func newImage(t *testing.T, h *nvjpeg.Handle, r region, whole bool) *nvjpeg.Image {
 	i := must[*nvjpeg.Image](t)(h.NewImage())
 	t.Cleanup(func() { ok(t, i.Close()) })
-	header := must[nvjpeg.Header](t)(i.Parse(blocks(t, r.seed, 33, 25)))
+	parse := i.Parse
+	if whole {
+		parse = i.ParseAll
+	}
+	header := must[nvjpeg.Header](t)(parse(blocks(t, r.seed, 33, 25)))
 	want := nvjpeg.Header{W: 33, H: 25}
 	if header != want {
 		t.Errorf("header %+v", header)
@@ -141,7 +145,7 @@ func TestBatch(t *testing.T) {
 	for round := range 3 {
 		var jobs []nvjpeg.Job
 		for _, r := range regions[round:] { // batches of 3, 2 and 1
-			i := newImage(t, h, r)
+			i := newImage(t, h, r, false)
 			if supported, err := h.Supports(i); err != nil || !supported {
 				t.Errorf("supported: %v, %v", supported, err)
 			}
@@ -159,7 +163,7 @@ func TestBatch(t *testing.T) {
 		t.Error("a batch larger than agreed")
 	}
 	fakegpu.Set("unsupported")
-	if supported, err := h.Supports(newImage(t, h, regions[0])); err != nil || supported {
+	if supported, err := h.Supports(newImage(t, h, regions[0], false)); err != nil || supported {
 		t.Errorf("supported: %v, %v", supported, err)
 	}
 }
@@ -172,7 +176,7 @@ func TestStages(t *testing.T) {
 	s := must[*nvjpeg.State](t)(d.NewState())
 	t.Cleanup(func() { ok(t, s.Close()) })
 	for _, r := range append(regions, region{7, 0, 0, 33, 25}) {
-		i := newImage(t, h, r)
+		i := newImage(t, h, r, true)
 		if supported, err := d.Supports(i); err != nil || !supported {
 			t.Errorf("supported: %v, %v", supported, err)
 		}
@@ -181,7 +185,7 @@ func TestStages(t *testing.T) {
 		g.check(t, a, r)
 	}
 	// W = 0 is the whole image, also after another region.
-	i := newImage(t, h, region{3, 8, 8, 4, 4})
+	i := newImage(t, h, region{3, 8, 8, 4, 4}, true)
 	ok(t, i.Set(nvjpeg.Request{Format: nvjpeg.RGBI}))
 	a := g.output(t)
 	ok(t, s.Host(i), s.Device(nvjpeg.Job{Image: i, Address: uint64(a), Pitch: pitch}, g.stream.Handle()), g.stream.Sync())
@@ -189,7 +193,7 @@ func TestStages(t *testing.T) {
 	// The host may decode an image while the GPU still has the one before.
 	address := cuda.Address(0)
 	for k, r := range regions {
-		i := newImage(t, h, r)
+		i := newImage(t, h, r, true)
 		ok(t, s.Host(i), g.stream.Sync())
 		if k > 0 {
 			g.check(t, address, regions[k-1])
@@ -208,7 +212,7 @@ func TestStatuses(t *testing.T) {
 	i := must[*nvjpeg.Image](t)(h.NewImage())
 	t.Cleanup(func() { ok(t, i.Close()) })
 	for status := nvjpeg.NotInitialized; status <= nvjpeg.IncompleteBitstream; status++ {
-		fakegpu.Set(fmt.Sprintf("nvjpegJpegStreamParseHeader:%d", int(status)))
+		fakegpu.Set(fmt.Sprintf("nvjpegJpegStreamParse*:%d", int(status)))
 		_, err := i.Parse(blocks(t, 1, 8, 8))
 		var got nvjpeg.Status
 		if !errors.As(err, &got) || got != status || !strings.Contains(err.Error(), "header of a JPEG: nvJPEG: "+status.String()) {
@@ -229,6 +233,34 @@ func TestStatuses(t *testing.T) {
 	fakegpu.Set("")
 	if got := nvjpeg.Status(77).Error(); got != "nvJPEG: STATUS_77 (77)" {
 		t.Error(got)
+	}
+}
+
+// A JPEG that could not be parsed is no hindrance to the next one, nor is a header that the library refuses of a JPEG
+// that it takes.
+func TestParseGoesOn(t *testing.T) {
+	g := open(t)
+	h := g.create(t, nvjpeg.Default)
+	i := must[*nvjpeg.Image](t)(h.NewImage())
+	t.Cleanup(func() { ok(t, i.Close()) })
+	for _, modes := range []string{"", "nvjpeg:120400"} {
+		for _, parse := range []func([]byte) (nvjpeg.Header, error){i.Parse, i.ParseAll} {
+			fakegpu.Set(modes)
+			if _, err := parse([]byte("no JPEG")); !errors.Is(err, nvjpeg.BadJPEG) {
+				t.Errorf("%q: %v", modes, err)
+			}
+			if header, err := parse(blocks(t, 1, 33, 25)); err != nil || header.W != 33 || header.H != 25 {
+				t.Errorf("%q: the JPEG after a bad one: %+v, %v", modes, header, err)
+			}
+			fakegpu.Set(modes + ",nvjpegJpegStreamParseHeader:3")
+			if _, err := parse(blocks(t, 1, 33, 25)); err != nil {
+				t.Errorf("%q: only the header is refused: %v", modes, err)
+			}
+		}
+	}
+	fakegpu.Set("nvjpegJpegStreamCreate:5")
+	if _, err := i.Parse([]byte("no JPEG")); !errors.Is(err, nvjpeg.AllocatorFailure) {
+		t.Errorf("no memory for another stream: %v", err)
 	}
 }
 
@@ -277,12 +309,16 @@ func TestCreateFails(t *testing.T) {
 // Versions that lack what we need are refused by name.
 func TestOldLibraries(t *testing.T) {
 	path := fakegpu.Load(t, "nvjpeg:120000")
-	if _, err := nvjpeg.Open(nvjpeg.Search{Path: path}); !errors.Is(err, nvjpeg.ErrNotFound) || !strings.Contains(err.Error(), "is version 12.0.0; 12.1 or newer") {
+	if _, err := nvjpeg.Open(nvjpeg.Search{Path: path}); !errors.Is(err, nvjpeg.ErrNotFound) || !strings.Contains(err.Error(), "is version 12.0.0; 12.2.2 or newer") {
 		t.Errorf("12.0: %v", err)
 	}
-	fakegpu.Set("nvjpeg:120100")
-	if l, err := nvjpeg.Open(nvjpeg.Search{Path: path}); err != nil || l.Version() != "12.1.0" || l.Path() != path {
-		t.Errorf("12.1: %v", err)
+	fakegpu.Set("nvjpeg:120201")
+	if _, err := nvjpeg.Open(nvjpeg.Search{Path: path}); err == nil {
+		t.Error("12.2.1, which crashes on damaged EXIF data, is taken")
+	}
+	fakegpu.Set("nvjpeg:120202")
+	if l, err := nvjpeg.Open(nvjpeg.Search{Path: path}); err != nil || l.Version() != "12.2.2" || l.Path() != path {
+		t.Errorf("12.2.2: %v", err)
 	}
 	old := filepath.Join(filepath.Dir(path), fakegpu.Old)
 	if _, err := nvjpeg.Open(nvjpeg.Search{Path: old}); err == nil || !strings.Contains(err.Error(), "too old: it has no function") {

@@ -29,16 +29,21 @@ func (h *Handle) NewImage() (*Image, error) {
 	return i, nil
 }
 
-// Parse reads the header of a JPEG, which the Image then stands for. The bytes must stay as they are, and belong to the
-// Image, until Parse or Close is called again.
-func (i *Image) Parse(jpeg []byte) (Header, error) {
+// Parse reads the header of a JPEG, which the Image then stands for in a Batch. The bytes must stay as they are, and
+// belong to the Image, until Forget, ParseAll, Parse or Close is called.
+func (i *Image) Parse(jpeg []byte) (Header, error) { return i.parse(jpeg, 0) }
+
+// ParseAll is Parse for a Decoder and its States, which need to know all of the JPEG.
+func (i *Image) ParseAll(jpeg []byte) (Header, error) { return i.parse(jpeg, 1) }
+
+func (i *Image) parse(jpeg []byte, whole C.int) (Header, error) {
 	i.pinned.Unpin()
 	if len(jpeg) == 0 {
 		return Header{}, IncompleteBitstream
 	}
 	i.pinned.Pin(unsafe.SliceData(jpeg))
 	var h C.dsconv_nvjpeg_header
-	code := C.dsconv_nvjpeg_image_parse(i.c, (*C.uchar)(unsafe.SliceData(jpeg)), C.size_t(len(jpeg)), &h)
+	code := C.dsconv_nvjpeg_image_parse(i.c, (*C.uchar)(unsafe.SliceData(jpeg)), C.size_t(len(jpeg)), whole, &h)
 	return Header{W: int(h.width), H: int(h.height)}, i.handle.check(code, "read the header of a JPEG")
 }
 
@@ -52,6 +57,9 @@ func (i *Image) Set(r Request) error {
 	}
 	return i.handle.check(C.dsconv_nvjpeg_image_set(i.c, &c), "set what is decoded of a JPEG")
 }
+
+// Forget gives the JPEG's bytes back, once the Image was decoded or will not be.
+func (i *Image) Forget() { i.pinned.Unpin() }
 
 // Close frees the Image.
 func (i *Image) Close() error {

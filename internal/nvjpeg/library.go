@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -102,8 +103,9 @@ func load(path string) (*Library, error) {
 	if l.c == nil {
 		return nil, fmt.Errorf("%s cannot be loaded: %s", path, strings.TrimPrefix(C.GoString(text), path+": "))
 	}
-	if l.version[0] < 12 || l.version[0] == 12 && l.version[1] == 0 { // 12.1 is the first with Interpolate
-		return nil, fmt.Errorf("%s is version %s; 12.1 or newer is needed", path, l.Version())
+	// 12.1 is the first with Interpolate; before 12.2.2 damaged EXIF data crashes the process.
+	if version := []C.int{12, 2, 2}; slices.Compare(l.version[:], version) < 0 {
+		return nil, fmt.Errorf("%s is version %s; 12.2.2 or newer is needed", path, l.Version())
 	}
 	C.dsconv_nvjpeg_path(l.c, text, 4096)
 	l.path = C.GoString(text)

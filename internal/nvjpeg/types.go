@@ -23,7 +23,7 @@ type Flags uint
 // The flags. nvjpeg.h writes them as 1<<5, without parentheses.
 const (
 	// Interpolate makes chroma samples between those of the file, as libjpeg does by default, instead of repeating them.
-	// Before 13.3 the outermost pixels of a region may differ from the whole image's.
+	// Before 13.2 the outermost pixels of a region may differ from the whole image's.
 	Interpolate Flags = 1 << 5
 )
 

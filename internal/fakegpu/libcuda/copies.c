@@ -53,7 +53,8 @@ CUresult cuMemFreeHost(void *at) {
   return status ? status : freed ? CU_OK : CU_INVALID_VALUE;
 }
 
-// One copy or fill. A host address is as it was given, or in the copy that was made of pageable memory.
+// One copy or fill. A host address is as it was given, or in the copy that was made of pageable memory. With
+// the mode direct none is made, as on machines where the GPU reads such memory by itself.
 struct copy {
   uint64_t to, from;
   size_t size, width; // width in bytes of the value that fills; 0: a copy
@@ -110,8 +111,9 @@ static CUresult to_device(CUdeviceptr to, const void *from, size_t size, CUstrea
   if (!fake_device(to, size) || !from || fake_is_device((uint64_t)from))
     return CU_INVALID_VALUE;
   bool pinned = fake_is_pinned(from, size);
-  struct copy c = {.to = to, .from = pinned ? (uint64_t)from : 0, .size = size, .pinned = pinned};
-  return enqueue(stream, &c, pinned ? NULL : from, wait);
+  bool staged = !pinned && !fake_setting("direct", 0);
+  struct copy c = {.to = to, .from = staged ? 0 : (uint64_t)from, .size = size, .pinned = pinned};
+  return enqueue(stream, &c, staged ? from : NULL, wait);
 }
 
 static CUresult to_host(void *to, CUdeviceptr from, size_t size, CUstream stream, bool wait) {

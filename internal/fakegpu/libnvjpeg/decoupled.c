@@ -156,7 +156,7 @@ nvjpegStatus_t nvjpegDecoderJpegSupported(nvjpegJpegDecoder_t decoder, nvjpegJpe
   struct params *p = fake_body(FAKE_NVJPEG_PARAMS, params);
   if (!fake_body(FAKE_NVJPEG_DECODER, decoder) || !s || !s->parsed || !p || !unsupported)
     return NV_INVALID_PARAMETER;
-  *unsupported = refused(&s->header, p);
+  *unsupported = !s->whole || refused(&s->header, p); // NVIDIA's callers parse the whole JPEG before they ask
   return NV_OK;
 }
 

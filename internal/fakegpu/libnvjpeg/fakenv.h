@@ -28,6 +28,7 @@ struct stream {
   const unsigned char *data; // as given, unless the bytes are kept
   size_t size;
   bool parsed, whole; // the header; all of it, so that it can be decoded
+  bool broken;        // parses nothing more
   unsigned char *kept;
   struct header header;
 };

@@ -6,6 +6,8 @@
 #include "../libcuda/cu.h"
 #include "fakenv.h"
 
+enum { VERSION = 130302 }; // without the mode nvjpeg
+
 CUresult cuInit(unsigned flags);
 CUresult cuDeviceGetCount(int *count);
 
@@ -22,7 +24,7 @@ int fake_no_context(const char *function) {
 }
 
 nvjpegStatus_t nvjpegGetProperty(libraryPropertyType type, int *value) {
-  int version = (int)fake_setting("nvjpeg", 130302),
+  int version = (int)fake_setting("nvjpeg", VERSION),
       parts[] = {version / 10000, version / 100 % 100, version % 100};
   NV_ENTER();
   if ((int)type < 0 || (int)type > 2 || !value)
@@ -106,14 +108,20 @@ nvjpegStatus_t nvjpegJpegStreamDestroy(nvjpegJpegStream_t stream) {
   return status;
 }
 
+// status is what a mode lets the function return. Up to version 13.2.0 a stream that failed is of no more
+// use, as nvImageCodec's comments say.
 static int parse(nvjpegHandle_t handle, const unsigned char *data, size_t size, bool whole, bool keep,
-                 nvjpegJpegStream_t stream) {
+                 nvjpegJpegStream_t stream, int status) {
   struct stream *s = fake_body(FAKE_NVJPEG_STREAM, stream);
   if (!fake_body(FAKE_NVJPEG, handle) || !s || !data || !size)
-    return NV_INVALID_PARAMETER;
+    return status ? status : NV_INVALID_PARAMETER;
+  if (s->broken)
+    return NV_INTERNAL_ERROR;
   free(s->kept);
   memset(s, 0, sizeof *s);
-  int status = fake_header(data, size, &s->header);
+  if (!status)
+    status = fake_header(data, size, &s->header);
+  s->broken = status && fake_setting("nvjpeg", VERSION) <= 130200;
   if (status)
     return status;
   if (keep) {
@@ -129,15 +137,13 @@ static int parse(nvjpegHandle_t handle, const unsigned char *data, size_t size, 
 
 nvjpegStatus_t nvjpegJpegStreamParse(nvjpegHandle_t handle, const unsigned char *data, size_t size,
                                      int metadata, int keep, nvjpegJpegStream_t stream) {
-  NV_ENTER();
   (void)metadata;
-  return parse(handle, data, size, true, keep, stream);
+  return parse(handle, data, size, true, keep, stream, fake_nv_enter(__func__));
 }
 
 nvjpegStatus_t nvjpegJpegStreamParseHeader(nvjpegHandle_t handle, const unsigned char *data, size_t size,
                                            nvjpegJpegStream_t stream) {
-  NV_ENTER();
-  return parse(handle, data, size, false, false, stream);
+  return parse(handle, data, size, false, false, stream, fake_nv_enter(__func__));
 }
 
 static struct stream *parsed(nvjpegJpegStream_t stream) {

@@ -313,9 +313,11 @@ static void decoupled(void) {
   }
   SAME(nvjpegJpegStreamParseHeader(handle, progressive.data, progressive.size, parsed), 0);
   SAME(nvjpegDecoderJpegSupported(decoder, parsed, params, &no), 0);
+  SAME(no, 1); // the header alone
+  SAME(nvjpegDecodeJpegHost(handle, decoder, state, params, parsed), NV_INVALID_PARAMETER);
+  SAME(nvjpegJpegStreamParse(handle, progressive.data, progressive.size, 0, 0, parsed), 0);
+  SAME(nvjpegDecoderJpegSupported(decoder, parsed, params, &no), 0);
   SAME(no, 0);
-  SAME(nvjpegDecodeJpegHost(handle, decoder, state, params, parsed),
-       NV_INVALID_PARAMETER); // the header alone
   for (int round = 0; round < 40; round++) {
     clear(2);
     SAME(stages(&progressive, 0, 0, 3), 0);
