@@ -22,7 +22,7 @@ const (
 	// maxAsking is the most jobs that ask for the GPU at once: a batch that is decoded and one that waits.
 	maxAsking = 128
 	// askingBytes is about how many bytes of sources and results such jobs may have; at least minAsking jobs ask: half of
-	// them are a batch, and the JPEG engine of an A100 decodes 5 images at once, that of an H100 7.
+	// them are a batch, and the JPEG engine of an A100 decodes 5 images at once, those of later cards more.
 	askingBytes = 64 << 20
 	minAsking   = 32
 	// decodedBytes is the most bytes of decoded images that wait to be processed.
