@@ -21,9 +21,10 @@ var ErrNoGPU = errors.New("the recipe decodes on a GPU: open it by gpudecode.Ope
 const (
 	// maxAsking is the most jobs that ask for the GPU at once: a batch that is decoded and one that waits.
 	maxAsking = 128
-	// askingBytes is about how many bytes of sources and results such jobs may have; at least minAsking jobs ask.
+	// askingBytes is about how many bytes of sources and results such jobs may have; at least minAsking jobs ask: half of
+	// them are a batch, and the JPEG engine of an A100 decodes 5 images at once, those of later cards more.
 	askingBytes = 64 << 20
-	minAsking   = 8
+	minAsking   = 32
 	// decodedBytes is the most bytes of decoded images that wait to be processed.
 	decodedBytes = 256 << 20
 )
@@ -110,17 +111,27 @@ func (r *run) asking() int {
 func (r *run) decodeAll(ctx context.Context) error {
 	for j := range r.decode {
 		if j.err == nil && !r.isReady(r.order.at(j.pos)) {
-			n := min(r.gpu.decoder.Memory(&j.in), decodedBytes)
-			if err := r.gpu.room.Acquire(ctx, n); err != nil {
-				return err
+			err := r.gpu.reserve(ctx, j)
+			if err == nil && j.err == nil {
+				err = r.gpu.decode(ctx, j)
 			}
-			j.decodedBytes = n
-			if err := r.gpu.decode(ctx, j); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		r.process <- j
 	}
+	return nil
+}
+
+// reserve waits for room for the images of j. A panic is an error of the job alone.
+func (s *gpuStage) reserve(ctx context.Context, j *job) error {
+	var n int64
+	j.err = guard.Do(func() error { n = min(s.decoder.Memory(&j.in), decodedBytes); return nil })
+	if err := s.room.Acquire(ctx, n); err != nil {
+		return err
+	}
+	j.decodedBytes = n
 	return nil
 }
 

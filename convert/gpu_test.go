@@ -321,3 +321,12 @@ func TestDeferredSampleOfAGPU(t *testing.T) {
 	}
 	r.deferredProc.Close()
 }
+
+// Large images are decoded in batches that keep a JPEG engine busy, too.
+func TestManyLargeImagesAskForAGPU(t *testing.T) {
+	p := gpuPlan(t, newMemory(t, 100, 0), tfrecord.Format{}, filepath.Join(t.TempDir(), "x.tfrecord"), Options{Recipe: resized}, h200, newFake())
+	p.Bytes, p.expectedBytes = 100*4<<20, 100*4<<20 // of photos
+	if n := (&run{Plan: p, gpu: new(gpuStage)}).asking(); n < 2*8 {
+		t.Errorf("%d images ask for the GPU at once, of which half are decoded together", n)
+	}
+}

@@ -97,6 +97,7 @@ func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst stri
 
 func (o *MergeOptions) converting() convert.Options {
 	c := o.Options.converting()
+	c.GPU = nil              // nothing is decoded
 	c.OnError = convert.Fail // no sample may be lost by merging
 	c.Order, c.Shards.Size = o.Order, o.ShardSize
 	c.Create.Replace, c.Create.Zstd = o.Replace, o.Zstd
@@ -156,7 +157,7 @@ func mergedRecipe(sources, files map[string]string) map[string]string {
 		}
 	}
 	if m["encode"] == "" {
-		m["encode"] = "mixed" // no single recipe: add then refuses to encode images
+		m["encode"] = mixed // no single recipe: add then refuses to encode images
 	}
 	m["source.format"] = "merge"
 	return m
@@ -164,15 +165,18 @@ func mergedRecipe(sources, files map[string]string) map[string]string {
 
 func (m *merger) unite(sources []formats.Dataset) (*union, error) {
 	meta := *sources[0].Meta()
-	meta.Recipe = m.recipe(0, &meta)
+	recipes := []map[string]string{m.recipe(0, &meta)}
+	meta.Recipe = map[string]string{} // a dataset of somebody's own may have none
+	maps.Copy(meta.Recipe, recipes[0])
 	var schemas []formats.Schema
 	for i, ds := range sources[1:] {
 		schemas = append(schemas, ds.Meta().Schema)
 		meta.Columns = appendClasses(slices.Clone(meta.Columns), ds.Meta().Columns)
 		theirs := m.recipe(i+1, ds.Meta())
-		meta.Recipe = maps.Clone(meta.Recipe)
+		recipes = append(recipes, theirs)
 		maps.DeleteFunc(meta.Recipe, func(k, v string) bool { return theirs[k] != v })
 	}
+	mixDecoders(meta.Recipe, recipes)
 	var err error
 	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return m.names[i+1] }); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,12 +21,36 @@ func recipeOf(m map[string]string, compressesFiles bool) (r preprocess.Recipe, f
 	if compressesFiles {
 		filesZstd, r.Zstd = int(r.Zstd), 0
 	}
+	if m["decoder"] == mixed {
+		return r, 0, errors.New("no single decoder made its images, since it was merged from several datasets: change those and merge them again, or pack it again")
+	}
 	for key, now := range r.Map() {
 		if was := m[key]; was != now && (key == "decoder" || key == "resampler") {
 			return r, 0, fmt.Errorf("it was packed with the %s %s, but this dsconv has %s: pack it again", key, was, now)
 		}
 	}
 	return r, filesZstd, nil
+}
+
+// mixed stands for an option that several datasets had with different values.
+const mixed = "mixed"
+
+// mixDecoders changes the recipe of a dataset that is merged from datasets with recipes: if a GPU decoded images, and not
+// one and the same decoded all of them, the decoder is mixed. Without it the recipe would name none, or only the card.
+func mixDecoders(merged map[string]string, recipes []map[string]string) {
+	device := []string{"decoder", "nvjpeg", "card", "jpeg-engine"}
+	onGPU, differ := false, false
+	for _, r := range recipes {
+		onGPU = onGPU || r["decoder"] == string(preprocess.DecoderGPU) || r["decoder"] == mixed
+		differ = differ || slices.ContainsFunc(device, func(key string) bool { return r[key] != recipes[0][key] })
+	}
+	if !onGPU || !differ {
+		return
+	}
+	for _, key := range device {
+		delete(merged, key)
+	}
+	merged["decoder"] = mixed
 }
 
 // withDecoder returns the recipe of a dataset to which images are added: the recipe lists all

@@ -302,10 +302,13 @@ func (r *repairer) restore(p *processor, in *formats.Info, at int) (unionSample,
 	if err := p.process(); err != nil {
 		return it, err
 	}
-	if checksum.SampleChecksum(schema, &p.out) != in.Checksum {
-		return it, errors.New("the source has changed since it was packed")
+	switch {
+	case checksum.SampleChecksum(schema, &p.out) == in.Checksum:
+		return it, nil
+	case p.gpu != nil: // which may have left the image to the CPU then, for lack of memory
+		return it, errors.New("the source has changed since it was packed, or the GPU decodes it otherwise than then")
 	}
-	return it, nil
+	return it, errors.New("the source has changed since it was packed")
 }
 
 // manifestChange returns a change to the values that the manifest has for a sample.

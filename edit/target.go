@@ -134,9 +134,19 @@ type locator interface {
 	formats.StorageOrdered
 }
 
-// options returns the options of a new version: o, and those of the dataset's recipe.
-func (t *target) options(o convert.Options) (_ convert.Options, err error) {
-	if o.Recipe, o.Create.Zstd, err = recipeOf(t.Meta().Recipe, t.format.Traits().Zstd); err != nil {
+// options returns the options of a new version: o, and those of the dataset's recipe. If all samples are ready, a recipe by
+// which no images can be added, such as that of a merged dataset, decides only how files are compressed.
+func (t *target) options(o convert.Options, ready bool) (_ convert.Options, err error) {
+	recipe, compresses := t.Meta().Recipe, t.format.Traits().Zstd
+	o.Recipe, o.Create.Zstd, err = recipeOf(recipe, compresses)
+	if err != nil && ready {
+		files := map[string]string{}
+		if level, ok := recipe["compress"]; ok && compresses {
+			files["compress"] = level
+		}
+		o.Recipe, o.Create.Zstd, err = recipeOf(files, compresses)
+	}
+	if err != nil {
 		return o, fmt.Errorf("%s: %w", t.path, err)
 	}
 	o.Order = convert.Order(t.Meta().Recipe["order"])

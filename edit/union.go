@@ -85,6 +85,11 @@ func (u *union) Close() error { return nil }
 // ready reports whether sample i is copied without processing.
 func (u *union) ready(i int) bool { return u.sources[u.samples[i].source].ready }
 
+// allReady reports whether all samples are.
+func (u *union) allReady() bool {
+	return !slices.ContainsFunc(u.samples, func(it unionSample) bool { return !u.sources[it.source].ready })
+}
+
 // Removed implements formats.Removals.
 func (u *union) Removed() ([]formats.RemovedSample, error) { return u.removed, nil }
 

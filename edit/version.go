@@ -27,7 +27,7 @@ type version struct {
 
 // plan decides which files are kept and which samples the others have.
 func (v *version) plan(ctx context.Context, o convert.Options) (*convert.Plan, error) {
-	o, err := v.target.options(o)
+	o, err := v.target.options(o, v.union.allReady())
 	if err != nil {
 		return nil, err
 	}
