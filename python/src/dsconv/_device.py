@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ._arguments import path
+from ._device_memory import check_process
 from ._device_transforms import Unfinished
 from ._errors import ArgumentError
 from ._short_messages import short_message, shown
@@ -78,6 +79,19 @@ def decoding_gpu(device: Any) -> Any:
             f'decoder="gpu": batches are on the GPU that decodes; device={str(found)!r} is no NVIDIA GPU: leave it out'
         )
     return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
+
+
+def later_gpu(device: Any, gpu: int | None) -> int | None:
+    """The number of the GPU that decodes the epoch that starts, where gpu did or would; None for the CPU.
+
+    If device names none, a launcher may choose it after the Loader was made, with set_device() in each process or with
+    a process that gets the Loader. 0 is what nobody has chosen: threads that were started later have it too.
+    """
+    if gpu != 0 or device is not None and torch_or_none().device(device).index is not None:
+        return gpu
+    check_process()
+    found: int = torch_or_none().cuda.current_device()
+    return found
 
 
 def gpu_options(device: Any, nvjpeg: Any) -> dict[str, Any]:

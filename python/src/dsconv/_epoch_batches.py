@@ -91,7 +91,8 @@ class EpochBatches:
             if self._transforms is None
             else self._python(epoch, position, sampled)
         )
-        return made if self._device is None else to_device(made, self._device)
+        device = self._device if self._source.gpu is None else f"cuda:{self._source.gpu}"
+        return made if device is None else to_device(made, device)
 
     def _native(self, epoch: int, position: int, sampled: Sampled | None) -> Batches:
         self._make_room(sampled)
