@@ -101,9 +101,16 @@ def gpu_options(device: Any, nvjpeg: Any) -> dict[str, Any]:
 
 
 def has_cuda(device: Any) -> bool:
-    """Reports whether CUDA is available and device, a torch.device or None, does not exclude it."""
+    """Reports whether there is a GPU of CUDA's and device, a torch.device or None, does not exclude it. It does not
+    start CUDA: processes that are forked later could not use that."""
     torch = torch_or_none()
-    return torch is not None and torch.cuda.is_available() and (device is None or device.type == "cuda")
+    return torch is not None and (device is None or device.type == "cuda") and torch.cuda.device_count() > 0
+
+
+def can_pin() -> bool:
+    """Reports whether this process can have pinned memory: CUDA works, and did not start before it was forked."""
+    torch = torch_or_none()
+    return torch is not None and not torch.cuda._is_in_bad_fork() and torch.cuda.is_available()
 
 
 def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tuple[Any, Any], None, None]:
