@@ -149,6 +149,18 @@ def test_making_a_loader_does_not_start_cuda(packed: Path, monkeypatch: Any, cud
     assert all(one.pin_memory for one in asked)
 
 
+def test_memory_is_the_hosts_whatever_the_default_device(packed: Path, monkeypatch: Any) -> None:
+    devices = []
+    monkeypatch.setattr(torch, "empty", lambda *_, device=None, **__: devices.append(device) or torch.zeros(1))
+    _batch_memory.Pinned(1).new()
+    assert devices == ["cpu"]
+    monkeypatch.undo()
+    options = {"transforms": "centercrop:32,normalize", "normalize": "device", "device": "cpu"}
+    with torch.device("meta"):
+        got = [flat(batch) for batch in dsconv.Loader(packed, 7, seed=3, shuffle=True, **options)]
+    assert equal(got, on_cpu(packed, **options))
+
+
 class _Ring(_batch_memory.Pinned):
     """Pinned memory that is used again as soon as Python has dropped it, although a copy from it may run."""
 

@@ -66,7 +66,7 @@ class Finisher:
 
             bits = self.rest.tables.reshape(-1)
             whole = bits.view(np.int32) if self._dtype == "float32" else bits.astype(np.uint16).view(np.int16)
-            first = torch.arange(0, len(bits), 256, dtype=torch.int32).view(-1, 1, 1)
+            first = torch.arange(0, len(bits), 256, dtype=torch.int32, device="cpu").view(-1, 1, 1)
             table = torch.from_numpy(whole).view(getattr(torch, self._dtype))
             if device.type == "cuda":
                 table, first = table.pin_memory(), first.pin_memory()
