@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from typing import Any
+from unittest import mock
 
 import dsconv
 import fake_decoding
@@ -123,6 +124,19 @@ def fails(fake: CARD, path: str) -> None:
             pass
     except Exception as error:
         print(f"{type(error).__name__}: {error}")
+
+
+def chosen(fake: CARD, path: str) -> None:
+    """A GPU that is chosen after the Loader was made decodes its epochs, and those of threads that chose none too."""
+    loader = dsconv.Loader(path, **OPTIONS, transforms=NORMALIZE, decoder="gpu")
+    named = dsconv.Loader(path, **OPTIONS, transforms=NORMALIZE, decoder="gpu", device="cuda:0")
+    with mock.patch.multiple(torch.cuda, current_device=lambda: 1, device_count=lambda: 2):
+        first = [host(images) for images, _ in loader]
+        iter(named)
+    assert loader.device == torch.device("cuda", 1) and named.device == torch.device("cuda", 0)
+    iter(loader)
+    assert loader._source.gpu == 1 and named._source.gpu == 0
+    assert all(torch.equal(a, b) for a, (b, _) in zip(first, wanted(fake, path, transforms=NORMALIZE)[:7]))
 
 
 def forked(fake: CARD, path: str) -> None:

@@ -88,6 +88,8 @@ class _Owned:
 class _Memory:
     """A piece of memory: where it is, the stream it was allocated on (None: pinned), and what may still use it."""
 
+    foreign = False  # of another library: PyTorch's allocator does not know it
+
     def __init__(self, size: int, stream: Stream | None) -> None:
         self.bytes = np.full(max(size, 1) + -size % 16, CANARY, np.uint8)
         self.stream = stream
@@ -346,6 +348,7 @@ def _is_pinned(fake: FakeCuda, tensor: torch.Tensor, device: Any = None) -> bool
 def _record_stream(tensor: torch.Tensor, stream: Stream) -> None:
     memory = _now().of(tensor)
     assert memory is not None and memory.stream is not None
+    assert not memory.foreign, "record_stream() does nothing, or fails with cudaMallocAsync"
     if stream is not memory.stream:
         memory.used.append(stream)
 

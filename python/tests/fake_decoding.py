@@ -39,19 +39,21 @@ class FakeDecoding(fake_cuda.FakeCuda):
 
     def from_dlpack(self, source: Any) -> torch.Tensor:
         """A tensor over the memory, as PyTorch makes it; the deleter is called when it is freed."""
-        assert source.__dlpack_device__() == (2, 0)
+        number = torch.cuda.current_device()
+        assert source.__dlpack_device__() == (2, number)
         capsule = source.__dlpack__(stream=1, max_version=(1, 0))
         address = _get_pointer(capsule, b"dltensor")
         _set_name(capsule, b"used_dltensor")
         managed = _device_memory._ManagedTensor.from_address(address)
         tensor, deleter = managed.tensor, _device_memory._Deleter(managed.deleter)
-        assert (tensor.device_type, tensor.device, tensor.ndim, tensor.lanes) == (2, 0, 1, 1)
+        assert (tensor.device_type, tensor.device, tensor.ndim, tensor.lanes) == (2, number, 1, 1)
         dtype = getattr(torch, _TYPES[tensor.code, tensor.bits])
         size = tensor.shape[0] * tensor.bits // 8
         host = driver().fake_device(tensor.data + tensor.byte_offset, size)
         assert host, "the tensor's memory is not the GPU's"
         memory = fake_cuda._Memory(0, self.default)
         memory.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(host))
+        memory.foreign = True
         self.memory[host] = memory
         self.alive += 1
 

@@ -66,6 +66,11 @@ def test_images_are_counted_by_what_decoded_them(tmp_path: Path, photos: Path) -
 
 
 @needs_fakes
+def test_the_gpu_may_be_chosen_after_the_loader_was_made(tmp_path: Path, packed: Path) -> None:
+    run(tmp_path, "chosen", packed, "devices:2")
+
+
+@needs_fakes
 def test_a_forked_process_gets_a_plain_error(tmp_path: Path, packed: Path) -> None:
     said = run(tmp_path, "forked", packed)
     assert said.startswith("ForkError: decoder=") and 'start it by the method "spawn"' in said

@@ -128,6 +128,39 @@ def test_a_loop_that_ends_early_leaves_nothing(packed: Path, cuda: fake_cuda.Fak
     assert not cuda.released and all((m.bytes == fake_cuda.CANARY).all() for m in cuda.memory.values())
 
 
+@pytest.mark.parametrize("broken", [("_is_in_bad_fork", True), ("is_available", False)])
+def test_a_process_without_cuda_pins_nothing(packed: Path, monkeypatch: Any, broken: tuple[str, bool]) -> None:
+    """One that was forked from a process that used CUDA, or on a machine whose driver is too old."""
+    name, value = broken
+    with fake_cuda.FakeCuda("side") as cuda:
+        asked = dsconv.Loader(packed, 7, CROP, seed=3, shuffle=True)
+        monkeypatch.setattr(torch.cuda, name, lambda: value)
+        got = [flat(batch) for batch in asked]
+        assert not cuda.memory
+    assert asked.pin_memory and equal(got, on_cpu(packed, transforms=CROP))
+
+
+def test_making_a_loader_does_not_start_cuda(packed: Path, monkeypatch: Any, cuda: fake_cuda.FakeCuda) -> None:
+    """A forked process could not use it then."""
+    with monkeypatch.context() as patches:
+        for name in ("is_available", "current_device", "init"):
+            patches.delattr(torch.cuda, name)
+        asked = [loader(packed, transforms=CROP), dsconv.Loader(packed, 7, CROP)]
+    assert all(one.pin_memory for one in asked)
+
+
+def test_memory_is_the_hosts_whatever_the_default_device(packed: Path, monkeypatch: Any) -> None:
+    devices = []
+    monkeypatch.setattr(torch, "empty", lambda *_, device=None, **__: devices.append(device) or torch.zeros(1))
+    _batch_memory.Pinned(1).new()
+    assert devices == ["cpu"]
+    monkeypatch.undo()
+    options = {"transforms": "centercrop:32,normalize", "normalize": "device", "device": "cpu"}
+    with torch.device("meta"):
+        got = [flat(batch) for batch in dsconv.Loader(packed, 7, seed=3, shuffle=True, **options)]
+    assert equal(got, on_cpu(packed, **options))
+
+
 class _Ring(_batch_memory.Pinned):
     """Pinned memory that is used again as soon as Python has dropped it, although a copy from it may run."""
 

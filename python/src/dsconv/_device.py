@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ._arguments import path
+from ._device_memory import check_process
 from ._device_transforms import Unfinished
 from ._errors import ArgumentError
 from ._short_messages import short_message, shown
@@ -80,6 +81,19 @@ def decoding_gpu(device: Any) -> Any:
     return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
 
 
+def later_gpu(device: Any, gpu: int | None) -> int | None:
+    """The number of the GPU that decodes the epoch that starts, where gpu did or would; None for the CPU.
+
+    If device names none, a launcher may choose it after the Loader was made, with set_device() in each process or with
+    a process that gets the Loader. 0 is what nobody has chosen: threads that were started later have it too.
+    """
+    if gpu != 0 or device is not None and torch_or_none().device(device).index is not None:
+        return gpu
+    check_process()
+    found: int = torch_or_none().cuda.current_device()
+    return found
+
+
 def gpu_options(device: Any, nvjpeg: Any) -> dict[str, Any]:
     """The library's description of the GPU, and where nvJPEG may be."""
     packages = [folder for folder in sys.path if folder and (Path(folder) / "nvidia").is_dir()]
@@ -87,9 +101,16 @@ def gpu_options(device: Any, nvjpeg: Any) -> dict[str, Any]:
 
 
 def has_cuda(device: Any) -> bool:
-    """Reports whether CUDA is available and device, a torch.device or None, does not exclude it."""
+    """Reports whether there is a GPU of CUDA's and device, a torch.device or None, does not exclude it. It does not
+    start CUDA: processes that are forked later could not use that."""
     torch = torch_or_none()
-    return torch is not None and torch.cuda.is_available() and (device is None or device.type == "cuda")
+    return torch is not None and (device is None or device.type == "cuda") and torch.cuda.device_count() > 0
+
+
+def can_pin() -> bool:
+    """Reports whether this process can have pinned memory: CUDA works, and did not start before it was forked."""
+    torch = torch_or_none()
+    return torch is not None and not torch.cuda._is_in_bad_fork() and torch.cuda.is_available()
 
 
 def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tuple[Any, Any], None, None]:

@@ -1,4 +1,4 @@
-"""Images in a GPU's memory, which the library lends to PyTorch by DLPack, without a copy."""
+"""Images in a GPU's memory, which the library lends to PyTorch by DLPack."""
 
 from __future__ import annotations
 
@@ -60,19 +60,21 @@ _destructor = _Destructor(_destroy)
 
 
 class DeviceImages:
-    """The images of the current batch of a run, a row of elements. torch.from_dlpack makes a tensor of it, once."""
+    """The images of the current batch of a run, a row of elements. torch.from_dlpack makes a tensor of it, once.
+
+    What the loop gets is a copy, in PyTorch's memory. record_stream() does nothing for the library's, or is an error
+    with cudaMallocAsync, so that it would be used again while a stream that the library does not know still reads it.
+    """
 
     def __init__(self, run: int, device: int) -> None:
         self._run, self._device = run, device
 
-    def tensor(self, changed: bool) -> Any:
-        """The images as bytes, for work on the current stream or, if they are changed, on the side stream."""
+    def tensor(self) -> Any:
+        """A copy of the images, as bytes, made on the side stream."""
         import torch
 
-        device = torch.device("cuda", self._device)
-        stream = side_stream(device) if changed else torch.cuda.current_stream(device)
-        with torch.cuda.stream(stream):
-            return torch.from_dlpack(self).view(torch.uint8)
+        with torch.cuda.stream(side_stream(torch.device("cuda", self._device))):
+            return torch.from_dlpack(self).view(torch.uint8).clone()
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _CUDA, self._device

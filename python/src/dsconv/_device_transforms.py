@@ -24,12 +24,11 @@ class Finisher:
         dtype: of finished images.
         channels_last: their memory is NHWC.
         array: their dimensions are NHWC too.
-        lent: the pixels' memory is not to be written to.
     """
 
-    def __init__(self, rest: ViewRest, dtype: str, channels_last: bool, array: bool, lent: bool) -> None:
+    def __init__(self, rest: ViewRest, dtype: str, channels_last: bool, array: bool) -> None:
         self.rest = rest
-        self._dtype, self._channels_last, self._array, self._lent = dtype, channels_last, array, lent
+        self._dtype, self._channels_last, self._array = dtype, channels_last, array
         self._on: dict[Any, tuple[Any, Any]] = {}  # see _tables
 
     def __getstate__(self) -> dict[str, Any]:
@@ -37,7 +36,7 @@ class Finisher:
 
     def finish(self, rest: Rest, tensors: dict[str, Any]) -> Any:
         """The finished images. `tensors` are the pixels and those of `tensors_of`, on one device."""
-        images = tensors["pixels"].clone() if self._lent else tensors["pixels"]
+        images = tensors["pixels"]
         if not self.rest.channels_first:
             images = self._elements(_mirrored(images, tensors).permute(0, 3, 1, 2))
         if len(rest.erasures):
@@ -67,7 +66,7 @@ class Finisher:
 
             bits = self.rest.tables.reshape(-1)
             whole = bits.view(np.int32) if self._dtype == "float32" else bits.astype(np.uint16).view(np.int16)
-            first = torch.arange(0, len(bits), 256, dtype=torch.int32).view(-1, 1, 1)
+            first = torch.arange(0, len(bits), 256, dtype=torch.int32, device="cpu").view(-1, 1, 1)
             table = torch.from_numpy(whole).view(getattr(torch, self._dtype))
             if device.type == "cuda":
                 table, first = table.pin_memory(), first.pin_memory()

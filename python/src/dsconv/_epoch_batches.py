@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._bad_samples import BadSamples
 from ._batch_stream import BatchStream
-from ._device import finish, pin, to_device
+from ._device import can_pin, finish, pin, to_device
 from ._epoch_counter import Batches
 from ._epoch_order import EpochOrder
 from ._errors import ArgumentError
@@ -85,13 +85,17 @@ class EpochBatches:
 
     def start(self, epoch: int, position: int) -> Batches:
         """The batches from a position on, each with the position after it."""
+        if self._pin_memory and not can_pin():
+            self._pin_memory = False
+            self._memory = None if self._memory is None else self._fields.memory(False)
         sampled = None if self._given is None else self._given.read(self._source.samples)
         made = (
             self._native(epoch, position, sampled)
             if self._transforms is None
             else self._python(epoch, position, sampled)
         )
-        return made if self._device is None else to_device(made, self._device)
+        device = self._device if self._source.gpu is None else f"cuda:{self._source.gpu}"
+        return made if device is None else to_device(made, device)
 
     def _native(self, epoch: int, position: int, sampled: Sampled | None) -> Batches:
         self._make_room(sampled)

@@ -69,8 +69,7 @@ class BatchFields:
         finishers = []
         for view, left in enumerate(self._source.describe()["rest"] or []):
             rest = ViewRest(self._source, view, left, channels_first=layout == "nchw" and not self._source.deferred)
-            dtype, lent = self._source.fields[0].dtype, not self._source.deferred
-            finishers.append(Finisher(rest, dtype, layout == "nhwc", array, lent))
+            finishers.append(Finisher(rest, self._source.fields[0].dtype, layout == "nhwc", array))
         return finishers
 
     @property
@@ -111,9 +110,8 @@ class BatchFields:
         views = self._source.views
         rests = [finisher.rest.of(raw.handle, raw.n) for finisher in self._finishers]
         if self._source.gpu is not None:
-            changed = not all(rest.nothing for rest in rests)
-            raw.images = DeviceImages(raw.handle, self._source.gpu).tensor(changed)
-            rests = rests if changed else []
+            raw.images = DeviceImages(raw.handle, self._source.gpu).tensor()
+            rests = [] if all(rest.nothing for rest in rests) else rests
         if rests:
             offsets = [view["offset"] for view in views] or [0]
             unfinished = [self._unfinished(*each, raw) for each in zip(self._finishers, rests, offsets)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _arguments
-from ._device import check_device, decoding_gpu, gpu_options, has_cuda
+from ._device import check_device, decoding_gpu, gpu_options, has_cuda, later_gpu
 from ._epoch_batches import EpochBatches
 from ._epoch_counter import EpochCounter
 from ._errors import ArgumentError
@@ -125,9 +125,10 @@ class Loader(Generic[Batch]):
             transforms and dtype say there, element for element as on the CPU: flips, normalisation, layout, dtype,
             RandomErasing, MixUp and CutMix, on the stream of the copies. So dtype="uint8" does not contradict
             transforms that end in floats then. None: the library's threads do all of it.
-        decoder: "gpu" decodes and transforms JPEGs on the NVIDIA GPU that `device` names, or the current one, and
-            batches are there. What the GPU cannot decode, such as a PNG, and transforms other than cropping, one
-            resize and flips are done on the CPU; `stats()` counts both. It needs PyTorch and nvJPEG.
+        decoder: "gpu" decodes and transforms JPEGs on the NVIDIA GPU that `device` names, or the current one, which
+            set_device() may still choose before an epoch; batches are there. What the GPU cannot decode, such as a PNG,
+            and transforms other than cropping, one resize and flips are done on the CPU; `stats()` counts both. It
+            needs PyTorch and nvJPEG.
         nvjpeg: path of nvJPEG's library (libnvjpeg.so), for decoder="gpu". None looks in the usual places and in the
             package nvidia-nvjpeg.
         generator: a torch.Generator, whose initial_seed() is the seed. Nothing is drawn from it.
@@ -280,6 +281,7 @@ class Loader(Generic[Batch]):
         self.prefetch_factor = prefetch_factor
         prefetch = prefetched(prefetch_factor, self.num_workers)
         on_gpu = _arguments.choice("decoder", decoder, ("cpu", "gpu")) == "gpu"
+        self._given_device = device
         self.device: torch.device | None = decoding_gpu(device) if on_gpu else check_device(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
         if fields is None:
@@ -470,6 +472,10 @@ class Loader(Generic[Batch]):
 
     def __iter__(self) -> Iterator[Batch]:
         self._prepare()
+        gpu = later_gpu(self._given_device, self._source.gpu)
+        if gpu != self._source.gpu:
+            self.device = decoding_gpu(f"cuda:{gpu}")
+            self._source.change(gpu={**self._source.configuration["gpu"], "device": gpu})
         return self._epochs.iterate(self._batches.start)
 
     def _prepare(self) -> None:
