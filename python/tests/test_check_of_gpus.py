@@ -93,6 +93,14 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     assert "PJRT plugin" in files["xla"]["reason"]
 
 
+def test_results_name_the_commit_of_a_copy_without_git(run: Any, tmp_path: Path) -> None:
+    assert run.machine.commit(str(tmp_path)) == ""
+    (tmp_path / "build" / "gpu").mkdir(parents=True)
+    (tmp_path / "build" / "gpu" / "commit").write_text("0123abc\n")
+    assert run.machine.commit(str(tmp_path)) == "0123abc"
+    assert len(run.machine.commit(str(ROOT))) in (0, 40)
+
+
 @pytest.mark.parametrize(
     ("words", "message"), [(["--parts", "cpu,gpu"], "unknown part gpu"), (["--images", "x"], "--images")]
 )
