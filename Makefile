@@ -219,6 +219,7 @@ NVJPEG     := nvidia-nvjpeg==13.3.2.43
 gpu-pack: wheel ## build/gpu: the wheels that make gpu-check needs on a machine without a network
 	rm -rf $(BUILD)/gpu && mkdir -p $(BUILD)/gpu
 	cp $(WHEEL_FILE) $(BUILD)/gpu
+	git rev-parse HEAD >$(BUILD)/gpu/commit # for the results: the copy there may lack .git
 	$(PACKAGING)/bin/pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version $(GPU_PYTHON) \
 	  --platform manylinux_2_28_$(ARCH) --platform manylinux_2_17_$(ARCH) --platform manylinux2014_$(ARCH) -d $(BUILD)/gpu $(NVJPEG) $(EXTRA)
 	du -sh $(BUILD)/gpu

@@ -47,7 +47,7 @@ func openPlugin(config string) (compute.Backend, error) {
 	if err := setCUDAData(path); err != nil {
 		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
 	}
-	b, err := openXLA(strings.TrimSuffix(path+","+options, ","))
+	b, err := openXLA(xlaConfig(path, options))
 	if err != nil && strings.Contains(err.Error(), noGPU) {
 		return nil, fmt.Errorf("%w: XLA plugin %s sees no GPU: it needs an NVIDIA GPU and its driver; dsconv doctor says what this machine has", ErrNoBackend, path)
 	}
@@ -58,6 +58,15 @@ func openPlugin(config string) (compute.Backend, error) {
 		return nil, fmt.Errorf("XLA plugin %s cannot be loaded: %w", path, err)
 	}
 	return b, nil
+}
+
+// xlaConfig is the plugin's path with its options. go-xla takes each path with "cpu" in it for that of the CPU's plugin,
+// a folder's name too, and then shares the host's memory with the device: a GPU cannot.
+func xlaConfig(path, options string) string {
+	if strings.Contains(filepath.Base(path), "cuda") && !strings.Contains(options, "shared_buffers") {
+		options = strings.TrimSuffix("noshared_buffers,"+options, ",")
+	}
+	return strings.TrimSuffix(path+","+options, ",")
 }
 
 const (

@@ -89,8 +89,8 @@ func (s pluginSearch) packages() (folders []string) {
 	return folders
 }
 
-// cudaData is the folder that pip put CUDA's compiler into beside JAX's plugin, "" if there is none: XLA looks for it in
-// /usr/local/cuda only, unless it is told.
+// cudaData is the folder that pip put CUDA's compiler into beside JAX's plugin, else that of the toolkit that the
+// environment names, "" if there is none: XLA looks for it in /usr/local/cuda only, unless it is told.
 func cudaData(plugin string) string {
 	folder := filepath.Dir(plugin) // site-packages/jax_plugins/xla_cuda13
 	version := strings.TrimPrefix(filepath.Base(folder), "xla_cuda")
@@ -98,11 +98,13 @@ func cudaData(plugin string) string {
 	if version == "12" {
 		name = "cuda_nvcc"
 	}
-	data := filepath.Join(filepath.Dir(filepath.Dir(folder)), "nvidia", name)
-	if _, err := os.Stat(filepath.Join(data, "nvvm/libdevice")); err != nil {
-		return ""
+	packaged := filepath.Join(filepath.Dir(filepath.Dir(folder)), "nvidia", name)
+	for _, data := range []string{packaged, os.Getenv("CUDA_HOME"), os.Getenv("CUDA_PATH")} {
+		if _, err := os.Stat(filepath.Join(data, "nvvm/libdevice")); err == nil && filepath.IsAbs(data) {
+			return data
+		}
 	}
-	return data
+	return ""
 }
 
 // setCUDAData tells XLA where CUDA is, as JAX does: by XLA_FLAGS, which XLA reads once in the process. There is no other

@@ -59,6 +59,8 @@ func TestFindPlugin(t *testing.T) {
 func TestXLALearnsWhereCUDAIs(t *testing.T) {
 	site := filepath.Join(t.TempDir(), "site-packages")
 	plugin := touch(t, site, "jax_plugins/xla_cuda13/xla_cuda_plugin.so")
+	t.Setenv("CUDA_HOME", "")
+	t.Setenv("CUDA_PATH", "")
 	touch(t, site, "nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc") // CUDA 12's
 	if got, want := cudaData(touch(t, site, "jax_plugins/xla_cuda12/xla_cuda_plugin.so")), site+"/nvidia/cuda_nvcc"; got != want {
 		t.Errorf("CUDA 12 is in %q, want %q", got, want)
@@ -77,6 +79,37 @@ func TestXLALearnsWhereCUDAIs(t *testing.T) {
 			t.Errorf("XLA_FLAGS %q becomes %q, want %q", c.before, got, c.after)
 		}
 		touch(t, site, "nvidia/cu13/nvvm/libdevice/libdevice.10.bc")
+	}
+}
+
+// A toolkit in another place than XLA's is found by the environment, behind what pip put beside the plugin.
+func TestXLALearnsOfTheToolkit(t *testing.T) {
+	site, toolkit := t.TempDir(), t.TempDir()
+	plugin := touch(t, site, "jax_plugins/xla_cuda13/xla_cuda_plugin.so")
+	t.Setenv("CUDA_HOME", site) // which has none
+	t.Setenv("CUDA_PATH", toolkit)
+	touch(t, toolkit, "nvvm/libdevice/libdevice.10.bc")
+	if got := cudaData(plugin); got != toolkit {
+		t.Errorf("CUDA is in %q, want %q", got, toolkit)
+	}
+	touch(t, site, "nvidia/cu13/nvvm/libdevice/libdevice.10.bc")
+	if got, want := cudaData(plugin), filepath.Join(site, "nvidia/cu13"); got != want {
+		t.Errorf("CUDA is in %q, want %q", got, want)
+	}
+}
+
+// A folder's name does not make a GPU's plugin one that shares the host's memory.
+func TestConfigOfXLA(t *testing.T) {
+	for _, c := range [][3]string{
+		{"/envs/cpu/xla_cuda_plugin.so", "", "/envs/cpu/xla_cuda_plugin.so,noshared_buffers"},
+		{"/x/xla_cuda_plugin.so", "tf32=false", "/x/xla_cuda_plugin.so,noshared_buffers,tf32=false"},
+		{"/x/xla_cuda_plugin.so", "shared_buffers", "/x/xla_cuda_plugin.so,shared_buffers"},
+		{"/x/pjrt_c_api_cpu_plugin.so", "", "/x/pjrt_c_api_cpu_plugin.so"},
+		{"/x/pjrt_c_api_cpu_plugin.so", "tf32=false", "/x/pjrt_c_api_cpu_plugin.so,tf32=false"},
+	} {
+		if got := xlaConfig(c[0], c[1]); got != c[2] {
+			t.Errorf("%s with %q: %q, want %q", c[0], c[1], got, c[2])
+		}
 	}
 }
 

@@ -91,12 +91,19 @@ def usable_cores() -> int:
 
 
 def commit(root: str) -> str:
-    """The commit of the tree; "" if git does not say it."""
+    """The commit of the tree, as git says or make gpu-pack wrote; "" if neither does."""
     try:
-        done = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True)
+        if os.path.exists(os.path.join(root, ".git")):
+            done = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True)
+            if found := done.stdout.strip():
+                return found
+    except OSError:
+        pass  # no git here
+    try:
+        with open(os.path.join(root, "build", "gpu", "commit"), encoding="ascii") as file:
+            return file.read().strip()
     except OSError:
         return ""
-    return done.stdout.strip()
 
 
 def text(found: dict) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib.util
 import json
+import os
+import resource
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -12,6 +16,11 @@ from setting import Setting, Skip
 
 
 def main() -> int:
+    faulthandler.enable()
+    faulthandler.register(signal.SIGQUIT)
+    os.register_at_fork(after_in_child=lambda: faulthandler.unregister(signal.SIGQUIT))  # many workers would say much
+    # No core files: a process that uses a GPU maps more memory than a disk has.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     name, setting, result = sys.argv[1], Setting.from_json(sys.argv[2]), Path(sys.argv[3])
     found: dict = {}
 

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import argparse
 import glob
+import importlib.metadata
 import importlib.util
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 from setting import Setting
-
-# Wheels that gpu-pack may have put beside dsconv's, and what each is imported as: used where the machine has none.
-EXTRA = {
-    "torchvision": "torchvision",
-    "pillow": "PIL",
-    "pytest": "pytest",
-    "pluggy": "pluggy",
-    "pygments": "pygments",
-    "packaging": "packaging",
-    "iniconfig": "iniconfig",
-}
 
 
 def prepare(root: Path, asked: argparse.Namespace) -> Setting:
@@ -42,11 +33,16 @@ def photos(command: str, work: Path, count: int, size: str) -> Path:
     found = work / f"photos-{count}-{size}"
     if not found.exists():
         print(f"drawing {count} photos of {size}", flush=True)
-        drawn = found.with_name(found.name + ".part")
-        words = ["synth", str(drawn), f"--n={count}", f"--classes={min(10, count)}", f"--size={size}", "--quiet"]
+        remove(found)
+        words = ["synth", str(found), f"--n={count}", f"--classes={min(10, count)}", f"--size={size}", "--quiet"]
         subprocess.run([command, *words], check=True)
-        drawn.rename(found)
     return found
+
+
+def remove(path: Path) -> None:
+    """Removes a folder that dsconv writes, and what a run left of it that was ended while it wrote."""
+    for folder in (path, path.with_name(path.name + ".partial")):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def install(root: Path, wheels: Path, site: Path) -> Path:
@@ -83,11 +79,20 @@ def program(site: Path) -> str:
 
 
 def wanted(wheel: str) -> bool:
-    """Reports whether the wheel is dsconv's, nvJPEG's, or of a package that this Python lacks."""
-    name = wheel.partition("-")[0].lower()
-    if name in EXTRA:
-        return importlib.util.find_spec(EXTRA[name]) is None
-    return name == "dsconv" or name.startswith("nvidia_")
+    """Reports whether the wheel is dsconv's, nvJPEG's, or of a package that this Python lacks and can use."""
+    name, *_, python, abi, _ = wheel[: -len(".whl")].split("-")
+    if name == "dsconv" or name.startswith("nvidia_"):
+        return True
+    try:
+        importlib.metadata.distribution(name)
+        return False
+    except importlib.metadata.PackageNotFoundError:
+        this = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+        fits = not python.startswith("cp") or "abi3" in abi or this in python.split(".")
+        if not fits:
+            ours = f"{this[2]}.{this[3:]}"
+            print(f"{wheel} is not for Python {ours}: make gpu-pack GPU_PYTHON={ours}", flush=True)
+        return fits
 
 
 def packed(setting: Setting, source: str, name: str, *flags: str) -> str:

@@ -26,8 +26,10 @@ from setting import Setting
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The parts in their order, with the seconds that each may take beside others.
-PARTS = {"cpu": 60, "decode": 90, "pack": 40, "loader": 60, "train": 200, "xla": 60, "tests": 60}
+# The parts in their order, with the seconds that are kept for each: what needs the GPU most comes first, and what the
+# parts before leave may be used too.
+PARTS = {"decode": 90, "tests": 70, "loader": 40, "train": 200, "pack": 25, "xla": 50, "cpu": 50}
+LAST_WORDS = 3.0  # seconds in which a part that hangs says where
 DONE, FAILED, USAGE, SKIPPED = 0, 1, 2, 3
 
 
@@ -38,15 +40,14 @@ def main() -> int:
     asked.work.mkdir(parents=True, exist_ok=True)
     try:
         setting = prepare.prepare(ROOT, asked)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         print(f"gpu-check: {error}", file=sys.stderr)
         return FAILED
     here = machine.describe(setting)
     print(machine.text(here), flush=True)
     results = []
-    for part in asked.parts:
-        limit = min(PARTS[part] if len(asked.parts) > 1 else asked.seconds, ends - time.monotonic())
-        results.append(run(part, setting, here, asked.out, limit))
+    for n, part in enumerate(asked.parts):
+        results.append(run(part, setting, here, asked.out, limit(asked.parts[n:], ends - time.monotonic())))
     for part, (status, told) in zip(asked.parts, results):
         print(f"{part:8} {status:8} {told}")
     statuses = {status for status, _ in results}
@@ -78,6 +79,12 @@ def parts(text: str) -> list[str]:
     return found
 
 
+def limit(parts: list[str], left: float) -> float:
+    """Seconds for the first of the parts that are still to run: of those that are left, all that are not kept for the
+    others."""
+    return min(left, max(PARTS[parts[0]], left - sum(PARTS[part] for part in parts[1:])))
+
+
 def run(part: str, setting: Setting, here: dict, out: Path, limit: float) -> tuple[str, str]:
     """Runs a part for limit seconds at most, and writes its file.
 
@@ -105,23 +112,37 @@ def child(part: str, setting: Setting, limit: float) -> dict:
             code = process.wait(limit)
         except subprocess.TimeoutExpired:
             code = None
+            ask_where(process)
         finally:
             kill(process)
         found = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
     if code is None:
-        return {**found, "status": "failed", "reason": f"it was not done after {limit:.0f} s and was ended"}
+        hung = {"hung": found["reason"]} if "reason" in found else {}  # the stacks of a dsconv that the part waited for
+        return {**found, "status": "failed", "reason": f"it was not done after {limit:.0f} s and was ended", **hung}
     if code != 0:
         return {**found, "status": "failed", "reason": found.get("reason", f"its process ended with code {code}")}
     return found
 
 
+def ask_where(process: subprocess.Popen) -> None:
+    """Makes the part and the dsconv that it waits for tell their stacks on standard error."""
+    try:
+        os.killpg(process.pid, signal.SIGQUIT)
+        process.wait(LAST_WORDS)
+    except (ProcessLookupError, subprocess.TimeoutExpired):
+        pass
+
+
 def kill(process: subprocess.Popen) -> None:
-    """Ends the process and those that it started."""
+    """Ends the process and those that it started. One that hangs inside the driver is left behind: it may never end."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    process.wait()
+    try:
+        process.wait(LAST_WORDS)
+    except subprocess.TimeoutExpired:
+        print(f"gpu-check: process {process.pid} does not end", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -92,6 +93,14 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     assert "PJRT plugin" in files["xla"]["reason"]
 
 
+def test_results_name_the_commit_of_a_copy_without_git(run: Any, tmp_path: Path) -> None:
+    assert run.machine.commit(str(tmp_path)) == ""
+    (tmp_path / "build" / "gpu").mkdir(parents=True)
+    (tmp_path / "build" / "gpu" / "commit").write_text("0123abc\n")
+    assert run.machine.commit(str(tmp_path)) == "0123abc"
+    assert len(run.machine.commit(str(ROOT))) in (0, 40)
+
+
 @pytest.mark.parametrize(
     ("words", "message"), [(["--parts", "cpu,gpu"], "unknown part gpu"), (["--images", "x"], "--images")]
 )
@@ -100,16 +109,23 @@ def test_wrong_usage(words: list[str], message: str, tmp_path: Path) -> None:
     assert code == 2 and message in said and not files
 
 
-def test_wheels_are_unpacked_without_an_installer(tmp_path: Path, run: Any) -> None:
+def test_wheels_are_unpacked_without_an_installer(tmp_path: Path, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     wheels, site = tmp_path / "wheels", tmp_path / "site"
     wheels.mkdir()
     wheel(wheels / "dsconv-9.9-py3-none-manylinux_2_28_x86_64.whl", {"dsconv/bin/dsconv": "#!/bin/sh\n"})
     wheel(wheels / "nvidia_nvjpeg-13.3-py3-none-any.whl", {"nvidia/cu13/lib/libnvjpeg.so.13": ""})
     wheel(wheels / "pytest-9-py3-none-any.whl", {"pytest.py": ""})
+    wheel(wheels / "missing_here-1-py3-none-any.whl", {"missing_here.py": ""})
+    this = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    wheel(wheels / f"missing_too-1-{this}-{this}-manylinux_2_28_x86_64.whl", {"missing_too.py": ""})
+    wheel(wheels / "of_another-1-cp27-cp27mu-manylinux1_x86_64.whl", {"of_another.py": ""})
     run.prepare.install(tmp_path, wheels, site)
     assert os.access(run.prepare.program(site), os.X_OK)
     assert (site / "nvidia" / "cu13" / "lib" / "libnvjpeg.so.13").exists()
     assert not (site / "pytest.py").exists(), "what is installed is not replaced"
+    assert (site / "missing_here.py").exists() and (site / "missing_too.py").exists()
+    assert not (site / "of_another.py").exists()
+    assert "of_another-1-cp27-cp27mu-manylinux1_x86_64.whl is not for Python" in capsys.readouterr().out
 
 
 def wheel(path: Path, files: dict[str, str]) -> None:
@@ -134,9 +150,12 @@ PARTS = {
 class Hanging(subprocess.Popen):
     """A process whose time is over as soon as it has saved something."""
 
+    over = False
+
     def wait(self, timeout: float | None = None) -> int:
-        if timeout is None:
-            return super().wait()
+        if self.over:
+            return super().wait(timeout)
+        self.over = True
         while not Path(self.args[-1]).exists():
             assert self.poll() is None
             time.sleep(0.01)
@@ -145,7 +164,12 @@ class Hanging(subprocess.Popen):
 
 @pytest.mark.parametrize("name", PARTS)
 def test_each_fate_of_a_part_is_recorded(
-    name: str, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str
+    name: str,
+    tmp_path: Path,
+    run: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    command: str,
 ) -> None:
     code, status, reason = PARTS[name]
     parts = tmp_path / "parts"
@@ -155,6 +179,7 @@ def test_each_fate_of_a_part_is_recorded(
     (tmp_path / "part.py").write_text((GPU / "part.py").read_text())
     (tmp_path / "setting.py").write_text((GPU / "setting.py").read_text())
     monkeypatch.setattr(run, "__file__", str(tmp_path / "run.py"))
+    monkeypatch.setattr(run, "LAST_WORDS", 60.0)
     if name == "hangs":
         monkeypatch.setattr(run.subprocess, "Popen", Hanging)
     setting = run.Setting(str(ROOT), str(tmp_path), "", command, "", 1, "")
@@ -163,6 +188,45 @@ def test_each_fate_of_a_part_is_recorded(
     assert found[0] == written["status"] == status
     assert written["result"] == {"measured": 7}, "what was measured before is kept"
     assert reason is None or reason in written["reason"]
+    if name in ("hangs", "crashes"):
+        assert "tested.py" in capfd.readouterr().err, "where it was is said"
+
+
+def test_a_part_that_cannot_be_ended_is_left_behind(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """As a process that waits inside a driver."""
+
+    class Stuck:
+        pid = 2**22 + 1  # which no process has
+
+        def wait(self, timeout: float | None = None) -> int:
+            assert timeout is not None
+            raise subprocess.TimeoutExpired("part", timeout)
+
+    run.kill(Stuck())
+    assert "does not end" in capfd.readouterr().err
+
+
+def test_a_part_may_use_the_time_that_others_left(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "PARTS", {"a": 30, "b": 50, "c": 20})
+    assert run.limit(["a", "b", "c"], 100) == 30
+    assert run.limit(["b", "c"], 95) == 75
+    assert run.limit(["b", "c"], 60) == 50
+    assert run.limit(["c"], 10) == 10
+    assert run.limit(["a"], 500) == 500
+
+
+def test_a_run_that_was_ended_leaves_nothing_that_stops_the_next(tmp_path: Path) -> None:
+    left = tmp_path / "work" / "photos-40-64x48.partial"
+    left.mkdir(parents=True)
+    (left / "half.jpg").write_bytes(b"")
+    code, said, files = check(tmp_path, "--parts", "pack", LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))
+    assert code == 3 and files["pack"]["status"] == "skipped", said
+    assert not left.exists()
+
+
+def test_photos_that_cannot_be_drawn(tmp_path: Path) -> None:
+    code, said, files = check(tmp_path, "--size", "large")
+    assert code == 1 and "gpu-check: " in said and "Traceback" not in said and not files
 
 
 @pytest.fixture
@@ -223,6 +287,87 @@ def test_the_part_train(on_the_cpu: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [row["settings"].get("normalize") for row in rows[1:]] == [None, "device", None, None, None, "device"]
     for row in rows:
         assert len(row["rounds"]) == 2 and row["step_us_per_image_without_loading"] > 0 and 0 <= row["starved"] <= 1
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_what_the_part_train_measured_is_kept(on_the_cpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model whose training fails does not take the other one along, nor the epochs before."""
+    from dsconv.train import compare, from_dataloader
+    from parts import train
+
+    def full(*_: Any) -> None:
+        raise RuntimeError("out of shared memory")
+
+    def third_epoch(learner: Any, *_: Any) -> float:
+        if learner.settings.model == "mlp":
+            raise RuntimeError("the GPU is lost")
+        return 1.0
+
+    monkeypatch.setattr(from_dataloader, "folder", full)
+    monkeypatch.setattr(compare, "alone", third_epoch)
+    way = ([], [("cpu", "host")])
+    for name, value in {
+        "MODELS": ["mlp", "mobilenet_v3_small"], "EPOCHS": 2, "BATCH": 12, "SIZE": 32, "DATASETS": {"jpeg": way},
+    }.items():  # fmt: skip
+        monkeypatch.setattr(train, name, value)
+    found: dict[str, Any] = {}
+    with pytest.raises(RuntimeError, match=r"out of shared memory; mlp: RuntimeError: the GPU is lost"):
+        train.run(on_the_cpu, found.update)
+    assert [(row["model"], row["epoch"]) for row in found["epochs"]] == [
+        ("mlp", 1), ("mlp", 2), ("mobilenet_v3_small", 1), ("mobilenet_v3_small", 2),
+    ]  # fmt: skip
+    assert all(0 <= row["starved"] <= 1 and row["images"] == 48 for row in json.loads(json.dumps(found["epochs"])))
+    assert "mlp" not in found and len(found["mobilenet_v3_small"]["datasets"]) == 1
+
+
+def test_dsconvs_rates_are_kept_where_torchvision_fails(on_the_cpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parts import decode
+
+    def fails(*_: Any) -> dict[str, float]:
+        asked.append(1)
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    asked: list[int] = []
+    monkeypatch.setattr(decode, "loaded", lambda *_, **__: 5.0)
+    monkeypatch.setattr(decode, "torchvision_rates", fails)
+    found: dict[str, Any] = {}
+    rates = decode.rates(on_the_cpu, found.update)
+    assert rates["rounds"] == [{"dsconv cpu": 5.0, "dsconv gpu": 5.0}] * 3 and len(asked) == 1
+    assert "nms does not exist" in rates["torchvision"] and found["images_per_second"] == rates
+
+
+@pytest.mark.parametrize(
+    ("code", "raises", "counts"),
+    [
+        ("def test_a(): pass\n", None, {"passed": 1}),
+        ("def test_a(): pass\ndef test_b(): assert 0\n", "RuntimeError: .*code 1", {"passed": 1, "failed": 1}),
+        ("import pytest\npytest.skip('no moon', allow_module_level=True)\n", "Skip: every test", {"skipped": 1}),
+    ],
+)
+def test_the_part_tests(
+    code: str, raises: str | None, counts: dict[str, int], run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    from parts import tests
+
+    monkeypatch.setattr(run.machine, "gpu", dict)
+    (tmp_path / "python" / "tests").mkdir(parents=True)
+    (tmp_path / "python" / "tests" / "test_gpu_moon.py").write_text(code)
+    setting = run.Setting(str(tmp_path), str(tmp_path), "", "", "", 1, "")
+    found: dict[str, Any] = {}
+    said: list[str] = []
+
+    def save(**figures: Any) -> None:
+        found.update(figures)
+        said.append(found["output"])
+
+    try:
+        tests.run(setting, save)
+        raised = None
+    except Exception as error:
+        raised = f"{type(error).__name__}: {error}"
+    assert (raised is None) == (raises is None) and (raises is None or re.match(raises, raised or "")), raised
+    assert found["counts"] == counts and len(said) > 2, "what is there so far is kept"
 
 
 def test_torchvision_decodes_the_same_photos(on_the_cpu: Any) -> None:

@@ -11,7 +11,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.cuda.is_available():
     pytest.skip("PyTorch finds no GPU", allow_module_level=True)
-pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 from dsconv.train.distributed import World  # noqa: E402
 from dsconv.train.learner import Learner  # noqa: E402

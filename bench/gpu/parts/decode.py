@@ -7,7 +7,6 @@ torchvision's decode_jpeg with the same images and the same work after it; they 
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -40,6 +39,7 @@ BATCH = 64
 
 def run(setting: Setting, save: Callable[..., None]) -> None:
     machine.gpu()
+    save(doctor=doctor(setting))
     few = prepare.photos(setting.command, Path(setting.work), min(FEW, setting.images), "500x375")
     parity = []
     for kind, flags in KINDS.items():
@@ -58,6 +58,14 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
         save(images_per_second={"skipped": str(reason)})
 
 
+def doctor(setting: Setting) -> list[dict]:
+    """What dsconv doctor says of the GPU: above all whether nvJPEG can reach the JPEG engine."""
+    lines = json.loads(prepare.dsconv(setting, "doctor", "--json"))["lines"]
+    found = [line for line in lines if line["name"] in ("GPU", "NVIDIA driver", "CUDA", "GPU decoding")]
+    print("doctor: " + "; ".join(line["value"] for line in found), flush=True)
+    return found
+
+
 def differences(setting: Setting, source: str, resize: list[str]) -> dict:
     """How the pixels that the GPU decodes differ from the CPU's, and what decoded them."""
     import numpy as np
@@ -65,7 +73,7 @@ def differences(setting: Setting, source: str, resize: list[str]) -> dict:
     decoded, pixels = None, {}
     for decoder, flags in (("cpu", []), ("gpu", setting.gpu_flags())):
         path = Path(setting.work, f"parity-{decoder}.lmdb")
-        shutil.rmtree(path, ignore_errors=True)
+        prepare.remove(path)
         color = ["--color=keep"]
         report = prepare.dsconv(setting, "pack", source, str(path), "--encode=raw", "--json", *color, *resize, *flags)
         decoded = json.loads(report)["datasets"][0].get("decoded")
@@ -97,10 +105,15 @@ def rates(setting: Setting, save: Callable[..., None]) -> dict:
     for _ in range(3):
         turn = {"dsconv cpu": loaded(path, setting.turn, device=loader.DEVICE)}
         turn["dsconv gpu"] = loaded(path, setting.turn, decoded := {}, **setting.gpu_options())
-        turn |= torchvision_rates(torch, setting.photos)
         found["rounds"].append(turn)
         found["decoded"] = decoded
-        save(images_per_second=found)
+        save(images_per_second=found)  # before torchvision, which may crash
+        if "torchvision" not in found:
+            try:
+                turn.update(torchvision_rates(torch, setting.photos))
+            except Exception as error:  # it is not there, is for another torch or the CPU, or cannot decode
+                found["torchvision"] = f"{type(error).__name__}: {error}"
+            save(images_per_second=found)
         print("decode, images/s: " + ", ".join(f"{name} {value:.0f}" for name, value in turn.items()), flush=True)
     return found
 
@@ -135,11 +148,9 @@ class synchronised:
 
 def torchvision_rates(torch, photos: str) -> dict[str, float]:
     """Images/s of torchvision's decode_jpeg on the GPU: decoding alone, and with the resize that dsconv does too."""
-    try:
-        from torchvision.io import decode_jpeg
-        from torchvision.transforms.v2 import functional
-    except ImportError:
-        return {}
+    from torchvision.io import decode_jpeg
+    from torchvision.transforms.v2 import functional
+
     batches = encoded(torch, photos)
     found = {}
     for name, resize in (("torchvision gpu, no resize", False), ("torchvision gpu", True)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
     for _ in range(ROUNDS):
         for decoder, rounds in found.items():
             path = Path(setting.work, f"packed-{decoder}.lmdb")
-            shutil.rmtree(path, ignore_errors=True)
+            prepare.remove(path)
             flags = setting.gpu_flags() if decoder == "gpu" else []
             began = time.perf_counter()
             written = prepare.dsconv(setting, "pack", setting.photos, str(path), *FLAGS, *flags)

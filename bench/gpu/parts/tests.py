@@ -1,4 +1,4 @@
-"""The tests of python/tests that use a GPU. They need pytest."""
+"""The tests of python/tests that use a GPU. They need pytest and torch."""
 
 from __future__ import annotations
 
@@ -12,18 +12,37 @@ from pathlib import Path
 import machine
 from setting import Setting, Skip
 
+STUCK = 30  # seconds of a test after which its stacks are printed
+KEPT = 60000  # characters of the output
+NO_TESTS = 5  # exit code of pytest
+
 
 def run(setting: Setting, save: Callable[..., None]) -> None:
     machine.gpu()
-    if importlib.util.find_spec("pytest") is None:
-        raise Skip("pytest is not installed; make gpu-pack EXTRA=pytest brings it")
+    for module in ("torch", "pytest"):
+        if importlib.util.find_spec(module) is None:
+            raise Skip(f"{module} is not installed; make gpu-pack EXTRA=pytest brings pytest")
     files = sorted(Path(setting.root, "python", "tests").glob("test_gpu_*.py"))
     if not files:
         raise Skip("there are no python/tests/test_gpu_*.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", *map(str, files)]
-    done = subprocess.run(command, env=setting.environment(), capture_output=True, text=True)
-    print(done.stdout[-6000:], flush=True)
-    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped|errors?)\b", done.stdout)}
-    save(files=[file.name for file in files], counts=counts, output=done.stdout[-20000:])
-    if done.returncode != 0:
-        raise RuntimeError(f"pytest ended with code {done.returncode}: {counts}")
+    command = [sys.executable, "-m", "pytest", "-v", "-rs", "-o", f"faulthandler_timeout={STUCK}", *map(str, files)]
+    output = ""
+    with subprocess.Popen(
+        command,
+        env=setting.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as tests:
+        for line in tests.stdout or ():  # each is kept: this part may be ended in the middle
+            output += line
+            if " PASSED " not in line:
+                print(line, end="", flush=True)
+            save(files=[file.name for file in files], output=output[-KEPT:])
+    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped|errors?)\b", output)}
+    save(counts=counts)
+    if tests.returncode == NO_TESTS:
+        raise Skip("every test was skipped: result.output says why")
+    if tests.returncode != 0:
+        raise RuntimeError(f"pytest ended with code {tests.returncode}: {counts}")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import prepare
@@ -31,7 +34,17 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
     from dsconv.train.settings import Settings
 
     missing: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    epochs: list[dict] = []
     workers = None
+
+    def told(model: str, name: str, number: int, epoch) -> None:
+        """Prints and keeps an epoch: the report is there at the end only, and this part may be ended before."""
+        share = epoch.wait_seconds / epoch.seconds
+        epochs.append({"model": model, "side": name, "epoch": number, **asdict(epoch), "starved": share})
+        save(epochs=epochs)
+        print(f"{name}: epoch {number}: {epoch.images_per_second:.0f} images/s, starved {share:.1%}", flush=True)
+
     with join(loader.DEVICE) as world:
         for model in MODELS:
             settings = Settings(
@@ -46,12 +59,20 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
                 pin_memory=True,
             )
             chosen = sides(setting, settings, world, missing)
+            save(missing=missing)
+            if not chosen:
+                break
             workers = chosen[0].settings.get("num_workers", workers)  # the same folder: it is measured once
-            report = compare(chosen, settings, world, told, quiet=True)
-            save(**{model: report.to_dict()}, missing=missing)
+            try:
+                report = compare(chosen, settings, world, partial(told, model), quiet=True)
+            except Exception as error:  # the next model may do better
+                traceback.print_exc()
+                failed[model] = f"{type(error).__name__}: {error}"
+                continue
+            save(**{model: report.to_dict()})
             print(f"\n{report}", flush=True)
-    if missing:
-        raise RuntimeError("; ".join(f"{side}: {reason}" for side, reason in missing.items()))
+    if missing or failed:
+        raise RuntimeError("; ".join(f"{name}: {reason}" for name, reason in {**missing, **failed}.items()))
 
 
 def sides(setting: Setting, settings, world, missing: dict[str, str]) -> list:
@@ -62,8 +83,8 @@ def sides(setting: Setting, settings, world, missing: dict[str, str]) -> list:
     found = []
     try:
         found.append(from_dataloader.folder(Path(setting.photos), settings, world))
-    except ImportError as error:
-        missing["DataLoader"] = str(error)
+    except Exception as error:  # torchvision is not there or for another torch, or /dev/shm is too small for workers
+        missing["DataLoader"] = f"{type(error).__name__}: {error}"
     for name, (flags, ways) in DATASETS.items():
         path = Path(prepare.packed(setting, setting.photos, name, *flags))
         for decoder, normalize in ways:
@@ -78,9 +99,3 @@ def sides(setting: Setting, settings, world, missing: dict[str, str]) -> list:
             else:
                 found.append(side)
     return found
-
-
-def told(name: str, number: int, epoch) -> None:
-    """Prints an epoch's line."""
-    share = 100 * epoch.wait_seconds / epoch.seconds
-    print(f"{name}: epoch {number}: {epoch.images_per_second:.0f} images/s, starved {share:.1f} %", flush=True)
