@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import dsconv
 import numpy as np
@@ -129,13 +130,13 @@ def test_a_loop_that_ends_early_leaves_nothing(packed: Path, cuda: fake_cuda.Fak
 
 
 @pytest.mark.parametrize("broken", [("_is_in_bad_fork", True), ("is_available", False)])
-def test_a_process_without_cuda_pins_nothing(packed: Path, monkeypatch: Any, broken: tuple[str, bool]) -> None:
+def test_a_process_without_cuda_pins_nothing(packed: Path, broken: tuple[str, bool]) -> None:
     """One that was forked from a process that used CUDA, or on a machine whose driver is too old."""
     name, value = broken
     with fake_cuda.FakeCuda("side") as cuda:
         asked = dsconv.Loader(packed, 7, CROP, seed=3, shuffle=True)
-        monkeypatch.setattr(torch.cuda, name, lambda: value)
-        got = [flat(batch) for batch in asked]
+        with mock.patch.object(torch.cuda, name, lambda: value):  # undone before the fake's own patches are
+            got = [flat(batch) for batch in asked]
         assert not cuda.memory
     assert asked.pin_memory and equal(got, on_cpu(packed, transforms=CROP))
 
