@@ -3,6 +3,7 @@ package bench
 import (
 	"slices"
 
+	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -23,6 +24,12 @@ type Report struct {
 	// runs, whose ratios compare with their own first dataset.
 	Source string   `json:"source,omitempty"`
 	Merged []Report `json:"merged,omitempty"`
+
+	// Advice is the recommendation for the first dataset; nil if none was asked for.
+	Advice  *verdict.Advice `json:"advice,omitempty"`
+	Applied *Applied        `json:"applied,omitempty"`
+	Sweeps  []Sweep         `json:"sweeps,omitempty"`
+	Rules   []Rule          `json:"rules,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.
@@ -79,9 +86,14 @@ type Dataset struct {
 	Narrowed    int64  `json:"narrowed,omitempty"`
 	NarrowedHow string `json:"narrowed_how,omitempty"`
 
-	// Diagnosis describes the bottleneck in one sentence.
-	Diagnosis string  `json:"diagnosis"`
-	Rounds    []Round `json:"rounds"`
+	// Diagnosis describes the bottleneck in one sentence: the verdict's, if there is one.
+	Diagnosis string           `json:"diagnosis"`
+	Costs     *verdict.Costs   `json:"costs,omitempty"`
+	Verdict   *verdict.Verdict `json:"verdict,omitempty"`
+	Rungs     []Rung           `json:"rungs,omitempty"`
+	Timeline  *Timeline        `json:"timeline,omitempty"`
+
+	Rounds []Round `json:"rounds"`
 }
 
 // Stages are times by stage. Step is the consumer's, the others are

@@ -1,0 +1,7 @@
+// Package verdict names the one cause that holds an epoch back and predicts what a change would bring. It computes:
+// it measures nothing, reads nothing and knows no clock.
+//
+// One model answers every question: how long an epoch takes of a loop and workers with given [Costs]. The cause is
+// the one without which the modelled epoch would be shortest. A prediction is the same model with another
+// loader's costs. The measured epoch calibrates the model, so that only differences are predicted.
+package verdict
