@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../fake.h"
-#include "nvml.h"
+#include "ml.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users; // nvmlInit_v2 less nvmlShutdown

@@ -1,7 +1,7 @@
 // The part of NVML that the fake has, by NVIDIA's documentation. With NVIDIA's nvml.h included before, its declarations are
 // used instead, and the compiler compares the definitions with them (signatures_test.go of internal/nvml).
-#ifndef DSCONV_FAKE_NVML_H
-#define DSCONV_FAKE_NVML_H
+#ifndef DSCONV_FAKE_ML_H
+#define DSCONV_FAKE_ML_H
 
 #ifndef __nvml_nvml_h__
 typedef int nvmlReturn_t;
