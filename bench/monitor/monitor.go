@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -26,6 +27,9 @@ func Start(ctx context.Context, o Options) (*Monitor, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	if _, err := processCPU(o.PID); err != nil {
+		return nil, fmt.Errorf("monitor: there is no process %d: %w", o.PID, err)
 	}
 	return start(ctx, o, newSources(o.PID)), nil
 }

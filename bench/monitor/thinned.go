@@ -38,9 +38,12 @@ func merge(a, b Sample) Sample {
 		GPUs: slices.Clone(b.GPUs),
 	}
 	for k := range s.GPUs {
-		if k < len(a.GPUs) && a.GPUs[k].Busy >= 0 && b.GPUs[k].Busy >= 0 {
+		if k >= len(a.GPUs) {
+			break
+		}
+		s.GPUs[k].Memory = max(a.GPUs[k].Memory, b.GPUs[k].Memory)
+		if a.GPUs[k].Busy >= 0 && b.GPUs[k].Busy >= 0 {
 			s.GPUs[k].Busy = mean(a.GPUs[k].Busy, b.GPUs[k].Busy)
-			s.GPUs[k].Memory = max(a.GPUs[k].Memory, b.GPUs[k].Memory)
 		}
 	}
 	return s
