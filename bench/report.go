@@ -126,8 +126,8 @@ type Round struct {
 	// what others did meanwhile; nil if the system does not tell.
 	Begin  float64           `json:"begin_seconds,omitempty"`
 	Waited *monitor.Counters `json:"waited,omitempty"`
-	Stages     Stages  `json:"stage_seconds"`
-	Depth      float64 `json:"queue_depth"`
+	Stages Stages            `json:"stage_seconds"`
+	Depth  float64           `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
 	Ratio float64 `json:"ratio"`
 	// As in Dataset, of all epochs; Accuracy and Loss after the last.
