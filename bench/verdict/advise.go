@@ -40,7 +40,7 @@ func Advise(subject *Costs, v Verdict, candidates []Candidate) Advice {
 	if changing != nil && (lossless == nil || changing.saved() > pixelsFor*lossless.saved()) {
 		a.Best = changing
 	}
-	a.Text = adviceText(v, &a, lossless)
+	a.Text = a.advise(v, lossless, changing)
 	return a
 }
 
@@ -85,11 +85,4 @@ func bestOf(list []Candidate, lossless bool) *Candidate {
 		return setting
 	}
 	return best
-}
-
-func adviceText(v Verdict, a *Advice, lossless *Candidate) string {
-	if a.Best == nil {
-		return "do not convert"
-	}
-	return a.Best.Command
 }

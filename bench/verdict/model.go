@@ -7,7 +7,7 @@ import "math"
 type model struct {
 	step, transfer float64
 	stepCPU        float64
-	work           float64 // of the workers: computing and blocked, not waiting for a core
+	work           float64 // of the workers: computing and blocked, neither waiting for a core nor for memory
 	cpu            float64 // of the workers
 	swap           float64 // the workers waited for memory to be read back
 	workers        float64
@@ -21,24 +21,17 @@ type model struct {
 func (c *Costs) model() model {
 	m := model{
 		step: c.stepAlone(), transfer: c.transfer(), stepCPU: finite(c.StepCPU), workers: float64(max(c.Workers, 0)),
-		cores: finite(c.Cores), start: finite(c.Start), samples: float64(max(c.Samples, 0)),
+		cores: c.cores(), start: finite(c.Start), samples: float64(max(c.Samples, 0)),
 	}
 	if !c.Loop {
 		m.stepCPU = 0
 	}
-	if m.cores == 0 {
-		m.cores = math.Inf(1)
-	}
-	overhead := c.overhead()
 	for i := range c.Parts {
-		m.work += overhead * c.Parts[i].work()
-		m.cpu += overhead * finite(c.Parts[i].CPU)
-	}
-	if len(c.Parts) == 0 { // nothing but the loader's speed is known
-		m.work = finite(c.Loader) * max(m.workers, 1)
+		m.work += c.Parts[i].work()
+		m.cpu += finite(c.Parts[i].CPU)
 	}
 	m.swap = min(finite(c.SwapStall), m.work)
-	m.work -= m.swap
+	m.work += c.passing() - m.swap
 	return m
 }
 
@@ -70,14 +63,18 @@ func (c *Costs) wall() (sum float64) {
 	return sum
 }
 
-// overhead is by how much the loader alone is slower than its parts explain: what passes the batches on is
-// in no part.
-func (c *Costs) overhead() float64 {
-	wall := c.wall()
-	if finite(c.Loader) == 0 || wall == 0 {
-		return 1
+// passing is the workers' time that is in no part: that of passing batches on to the loop. It is what the loader
+// alone takes beyond its parts, or all of it if there are none.
+func (c *Costs) passing() float64 {
+	return max(0, finite(c.Loader)*float64(max(c.Workers, 1))-c.wall())
+}
+
+// cores are those of this rank, +Inf if they are unknown.
+func (c *Costs) cores() float64 {
+	if finite(c.Cores) == 0 {
+		return math.Inf(1)
 	}
-	return max(1, c.Loader*float64(max(c.Workers, 1))/wall)
+	return c.Cores / float64(max(c.LocalRanks, 1))
 }
 
 // stepAlone is the loop's time for an image while it waits for nothing: measured alone, or what is left of the epoch.
@@ -127,28 +124,37 @@ func (c *Costs) without(cause Cause) model {
 	return m
 }
 
-// remove takes the parts away that the cause stands for, each with its share of all that the workers do.
+// withoutData returns the model in which loading costs nothing.
+func (c *Costs) withoutData() model {
+	m := c.model()
+	m.work, m.cpu, m.swap, m.start = 0, 0, 0, 0
+	return m
+}
+
+// remove takes the parts away that the cause stands for. The time of waiting for memory stays, of which each had its share.
 func (m *model) remove(c *Costs, cause Cause) {
 	var work, all float64
-	overhead := c.overhead()
 	for i := range c.Parts {
 		p := &c.Parts[i]
-		all += overhead * p.work()
+		all += p.work()
 		if p.cause() == cause {
-			work += overhead * p.work()
-			m.cpu -= overhead * finite(p.CPU)
+			work += p.work()
+			m.cpu -= finite(p.CPU)
 		}
 	}
 	m.cpu = max(m.cpu, 0)
-	if all > 0 { // m.work is without the time of swapping, which stays
-		m.work = max(0, m.work*(1-work/all))
+	if all > 0 {
+		m.work = max(0, m.work-work*(1-m.swap/all))
 	}
 }
+
+// longest is more than any time of a measurement, and small enough to compute with.
+const longest = 1e15
 
 // finite is x, or 0 if x is no time: negative or no number.
 func finite(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return 0
 	}
-	return x
+	return min(x, longest)
 }
