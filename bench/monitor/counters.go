@@ -30,13 +30,15 @@ type Counters struct {
 	CPUStall    float64 `json:"cpu_stall_seconds"`
 }
 
-// Sub is the difference to earlier Counters of the same process.
+// Sub is the difference to earlier Counters of the same process. Nothing is below 0, although a thread that ended takes its
+// part of Queue along.
 func (c Counters) Sub(then Counters) Counters {
 	return Counters{
-		CPU: c.CPU - then.CPU, Queue: c.Queue - then.Queue, OtherCPU: c.OtherCPU - then.OtherCPU,
-		MajorFaults: c.MajorFaults - then.MajorFaults, Read: c.Read - then.Read,
-		SwapIn: c.SwapIn - then.SwapIn, SwapOut: c.SwapOut - then.SwapOut,
-		MemoryStall: c.MemoryStall - then.MemoryStall, IOStall: c.IOStall - then.IOStall, CPUStall: c.CPUStall - then.CPUStall,
+		CPU: max(0, c.CPU-then.CPU), Queue: max(0, c.Queue-then.Queue), OtherCPU: max(0, c.OtherCPU-then.OtherCPU),
+		MajorFaults: max(0, c.MajorFaults-then.MajorFaults), Read: max(0, c.Read-then.Read),
+		SwapIn: max(0, c.SwapIn-then.SwapIn), SwapOut: max(0, c.SwapOut-then.SwapOut),
+		MemoryStall: max(0, c.MemoryStall-then.MemoryStall), IOStall: max(0, c.IOStall-then.IOStall),
+		CPUStall: max(0, c.CPUStall-then.CPUStall),
 	}
 }
 
