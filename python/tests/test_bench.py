@@ -99,7 +99,7 @@ def flat(value: object, name: str = "") -> dict[str, object]:
 
 
 def test_go_reads_what_python_wrote(tmp_path: Path) -> None:
-    report = loop()
+    report = loop().judge()
     report.save(tmp_path / "loop.json")
     _command.run(["bench", f"--merge={tmp_path / 'loop.json'}", f"--json={tmp_path / 'go.json'}"])
     go = Report.load(tmp_path / "go.json")
@@ -121,7 +121,10 @@ def test_the_command_judges() -> None:
     report = loop()
     part = {"name": "Cutout", "kind": "augment", "wall_us": 5000, "cpu_us": 5000, "python": True, "native": "erase"}
     report.datasets[1].costs = {"samples": 1000, "workers": 2, "cores": 2, "epoch_seconds": 2.5, "parts": [part]}
-    report.advice = {"text": "", "candidates": [{"command": "x", "lossless": True, "before_seconds": 2, "after_seconds": 1}]}
+    report.advice = {
+        "text": "",
+        "candidates": [{"command": "x", "lossless": True, "before_seconds": 2, "after_seconds": 1}],
+    }
     report.merged = [loop()]
     before, after = report.judge().datasets
     assert before.verdict is None and "waited for data for 80 % of the epoch" in before.diagnosis

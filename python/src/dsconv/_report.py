@@ -218,7 +218,9 @@ class Report:
         """
         from dsconv import _command
 
-        judged = Report.from_dict(json.loads(_command.run(["bench", "--merge=-", "--json=-"], stdin=self.to_json()).stdout))
+        judged = Report.from_dict(
+            json.loads(_command.run(["bench", "--merge=-", "--json=-"], stdin=self.to_json()).stdout)
+        )
         for mine, other in zip([self, *self.merged], [judged, *judged.merged]):
             mine.advice = other.advice
             for row, told in zip(mine.datasets, other.datasets):
