@@ -5,7 +5,7 @@ import (
 	"runtime/metrics"
 )
 
-// goroutinesQueued is the seconds, summed over goroutines, in which they were ready to run and waited for one of GOMAXPROCS, since
+// goroutinesQueued estimates the seconds, summed over goroutines, in which they were ready to run and waited for one of GOMAXPROCS, since
 // the program started. The threads that run goroutines do not count this time: to the kernel, it does not exist.
 func goroutinesQueued() float64 {
 	sample := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
@@ -13,8 +13,11 @@ func goroutinesQueued() float64 {
 	if sample[0].Value.Kind() != metrics.KindFloat64Histogram {
 		return 0
 	}
-	return sumOf(sample[0].Value.Float64Histogram())
+	return tracked * sumOf(sample[0].Value.Float64Histogram())
 }
+
+// tracked is how many waits there are for each that the runtime measures (its gTrackingPeriod).
+const tracked = 8
 
 // sumOf estimates the sum of a histogram's values: each is taken for the middle of its bucket, whose limits are
 // close together.

@@ -285,6 +285,7 @@ func (b *bench) judge(r *Report) {
 	for i, s := range b.subjects {
 		d := &r.Datasets[i]
 		d.Costs = r.costs(d, s.loop)
+		r.addMeasurement(d.Costs)
 		r.diagnose(d, s.images)
 	}
 }

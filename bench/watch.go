@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/bench/monitor"
+	"github.com/dsconv/dsconv/bench/verdict"
 )
 
 // watch starts the monitor.
@@ -58,4 +59,12 @@ func counters(ctx context.Context) *monitor.Counters {
 	}
 	c.Queue += goroutinesQueued()
 	return &c
+}
+
+// addMeasurement fills in the share of the epoch that the monitor took, as if no core had been free for it.
+func (r *Report) addMeasurement(c *verdict.Costs) {
+	if c == nil || r.Monitor == nil || len(r.Monitor.Samples) == 0 {
+		return
+	}
+	c.Measurement = ratio(r.Monitor.Sampling, r.Monitor.Samples[len(r.Monitor.Samples)-1].At)
 }
