@@ -16,8 +16,8 @@ import (
 
 const (
 	// maxTimelineBatches and maxTimelineLoads limit a Timeline, and so the size of a report.
-	maxTimelineBatches = 300
-	maxTimelineLoads   = 3000
+	maxTimelineBatches = 200
+	maxTimelineLoads   = 1500
 )
 
 // trace makes the Timeline of one epoch. A nil one traces nothing.

@@ -62,15 +62,15 @@ func TestTimelineIsLimited(t *testing.T) {
 	for k := range 2 * maxTimelineLoads {
 		at := tr.started.Add(time.Duration(k) * time.Millisecond)
 		tr.took(at, at, at)
-		tr.load(reader.Stretch{Batch: k / 20, Begin: at, End: at})
+		tr.load(reader.Stretch{Batch: k / 10, Begin: at, End: at})
 	}
 	tr.ended = time.Now()
 	line := tr.timeline()
-	if len(line.Batches) != maxTimelineBatches || len(line.Loads) != maxTimelineLoads || line.Batches[299].Asked != 0.299 {
+	if len(line.Batches) != maxTimelineBatches || len(line.Loads) != maxTimelineLoads || line.Batches[199].Asked != 0.199 {
 		t.Errorf("%d batches, %d loads", len(line.Batches), len(line.Loads))
 	}
 	text, err := json.Marshal(line)
-	if err != nil || len(text) > 250_000 {
+	if err != nil || len(text) > 125_000 {
 		t.Errorf("%d bytes of JSON, %v", len(text), err)
 	}
 }
