@@ -42,7 +42,7 @@ type Options struct {
 	Train   trainer.Model `json:"train,omitempty"`
 	Backend string        `json:"backend,omitempty"`
 
-	// NoMonitor leaves out Report.Monitor and Round.Waited.
+	// NoMonitor leaves out Report.Monitor, Round.Waited and Dataset.Timeline.
 	NoMonitor bool `json:"-"`
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`

@@ -100,7 +100,7 @@ func TestReportHasMonitor(t *testing.T) {
 
 func TestNoMonitor(t *testing.T) {
 	r := watched(t, func(o *Options) { o.NoMonitor = true })
-	if d := r.Datasets[0]; r.Monitor != nil || d.Rounds[0].Waited != nil || d.Rounds[0].Begin != 0 || d.Timeline == nil {
+	if d := r.Datasets[0]; r.Monitor != nil || d.Rounds[0].Waited != nil || d.Rounds[0].Begin != 0 || d.Timeline != nil {
 		t.Errorf("%+v, %+v", r.Monitor, d.Rounds[0])
 	}
 }

@@ -20,8 +20,13 @@ func (b *bench) watch(ctx context.Context) (err error) {
 	return nil
 }
 
-// newTrace traces the next epoch.
-func (b *bench) newTrace() *trace { return &trace{origin: b.monitor.Seconds(), made: time.Now()} }
+// newTrace traces the next epoch; nil if nothing is to be watched.
+func (b *bench) newTrace() *trace {
+	if b.monitor == nil {
+		return nil
+	}
+	return &trace{origin: b.monitor.Seconds(), made: time.Now()}
+}
 
 // turnWatch is a turn that is watched.
 type turnWatch struct {
