@@ -65,12 +65,6 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-func threadCPU() time.Duration {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now)
-	return time.Duration(now.Nano())
-}
-
 // Reading a file that is not in memory counts, also of a child that has ended.
 func TestCountersOfChildren(t *testing.T) {
 	c := startChildren(t)

@@ -48,6 +48,7 @@ func (m *made) sources() sources {
 		disks: func() (disks, error) { return disks{read: rate(1000), written: rate(2000)}, nil },
 		tree:  m,
 		gpus:  func() (gpuSource, error) { return nil, nvml.ErrNotInstalled },
+		spent: func() time.Duration { return 0 },
 	}
 }
 

@@ -23,6 +23,21 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// A Monitor of another process has its samples, also when it ends meanwhile.
+func TestOtherProcess(t *testing.T) {
+	c := startChildren(t)
+	m, err := Start(t.Context(), Options{PID: c.pid, Interval: shortest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool { return m.now() > 2*shortest })
+	c.endWorker(t)
+	r := m.Stop()
+	if first := r.Samples[0]; first.OwnMemory < childMemory || len(r.Missing) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Both ways to find descendants find the same.
 func TestScan(t *testing.T) {
 	c := startChildren(t)
