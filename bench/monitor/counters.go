@@ -45,7 +45,7 @@ func (c Counters) Sub(then Counters) Counters {
 // SwapStall estimates the seconds, summed over threads, in which threads waited for memory that had been swapped out. blocked is
 // the time in which they neither computed nor waited for a core: of it, what was read from swap has the part that it has of
 // all bytes read. No more than all threads at once can have waited, for the time in which at least one did.
-func (c *Counters) SwapStall(blocked float64, threads int) float64 {
+func (c Counters) SwapStall(blocked float64, threads int) float64 {
 	if c.SwapIn <= 0 || blocked <= 0 {
 		return 0
 	}

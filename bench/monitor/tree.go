@@ -57,8 +57,8 @@ const costly = 200
 
 func (m *treeMemory) of(members []int, now time.Duration) int64 {
 	resident := sum(members, residentMemory)
-	if now < m.next {
-		return max(0, m.shared+resident-m.resident)
+	if now < m.next && m.resident > 0 {
+		return int64(float64(m.shared) * float64(resident) / float64(m.resident))
 	}
 	begin := time.Now()
 	m.shared, m.resident = sum(members, proportionalMemory), resident
