@@ -19,6 +19,10 @@ const (
 )
 
 func child() {
+	if os.Getenv(childVariable) == "swap" {
+		swapChild()
+		return
+	}
 	if os.Getenv(childVariable) == "parent" {
 		c := exec.Command(os.Args[0])
 		c.Env, c.Stdin, c.Stdout = append(os.Environ(), childVariable+"=worker"), os.Stdin, os.Stdout
