@@ -130,7 +130,7 @@ func TestGoroutinesQueued(t *testing.T) {
 	for range goroutines {
 		done.Go(func() {
 			for range turns {
-				for now := time.Now(); time.Since(now) < 100*time.Microsecond; { //nolint:revive // it computes
+				for now := time.Now(); time.Since(now) < 100*time.Microsecond; {
 				}
 				runtime.Gosched()
 			}
