@@ -52,8 +52,8 @@ type treeMemory struct {
 	next     time.Duration // when it may be measured again
 }
 
-// costly is how many times longer than the measurement the time until the next one is: it takes 0.5 % of the time.
-const costly = 200
+// costly is how many times longer than the measurement the time until the next one is: it takes 0.2 % of the time.
+const costly = 500
 
 func (m *treeMemory) of(members []int, now time.Duration) int64 {
 	resident := sum(members, residentMemory)
