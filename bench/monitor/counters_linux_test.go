@@ -98,7 +98,7 @@ func TestGroups(t *testing.T) {
 		"proc/pressure/cpu":    someStalled("1000000"),
 		"proc/pressure/io":     someStalled("2000000"),
 		"proc/pressure/memory": someStalled("3000000"),
-		"proc/vmstat":          file("nr_free 5\npswpin 10\npswpout 20\nzswpin 1\nzswpout 2\n"),
+		"proc/vmstat":          file("nr_free 5\npgmajfault 70\npswpin 10\npswpout 20\nzswpin 1\nzswpout 2\n"),
 	}
 	of := func(more map[string]*fstest.MapFile) (c Counters) {
 		root := fstest.MapFS{}
@@ -111,20 +111,20 @@ func TestGroups(t *testing.T) {
 		c.addGroup(root, 7)
 		return c
 	}
-	ofMachine := Counters{CPUStall: 1, IOStall: 2, MemoryStall: 3, SwapIn: 11 * page, SwapOut: 22 * page}
+	ofMachine := Counters{CPUStall: 1, IOStall: 2, MemoryStall: 3, AllMajorFaults: 70, SwapIn: 11 * page, SwapOut: 22 * page}
 	const group = "sys/fs/cgroup/job.slice/run/"
 	ofGroup := map[string]*fstest.MapFile{
 		group + "cpu.pressure": someStalled("100000"), group + "io.pressure": someStalled("200000"),
-		group + "memory.pressure": someStalled("300000"), group + "memory.stat": file("anon 5\npswpin 3\npswpout 4\n"),
+		group + "memory.pressure": someStalled("300000"), group + "memory.stat": file("anon 5\npgmajfault 7\npswpin 3\npswpout 4\n"),
 	}
-	want := Counters{CPUStall: 0.1, IOStall: 0.2, MemoryStall: 0.3, SwapIn: 3 * page, SwapOut: 4 * page}
+	want := Counters{CPUStall: 0.1, IOStall: 0.2, MemoryStall: 0.3, AllMajorFaults: 7, SwapIn: 3 * page, SwapOut: 4 * page}
 	if got := of(ofGroup); got != want {
 		t.Errorf("in a group: %+v, want %+v", got, want)
 	}
 	if got := of(nil); got != ofMachine {
 		t.Errorf("a group without counters: %+v, want %+v", got, ofMachine)
 	}
-	ofGroup[group+"memory.stat"] = file("anon 5\n") // an old kernel
+	ofGroup[group+"memory.stat"] = file("anon 5\npgmajfault 7\n") // an old kernel
 	want.SwapIn, want.SwapOut = 11*page, 22*page
 	if got := of(ofGroup); got != want {
 		t.Errorf("an old kernel: %+v, want %+v", got, want)
