@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv/bench/monitor"
+	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -93,8 +95,25 @@ func TestReportHasMonitor(t *testing.T) {
 	if d.Rounds[1].Begin < d.Rounds[0].Begin+d.Rounds[0].Seconds {
 		t.Errorf("%+v", d.Rounds)
 	}
-	if share := d.Costs.Measurement; share <= 0 || share > 1 {
-		t.Errorf("measuring took %g of the epoch", share)
+}
+
+// What the monitor took is the share of its own time that it sampled.
+func TestAddMeasurement(t *testing.T) {
+	samples := []monitor.Sample{{At: 1}, {At: 20}}
+	for _, c := range []struct {
+		r    Report
+		want float64
+	}{
+		{Report{Monitor: &monitor.Record{Sampling: 0.1, Samples: samples}}, 0.005},
+		{Report{Monitor: &monitor.Record{Sampling: 0.1}}, 0},
+		{Report{}, 0},
+	} {
+		var costs verdict.Costs
+		c.r.addMeasurement(&costs)
+		c.r.addMeasurement(nil) // too little was measured
+		if costs.Measurement != c.want {
+			t.Errorf("%+v: %g, want %g", c.r.Monitor, costs.Measurement, c.want)
+		}
 	}
 }
 
