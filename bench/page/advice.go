@@ -10,7 +10,7 @@ import (
 
 // recommendation is what to do, what else was considered, and what came of it.
 func recommendation(r *bench.Report) section {
-	s := section{ID: "advice", Title: "Recommendation"}
+	s := section{ID: "advice", Short: "Advice", Title: "Recommendation"}
 	for _, run := range runs(r) {
 		if run.Advice == nil && run.Applied == nil {
 			continue
@@ -41,9 +41,9 @@ func candidateBars(a *verdict.Advice) *chart {
 	same := series{Name: "same pixels", Role: "good"}
 	other := series{Name: "changes pixels", Role: "swap"}
 	now := series{Name: "as it is", Role: "other"}
-	b := bars{Unit: inSeconds, Stacked: true}
+	b := bars{Unit: inSeconds, Stacked: true, Wide: true}
 	add := func(label string, values ...float64) {
-		b.Labels = append(b.Labels, ending(label))
+		b.Labels = append(b.Labels, label)
 		for i, s := range []*series{&now, &same, &other} {
 			s.Values = append(s.Values, value(values[i]))
 		}
@@ -65,11 +65,12 @@ func candidateTable(a *verdict.Advice) *table {
 		{"command", code}, {"pixels", words}, {"epoch", number}, {"saves", number}, {"on disk", number}, {"packing", number},
 		{"pays after", number},
 	}}
+	t.add("(as it is)", pixels(&verdict.Candidate{Setting: true}), seconds(a.Candidates[0].Before), unknown, unknown, unknown, unknown)
 	for _, c := range a.Candidates {
 		t.add(
-			legible.Line(c.Command), pixels(&c), seconds(c.After), change(ratio(c.Before-c.After, c.Before)),
+			legible.Line(c.Command), pixels(&c), seconds(c.After), share(ratio(c.Before-c.After, c.Before)),
 			cell(!c.Setting, diskOf(&c)), cell(!c.Setting && c.PackSeconds > 0, seconds(c.PackSeconds)),
-			cell(c.BreakEven > 0, digits(c.BreakEven)+" epochs"),
+			cell(c.BreakEven > 0, fmt.Sprintf("%.1f epochs", finite(c.BreakEven))),
 		)
 		t.Rows[len(t.Rows)-1].Best = a.Best != nil && a.Best.Command == c.Command
 	}
@@ -105,7 +106,7 @@ func (s *section) applied(a *bench.Applied) {
 		{"command", code}, {"before", number}, {"predicted", number}, {"measured", number}, {"off by", number},
 	}}
 	t.add(legible.Line(a.Command), seconds(a.Before), seconds(a.Predicted), seconds(a.Measured), change(ratio(a.Measured-a.Predicted, a.Predicted)))
-	s.chart(&chart{Title: t.Title, Data: bars{
+	s.chart(&chart{Title: "Seconds of an epoch", Data: bars{
 		Unit: inSeconds, Labels: []string{"before", "predicted", "measured"},
 		Series: []series{{Name: "an epoch", Role: "step", Values: []value{value(a.Before), value(a.Predicted), value(a.Measured)}}},
 	}})

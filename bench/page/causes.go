@@ -7,7 +7,7 @@ import (
 
 // causes says for each dataset what holds its epoch back and what the other causes would save.
 func causes(r *bench.Report) section {
-	s := section{ID: "verdict", Title: "What holds the epoch back"}
+	s := section{ID: "verdict", Short: "Verdict", Title: "What holds the epoch back"}
 	list := subjects(r, func(d *bench.Dataset) bool { return d.Verdict != nil || d.Diagnosis != "" })
 	for i, sub := range list {
 		if len(list) > 1 {
@@ -18,14 +18,17 @@ func causes(r *bench.Report) section {
 			s.text(sentence(sub.Diagnosis))
 			continue
 		}
-		s.text(sentence(v.Text))
-		if i > 0 { // the evidence of the first is in the summary
+		if i > 0 { // that of the first is in the summary
+			s.text(sentence(v.Text))
 			s.list(sentences(v.Evidence))
 		}
 		s.savings(v)
 	}
 	return s
 }
+
+// sameAsTable is the title of a table that repeats a chart.
+const sameAsTable = "The same as a table"
 
 // savings shows how much shorter the epoch would be without each cause.
 func (s *section) savings(v *verdict.Verdict) {
@@ -36,16 +39,16 @@ func (s *section) savings(v *verdict.Verdict) {
 	if len(all) == 0 {
 		return
 	}
-	b := bars{Unit: inShares, Series: []series{{Name: "of the epoch saved", Role: "decode"}}}
-	t := &table{Title: "What the epoch would save if one cause cost nothing", Columns: []column{{"cause", words}, {"saves", number}}}
+	b := bars{Unit: inShares, Series: []series{{Name: "of the epoch saved", Role: "other"}}}
+	t := &table{Title: sameAsTable, Folded: true, Columns: []column{{"cause", words}, {"saves", number}}}
 	for i, o := range all {
-		name := causeName(o.Cause, o.Part)
+		name := causeThing(o.Cause, o.Part)
 		b.Labels = append(b.Labels, ending(name))
 		b.Series[0].Values = append(b.Series[0].Values, value(o.Gain))
+		b.Roles = append(b.Roles, causeRole(o.Cause))
 		t.add(name, share(o.Gain))
 		t.Rows[i].Best = i == 0 && v.Cause != verdict.Balanced
 	}
-	s.chart(&chart{Title: t.Title, Data: b})
-	t.Folded = true
+	s.chart(&chart{Title: "What the epoch would save if one cause cost nothing", Data: b})
 	s.table(t)
 }

@@ -21,6 +21,12 @@ type bars struct {
 	Labels  []string `json:"labels"`
 	Series  []series `json:"series"`
 	Stacked bool     `json:"stacked,omitempty"`
+	// Roles are the colours of a single series' bars, if they differ.
+	Roles []string `json:"roles,omitempty"`
+	// First: the figure beside a stack is the first series', not the sum.
+	First bool `json:"first,omitempty"`
+	// Wide labels are commands, which need two lines.
+	Wide bool `json:"wide,omitempty"`
 }
 
 // series is a value for each label. Role is the name of its colour.

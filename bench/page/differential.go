@@ -21,7 +21,7 @@ var rungNames = map[string]string{
 
 // ladders shows how the epoch shrinks as one stage after another is replaced by memory.
 func ladders(r *bench.Report) section {
-	s := section{ID: "ladder", Title: "One stage after another left out"}
+	s := section{ID: "ladder", Short: "Ladder", Title: "One stage after another left out"}
 	for _, sub := range subjects(r, func(d *bench.Dataset) bool { return len(d.Rungs) > 0 }) {
 		s.heading(sub.name)
 		s.ladder(sub.Rungs)
@@ -31,7 +31,7 @@ func ladders(r *bench.Report) section {
 
 func (s *section) ladder(rungs []bench.Rung) {
 	left, saved := series{Name: "epoch", Role: "step"}, series{Name: "saved by leaving this stage out", Role: "good"}
-	b := bars{Unit: inSeconds, Stacked: true}
+	b := bars{Unit: inSeconds, Stacked: true, First: true}
 	t := &table{Columns: []column{{"samples come from", words}, {"epoch", number}, {"images/s", number}, {"the stage took", number}, {"note", words}}}
 	for _, rung := range rungs {
 		name := cmp.Or(rungNames[rung.Name], sentence(rung.Name))
@@ -53,7 +53,7 @@ func (s *section) ladder(rungs []bench.Rung) {
 
 // sweeps shows the epoch and the memory for several values of a setting.
 func sweeps(r *bench.Report) section {
-	s := section{ID: "sweeps", Title: "Sweeps"}
+	s := section{ID: "sweeps", Short: "Sweeps", Title: "Sweeps"}
 	for _, run := range runs(r) {
 		for i := range run.Sweeps {
 			s.sweep(&run.Sweeps[i])
@@ -67,7 +67,7 @@ func (s *section) sweep(w *bench.Sweep) {
 	s.heading(setting + " of " + legible.Name(w.Dataset))
 	s.text(fmt.Sprintf("The knee is %s %s: the smallest value whose epoch is within 5 %% of the fastest.", setting, plain(w.Knee)))
 	epoch := line{Name: "epoch", Role: "step"}
-	estimate, peak := line{Name: "memory, estimated", Role: "other", Dashed: true}, line{Name: "memory, measured", Role: "collate"}
+	estimate, peak := line{Name: "estimated", Role: "other", Dashed: true}, line{Name: "measured", Role: "collate"}
 	l := lines{Axis: setting, Mark: plain(w.Knee), Text: "knee"}
 	t := &table{Columns: []column{{setting, number}, {"epoch", number}, {"images/s", number}, {"memory estimated", number}, {"memory measured", number}}}
 	for i, p := range w.Points {
@@ -109,7 +109,7 @@ func plain(x float64) string { return strconv.FormatFloat(finite(x), 'g', 6, 64)
 
 // rules are the rules of thumb as they are on this machine.
 func rules(r *bench.Report) section {
-	s := section{ID: "rules", Title: "Rules of thumb, tested here"}
+	s := section{ID: "rules", Short: "Rules", Title: "Rules of thumb, tested here"}
 	for _, run := range runs(r) {
 		s.rules(run.Rules)
 	}
@@ -119,15 +119,16 @@ func rules(r *bench.Report) section {
 func (s *section) rules(list []bench.Rule) {
 	gain := series{Name: "of the epoch saved", Role: "good"}
 	b := bars{Unit: inShares}
-	t := &table{Columns: []column{{"rule", words}, {"dataset", code}, {"helps", words}, {"saves", number}, {"memory", number}, {"", words}}}
+	t := &table{Columns: []column{{"rule", words}, {"dataset", code}, {"helps", words}, {"saves", number}, {"memory", number}, {"note", words}}}
 	for _, rule := range list {
 		name, helps := sentence(rule.Name), "not measured"
 		if rule.Measured {
 			helps = map[bool]string{true: "yes", false: "no"}[rule.Helps]
 			b.Labels = append(b.Labels, ending(name))
 			gain.Values = append(gain.Values, value(rule.Gain))
+			b.Roles = append(b.Roles, map[bool]string{true: "good", false: "wait"}[rule.Gain >= 0])
 		}
-		t.add(name, legible.Name(rule.Dataset), helps, cell(rule.Measured, change(rule.Gain)), cell(rule.Memory != 0, signed(rule.Memory)), sentence(rule.Text))
+		t.add(name, legible.Name(rule.Dataset), helps, cell(rule.Measured, share(rule.Gain)), cell(rule.Memory != 0, signed(rule.Memory)), sentence(rule.Text))
 		t.Rows[len(t.Rows)-1].Best = rule.Measured && rule.Helps
 	}
 	b.Series = []series{gain}

@@ -29,6 +29,7 @@ type figure struct{ Value, Label string }
 // section is a part of the page with a heading.
 type section struct {
 	ID, Title string
+	Short     string // the title in the row of links
 	Blocks    []block
 }
 
@@ -49,6 +50,9 @@ type table struct {
 	// Folded tables have details that few readers want: HTML shows them when asked to.
 	Folded bool
 }
+
+// Pairs reports whether its columns have no names: it is a list of pairs.
+func (t *table) Pairs() bool { return t.Columns[0].Name == "" && t.Columns[len(t.Columns)-1].Name == "" }
 
 // column is the head of a column and what its cells are.
 type column struct {

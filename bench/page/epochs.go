@@ -9,7 +9,7 @@ import (
 
 // epochs compares the datasets: their epochs, and what training loops learned.
 func epochs(r *bench.Report) section {
-	s := section{ID: "epochs", Title: "Before and after"}
+	s := section{ID: "epochs", Short: "Epochs", Title: "Before and after"}
 	list := subjects(r, nil)
 	if len(list) == 0 {
 		return s
@@ -44,7 +44,7 @@ func epochBars(list []subject) bars {
 	}
 	name := "loading"
 	if len(b.Series) > 0 {
-		name = "the rest of the epoch"
+		name = "the loop works"
 	}
 	b.Series = append(b.Series, valuesOf(list, name, "step", func(d subject) float64 { return d.EpochSeconds - waited(d) }))
 	return b

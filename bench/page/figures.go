@@ -43,7 +43,7 @@ func size(n int64) string {
 }
 
 // share is 0.62 as 62 %.
-func share(x float64) string { return strconv.FormatFloat(100*finite(x), 'f', 0, 64) + " %" }
+func share(x float64) string { return count(int64(math.Round(100*finite(x)))) + " %" }
 
 // change is 0.62 as +62 %, and -0.04 as −4 %.
 func change(x float64) string {

@@ -13,7 +13,7 @@ import (
 
 // machine is where and how it was measured, and what makes it hard to compare.
 func machine(r *bench.Report) section {
-	s := section{ID: "machine", Title: "Machine and settings"}
+	s := section{ID: "machine", Short: "Machine", Title: "Machine and settings"}
 	for _, run := range runs(r) {
 		if run != r {
 			s.heading(setup(run))
@@ -53,7 +53,7 @@ func optionsTable(r *bench.Report) *table {
 		return t // options with a number that JSON cannot write: the report cannot be saved either
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		if text := string(options[name]); text != `""` && text != "null" {
+		if text := string(options[name]); text != `""` && text != "null" && text != "0" {
 			t.add(name, legible.Line(strings.Trim(text, `"`)))
 		}
 	}

@@ -23,7 +23,7 @@ type gauge struct {
 
 // monitored shows the machine during the run.
 func monitored(r *bench.Report) section {
-	s := section{ID: "monitor", Title: "The machine during the run"}
+	s := section{ID: "monitor", Short: "Monitor", Title: "The machine during the run"}
 	for _, run := range runs(r) {
 		if run.Monitor == nil || len(run.Monitor.Samples) == 0 {
 			continue
@@ -47,7 +47,7 @@ func (s *section) monitor(run *bench.Report) {
 	}}
 	for _, g := range gauges(m) {
 		if x := g.values(m.Samples); len(x) > 0 {
-			t.add(g.name, g.text(slices.Min(x)), g.text(mean(x)), g.text(slices.Max(x)))
+			t.add(g.panel+": "+g.name, g.text(slices.Min(x)), g.text(mean(x)), g.text(slices.Max(x)))
 		}
 	}
 	s.table(t)
@@ -71,7 +71,8 @@ func machineDuring(m *monitor.Record, begin, length float64) []panel {
 	if len(part) < 2 { // the epoch is shorter than the time between samples
 		return nil
 	}
-	return panels(gauges(m), part, begin)
+	few := slices.DeleteFunc(gauges(m), func(g gauge) bool { return g.unit == inBytes }) // memory hardly changes in an epoch
+	return panels(few, part, begin)
 }
 
 // gauges are the quantities that the record has.
@@ -80,13 +81,13 @@ func gauges(m *monitor.Record) []gauge {
 		return func(s *monitor.Sample) (float64, bool) { return f(s), true }
 	}
 	list := []gauge{
-		{"CPU", "cores busy, all programs", "other", inCores, always(func(s *monitor.Sample) float64 { return s.Cores })},
-		{"CPU", "cores busy, this run", "step", inCores, always(func(s *monitor.Sample) float64 { return s.OwnCores })},
-		{"memory", "memory, all programs", "other", inBytes, always(func(s *monitor.Sample) float64 { return float64(s.Memory) })},
-		{"memory", "memory, this run", "collate", inBytes, always(func(s *monitor.Sample) float64 { return float64(s.OwnMemory) })},
+		{"CPU", "all programs", "other", inCores, always(func(s *monitor.Sample) float64 { return s.Cores })},
+		{"CPU", "this run", "step", inCores, always(func(s *monitor.Sample) float64 { return s.OwnCores })},
+		{"memory", "all programs", "other", inBytes, always(func(s *monitor.Sample) float64 { return float64(s.Memory) })},
+		{"memory", "this run", "collate", inBytes, always(func(s *monitor.Sample) float64 { return float64(s.OwnMemory) })},
 		{"memory", "swap in use", "swap", inBytes, always(func(s *monitor.Sample) float64 { return float64(s.Swap) })},
-		{"swapping", "swapped in", "swap", inBytesASecond, always(func(s *monitor.Sample) float64 { return s.SwapIn })},
-		{"swapping", "swapped out", "wait", inBytesASecond, always(func(s *monitor.Sample) float64 { return s.SwapOut })},
+		{"swapping", "in", "swap", inBytesASecond, always(func(s *monitor.Sample) float64 { return s.SwapIn })},
+		{"swapping", "out", "wait", inBytesASecond, always(func(s *monitor.Sample) float64 { return s.SwapOut })},
 		{"disk", "read", "read", inBytesASecond, always(func(s *monitor.Sample) float64 { return s.DiskRead })},
 		{"disk", "written", "decode", inBytesASecond, always(func(s *monitor.Sample) float64 { return s.DiskWrite })},
 	}
@@ -111,10 +112,10 @@ func gpuGauges(m *monitor.Record, i int) []gauge {
 			return x, x >= 0 // -1: the GPU does not say
 		}
 	}
-	full := name + " (" + legible.Name(m.GPUs[i].Name) + ")"
+	full := legible.Name(m.GPUs[i].Name)
 	return []gauge{
-		{name + " busy", full + " busy", "augment", inShares, of(func(g *monitor.GPUSample) float64 { return g.Busy })},
-		{name + " memory", full + " memory", "python", inBytes, of(func(g *monitor.GPUSample) float64 { return float64(g.Memory) })},
+		{name + " busy", full, "augment", inShares, of(func(g *monitor.GPUSample) float64 { return g.Busy })},
+		{name + " memory", full, "python", inBytes, of(func(g *monitor.GPUSample) float64 { return float64(g.Memory) })},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // sizes compares the datasets' bytes on disk and in memory.
 func sizes(r *bench.Report) section {
-	s := section{ID: "sizes", Title: "Sizes"}
+	s := section{ID: "sizes", Short: "Sizes", Title: "Sizes"}
 	list := subjects(r, func(d *bench.Dataset) bool { return d.Disk > 0 || d.PeakMemory > 0 })
 	if len(list) == 0 {
 		return s

@@ -10,7 +10,7 @@ import (
 
 // stages shows what an image costs, by stage and by part.
 func stages(r *bench.Report) section {
-	s := section{ID: "stages", Title: "Stages"}
+	s := section{ID: "stages", Short: "Stages", Title: "Stages"}
 	list := subjects(r, func(d *bench.Dataset) bool { return d.Stages != bench.Stages{} })
 	if len(list) > 0 {
 		s.text("Microseconds that an image takes in each stage. The step is the loop's; the other stages are summed over the workers, which work at the same time.")

@@ -24,6 +24,13 @@ var causeNames = map[verdict.Cause]string{
 	verdict.Balanced:   "Balanced",
 }
 
+// causeThings are what would go.
+var causeThings = map[verdict.Cause]string{
+	verdict.OfStorage: "reading", verdict.OfDecode: "decoding", verdict.OfAugment: "augmentation", verdict.OfCollate: "collating",
+	verdict.OfPython: "Python code", verdict.OfTransfer: "copies to the device", verdict.OfCompute: "the loop's own step",
+	verdict.OfCores: "waiting for a core", verdict.OfSwap: "swapping", verdict.OfStart: "start of the epoch",
+}
+
 // causeRoles are the colours of causes: those of the stages that they are.
 var causeRoles = map[verdict.Cause]string{
 	verdict.OfStorage: "read", verdict.OfDecode: "decode", verdict.OfAugment: "augment", verdict.OfCollate: "collate",
@@ -32,8 +39,13 @@ var causeRoles = map[verdict.Cause]string{
 }
 
 // causeName is the name of a cause, with the part that it is.
-func causeName(c verdict.Cause, part string) string {
-	name, ok := causeNames[c]
+func causeName(c verdict.Cause, part string) string { return named(causeNames, c, part) }
+
+// causeThing is what costs time, with the part that it is.
+func causeThing(c verdict.Cause, part string) string { return named(causeThings, c, part) }
+
+func named(names map[verdict.Cause]string, c verdict.Cause, part string) string {
+	name, ok := names[c]
 	if !ok {
 		name = sentence(string(c))
 	}
@@ -70,6 +82,9 @@ func summarise(r *bench.Report) summary {
 		if v.Gain > 0 {
 			s.Figures = append(s.Figures, figure{share(v.Gain), "shorter, if that cost nothing"})
 		}
+	}
+	if s.Text == "" { // nothing was judged
+		s.Text = "An epoch takes " + seconds(first.EpochSeconds) + "."
 	}
 	s.advise(r)
 	return s

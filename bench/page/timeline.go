@@ -28,7 +28,7 @@ const (
 
 // timelines shows what the loop and the workers did during an epoch.
 func timelines(r *bench.Report) section {
-	s := section{ID: "timeline", Title: "Timeline of an epoch"}
+	s := section{ID: "timeline", Short: "Timeline", Title: "Timeline of an epoch"}
 	for _, sub := range subjects(r, func(d *bench.Dataset) bool { return d.Timeline != nil && len(d.Timeline.Batches) > 0 }) {
 		s.heading(sub.name)
 		s.timeline(sub)

@@ -36,7 +36,7 @@
     "B/s": (x) => scaled(x, ["B/s", "kB/s", "MB/s", "GB/s"]),
     "%": (x) => `${Math.round(100 * x)} %`,
   };
-  const write = (x, unit) => (written[unit] || ((v) => (unit ? `${digits(v)} ${unit}` : digits(v))))(x);
+  const write = (x, unit) => (written[unit] || ((v) => `${digits(v)} ${unit}`))(x).replace(/^-/, "−");
   // The marks of an axis are round numbers, which need no more digits than they have.
   const mark = (unit) => (x) => write(x, unit).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
 
@@ -83,7 +83,9 @@
     const named = d.series.map((s) => s.name);
     const total = (i) => d.series.reduce((sum, s) => sum + (s.values[i] || 0), 0);
     const last = d.series.length - 1;
-    const row = thick === 1 ? 34 : 12 + 17 * thick;
+    const row = thick === 1 ? (d.wide ? 40 : 34) : 12 + 17 * thick;
+    const labelled = d.wide ? { width: Math.min(340, window.innerWidth / 3), overflow: "break", lineHeight: 15 } : { width: Math.min(290, window.innerWidth / 3), overflow: "truncate" };
+    const bar = (v, i) => (d.roles ? { value: v, itemStyle: { color: color(d.roles[i]) } } : v);
     const top = named.length > 1 ? 34 : 6;
     return {
       height: top + rows * row + 30,
@@ -92,7 +94,7 @@
           trigger: "axis", axisPointer: { type: "shadow" },
           formatter: (hits) => {
             const i = hits[0].dataIndex;
-            const lines = d.series.filter((s) => s.values[i]).map((s) => [s.role, s.name, write(s.values[i], d.unit)]);
+            const lines = d.series.filter((s) => s.values[i]).map((s) => [d.roles ? d.roles[i] : s.role, s.name, write(s.values[i], d.unit)]);
             return tip(d.labels[i], lines);
           },
         }),
@@ -101,14 +103,14 @@
         xAxis: { type: "value", ...axisLook(), axisLabel: { color: color("muted"), formatter: mark(d.unit), hideOverlap: true } },
         yAxis: {
           type: "category", inverse: true, data: d.labels, ...axisLook(), splitLine: { show: false },
-          axisLabel: { color: color("ink"), width: Math.min(290, window.innerWidth / 3), overflow: "truncate", interval: 0 },
+          axisLabel: { color: color("ink"), interval: 0, ...labelled },
         },
         series: d.series.map((s, k) => ({
           type: "bar", name: s.name, stack: d.stacked ? "all" : undefined, itemStyle: { color: color(s.role), borderRadius: d.stacked ? 0 : 3 },
-          barMaxWidth: 22, barCategoryGap: "32%", data: s.values,
+          barMaxWidth: 22, barCategoryGap: "32%", data: s.values.map(bar),
           label: {
             show: !d.stacked || k === last, position: "right", color: color("ink"),
-            formatter: (p) => (d.stacked ? write(total(p.dataIndex), d.unit) : s.values[p.dataIndex] ? write(s.values[p.dataIndex], d.unit) : ""),
+            formatter: (p) => (d.stacked ? write(d.first ? d.series[0].values[p.dataIndex] : total(p.dataIndex), d.unit) : s.values[p.dataIndex] ? write(s.values[p.dataIndex], d.unit) : ""),
           },
         })),
       },
@@ -118,8 +120,14 @@
   // place puts panels below each other, from top, over one horizontal axis.
   const place = (panels, top, height, gap) => panels.map((_, i) => ({ left: 92, right: 24, top: top + i * (height + gap), height }));
   const panelAxis = (p, i) => ({
-    type: "value", gridIndex: i, ...axisLook(), min: 0, max: p.unit === "%" ? 1 : undefined, splitNumber: 3, name: p.title, nameLocation: "end",
-    nameGap: 10, nameTextStyle: { color: color("muted"), align: "left", padding: [0, 0, 0, -80] },
+    type: "value", gridIndex: i, ...axisLook(), min: 0, splitNumber: 3, ...(p.unit === "%" ? { max: 1, interval: 0.5 } : {}),
+    name: `{head|${p.title}}` + p.lines.map((l, k) => l.name === p.title ? "" : `{dot${k}|■} ${l.name.replace(/[{}|]/g, " ")}   `).join(""), nameLocation: "end", nameGap: 12,
+    nameTextStyle: {
+      color: color("muted"), align: "left", padding: [0, 0, 0, -84],
+      rich: Object.fromEntries([
+        ["head", { color: color("ink"), fontWeight: "bold", padding: [0, 14, 0, 0] }], ...p.lines.map((l, k) => [`dot${k}`, { color: color(l.role) }]),
+      ]),
+    },
     axisLabel: { color: color("muted"), formatter: mark(p.unit) },
   });
   const lineOf = (l, i, more) => ({
@@ -138,8 +146,8 @@
     const all = d.panels.flatMap((p) => p.lines);
     const category = Boolean(d.labels);
     const height = category ? 150 : 92;
-    const gap = 44;
-    const grids = place(d.panels, 66, height, gap);
+    const gap = 46;
+    const grids = place(d.panels, 32, height, gap);
     const head = (x) => (category ? `${d.axis} ${d.labels[x]}` : write(x, d.unit));
     const marks = category
       ? { markLine: { silent: true, symbol: "none", lineStyle: { color: color("good"), type: "dashed" }, label: { formatter: d.text, color: color("good") }, data: [{ xAxis: d.mark }] } }
@@ -153,7 +161,7 @@
       },
     };
     return {
-      height: 66 + d.panels.length * (height + gap) + (category ? 0 : 34),
+      height: 32 + d.panels.length * (height + gap) + (category ? 6 : 30),
       option: {
         ...base({
           trigger: "axis",
@@ -169,11 +177,10 @@
           },
         }),
         axisPointer: { link: [{ xAxisIndex: "all" }], lineStyle: { color: color("muted") } },
-        legend: { ...legend(all.map((l) => l.name)), type: "scroll", right: 0 },
         grid: grids,
         xAxis: d.panels.map((_, i) => ({
           type: category ? "category" : "value", gridIndex: i, data: d.labels, boundaryGap: category, ...axisLook(), splitLine: { show: false },
-          axisLabel: { color: color("muted"), show: i === d.panels.length - 1, formatter: category ? undefined : mark(d.unit) },
+          axisLabel: { color: color("muted"), show: i === d.panels.length - 1, formatter: category ? undefined : mark(d.unit), showMaxLabel: category },
           name: i === d.panels.length - 1 && category ? d.axis : "", nameLocation: "middle", nameGap: 26, max: category ? undefined : "dataMax",
         })),
         yAxis: d.panels.map(panelAxis),
@@ -190,7 +197,7 @@
     const tall = d.lanes.length * row;
     const end = d.spans.reduce((most, s) => Math.max(most, s[4]), 0);
     const axes = [0, ...panels.map((_, i) => i + 1)];
-    const below = place(panels, 40 + tall + 62, 64, 40);
+    const below = place(panels, 40 + tall + 66, 64, 40);
     const all = panels.flatMap((p) => p.lines);
     const rect = (params, api) => {
       const [x, y] = api.coord([api.value(3), api.value(0)]);
@@ -216,11 +223,11 @@
             ]);
           },
         }),
-        legend: { ...legend([...d.roles.map((r) => r.name), ...all.map((l) => l.name)]), type: "scroll", right: 0 },
+        legend: legend(d.roles.map((r) => r.name)),
         grid: [{ left: 92, right: 24, top: 40, height: tall }, ...below],
         xAxis: axes.map((i) => ({
           type: "value", gridIndex: i, min: 0, max: end, ...axisLook(), splitLine: { show: i === 0, lineStyle: { color: color("line") } },
-          axisLabel: { color: color("muted"), formatter: mark("s"), hideOverlap: true },
+          axisLabel: { color: color("muted"), formatter: mark("s"), hideOverlap: true, showMaxLabel: false, show: i === 0 || i === panels.length },
         })),
         yAxis: [
           { type: "category", inverse: true, data: d.lanes, ...axisLook(), splitLine: { show: false }, axisLabel: { color: color("ink"), interval: 0 } },
