@@ -57,7 +57,7 @@ func newTab(t *testing.T) *tab {
 	if program == "" {
 		t.Skipf("no Chromium here: %v", browsers)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // only if it hangs
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // for a hang; the test's own context ends before its Cleanup
 	ours, theirs := pipes(t), pipes(t)
 	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
