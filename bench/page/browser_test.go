@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,8 +59,12 @@ func (b *tab) picture(name string) {
 	if dir == "" {
 		return
 	}
+	var size [2]int
+	b.eval("[innerWidth, document.documentElement.scrollHeight]", &size)
+	b.size(size[0], size[1])
 	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
+	b.call("Page.captureScreenshot", nil, &shot)
+	b.size(size[0], 800)
 	png, err := base64.StdEncoding.DecodeString(shot.Data)
 	if err != nil {
 		b.t.Fatal(err)
@@ -69,11 +74,20 @@ func (b *tab) picture(name string) {
 	}
 }
 
+// size sets the size of the window.
+func (b *tab) size(width, height int) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.frames()
+	b.frames()
+}
+
 // drawn is what the page's script made of a chart.
 type drawn struct {
 	Kind, Text    string
 	Shapes, Wanted int
 	Width, Height float64
+	Drawn         float64 // the picture's width
 }
 
 // figures looks at all charts. Wanted is how many shapes a chart has at least: one for each bar that is not empty, each line, and the spans
@@ -85,7 +99,7 @@ const figures = `(() => {
 	return [...document.querySelectorAll("figure.chart")].map((f, i) => {
 		const svg = f.querySelector("svg"), box = f.getBoundingClientRect();
 		return { Kind: data[i].kind, Wanted: count[data[i].kind](data[i].data), Text: svg ? svg.textContent : "",
-			Shapes: svg ? [...svg.querySelectorAll("path")].filter(p => p.getAttribute("d").length > 10).length : 0, Width: box.width, Height: box.height };
+			Shapes: svg ? [...svg.querySelectorAll("path")].filter(p => p.getAttribute("d").length > 10).length : 0, Width: box.width, Height: box.height, Drawn: svg ? svg.getBoundingClientRect().width : 0 };
 	});
 })()`
 
@@ -98,7 +112,7 @@ func (b *tab) checkCharts(want int) {
 		b.t.Errorf("%d charts, want %d", len(list), want)
 	}
 	for i, d := range list {
-		if d.Shapes < max(d.Wanted, 1) || d.Text == "" || d.Width < 250 || d.Height < 60 {
+		if d.Shapes < max(d.Wanted, 1) || d.Text == "" || d.Width < 250 || d.Height < 60 || math.Abs(d.Width-d.Drawn) > 2 {
 			b.t.Errorf("chart %d is not drawn: %+v", i, d)
 		}
 	}
@@ -173,9 +187,7 @@ func TestInChromium(t *testing.T) {
 			t.Errorf("chart %d, %s: the pointer on it shows nothing", i, kind)
 		}
 	}
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": false}, nil)
-	b.frames()
-	b.frames()
+	b.size(390, 800)
 	var width int
 	b.eval("document.documentElement.scrollWidth", &width)
 	if width > 390 {

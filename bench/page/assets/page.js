@@ -69,7 +69,8 @@
     },
   });
   const legend = (names) => ({
-    show: names.length > 1, top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 16, data: names, textStyle: { color: color("muted") },
+    show: names.length > 1, type: "scroll", top: 0, left: 0, right: 0, pageTextStyle: { color: color("muted") },
+    itemWidth: 12, itemHeight: 12, itemGap: 16, data: names, textStyle: { color: color("muted") },
   });
   const axisLook = () => ({
     axisLine: { lineStyle: { color: color("line") } }, axisTick: { show: false }, axisLabel: { color: color("muted") },
@@ -77,14 +78,14 @@
   });
 
   // bars: horizontal bars, one or several for each label.
-  const bars = (d) => {
+  const bars = (d, width) => {
     const rows = d.labels.length;
     const thick = d.stacked || d.series.length === 1 ? 1 : d.series.length;
     const named = d.series.map((s) => s.name);
     const total = (i) => d.series.reduce((sum, s) => sum + (s.values[i] || 0), 0);
     const last = d.series.length - 1;
     const row = thick === 1 ? (d.wide ? 40 : 34) : 12 + 17 * thick;
-    const labelled = d.wide ? { width: Math.min(340, window.innerWidth / 3), overflow: "break", lineHeight: 15 } : { width: Math.min(290, window.innerWidth / 3), overflow: "truncate" };
+    const labelled = d.wide && width > 600 ? { width: Math.min(340, 0.4 * width), overflow: "break", lineHeight: 15 } : { width: Math.min(290, 0.36 * width), overflow: "truncate" };
     const bar = (v, i) => (d.roles ? { value: v, itemStyle: { color: color(d.roles[i]) } } : v);
     const top = named.length > 1 ? 34 : 6;
     return {
@@ -250,10 +251,14 @@
     figure.hidden = false;
     const box = figure.querySelector(".canvas");
     const { kind, data } = charts[i];
-    box.style.height = `${kinds[kind](data).height}px`;
+    box.style.height = `${kinds[kind](data, box.clientWidth).height}px`;
     const chart = echarts.init(box, null, { renderer: "svg" });
-    new ResizeObserver(() => chart.resize()).observe(box);
-    return () => chart.setOption(kinds[kind](data).option, { notMerge: true });
+    const drawIt = () => chart.setOption(kinds[kind](data, box.clientWidth).option, { notMerge: true });
+    new ResizeObserver(() => {
+      chart.resize();
+      drawIt(); // names have a share of the width
+    }).observe(box);
+    return drawIt;
   });
   const draw = () => drawn.forEach((f) => f());
 
