@@ -1,5 +1,12 @@
 package monitor
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/dsconv/dsconv/internal/misuse"
+)
+
 // Counters are what a process and its descendants waited for, and what others did, since they started or, as a difference of
 // two, in between. What the system does not count is 0. Times are seconds, summed over threads unless it says otherwise.
 type Counters struct {
@@ -31,4 +38,29 @@ func (c Counters) Sub(then Counters) Counters {
 		SwapIn: c.SwapIn - then.SwapIn, SwapOut: c.SwapOut - then.SwapOut,
 		MemoryStall: c.MemoryStall - then.MemoryStall, IOStall: c.IOStall - then.IOStall, CPUStall: c.CPUStall - then.CPUStall,
 	}
+}
+
+// SwapStall estimates the seconds, summed over threads, in which threads waited for memory that had been swapped out. blocked is
+// the time in which they neither computed nor waited for a core: of it, what was read from swap has the part that it has of
+// all bytes read. No more than all threads at once can have waited, for the time in which at least one did.
+func (c *Counters) SwapStall(blocked float64, threads int) float64 {
+	if c.SwapIn <= 0 || blocked <= 0 {
+		return 0
+	}
+	share := min(1, float64(c.SwapIn)/float64(max(c.Read, c.SwapIn)))
+	stall := blocked * share
+	if c.MemoryStall > 0 {
+		stall = min(stall, c.MemoryStall*float64(threads))
+	}
+	return stall
+}
+
+func checkRead(ctx context.Context, pid int) error {
+	if err := misuse.Context("monitor.Read", ctx); err != nil {
+		return err
+	}
+	if pid < 0 {
+		return fmt.Errorf("monitor.Read: process %d: give the number of a process, or 0 for this one", pid)
+	}
+	return nil
 }
