@@ -29,8 +29,8 @@ func machine(r *bench.Report) section {
 func machineTable(m *bench.Machine) *table {
 	t := &table{Title: "Machine", Columns: []column{{"", words}, {"", words}}}
 	for _, f := range [][2]string{
-		{"cores", fmt.Sprintf("%d, of which the run may use %d", m.Cores, m.GOMAXPROCS)},
-		{"memory", cell(m.Memory > 0, size(m.Memory))},
+		{"cores", known(m.Cores > 0, fmt.Sprintf("%d, of which the run may use %d", m.Cores, m.GOMAXPROCS))},
+		{"memory", known(m.Memory > 0, size(m.Memory))},
 		{"system", strings.TrimSpace(m.OS + " " + m.Arch)},
 		{"Go", m.Go},
 		{"Python", m.Python},
@@ -42,6 +42,14 @@ func machineTable(m *bench.Machine) *table {
 		}
 	}
 	return t
+}
+
+// known is the text, or none: such rows are left out.
+func known(is bool, text string) string {
+	if !is {
+		return ""
+	}
+	return text
 }
 
 // optionsTable lists the options as the JSON names them.

@@ -120,11 +120,13 @@ func setup(r *bench.Report) string {
 	if r.Consumer != "" {
 		parts = append(parts, sentence(r.Consumer))
 	}
-	cores := fmt.Sprintf("%d cores", r.Machine.GOMAXPROCS)
-	if o.Workers > 0 {
-		cores = fmt.Sprintf("%d workers on %s", o.Workers, cores)
+	if n := r.Machine.GOMAXPROCS; n > 0 {
+		cores := fmt.Sprintf("%d cores", n)
+		if o.Workers > 0 {
+			cores = fmt.Sprintf("%d workers on %s", o.Workers, cores)
+		}
+		parts = append(parts, cores)
 	}
-	parts = append(parts, cores)
 	if r.Machine.Device != "" {
 		parts = append(parts, sentence(r.Machine.Device))
 	}
