@@ -62,7 +62,12 @@ func candidateBars(a *verdict.Advice) *chart {
 
 func candidateTable(a *verdict.Advice) *table {
 	t := &table{Title: "What was considered", Columns: []column{
-		{"command", code}, {"pixels", words}, {"epoch", number}, {"saves", number}, {"on disk", number}, {"packing", number},
+		{"command", code},
+		{"pixels", words},
+		{"epoch", number},
+		{"saves", number},
+		{"on disk", number},
+		{"packing", number},
 		{"pays after", number},
 	}}
 	t.add("(as it is)", pixels(&verdict.Candidate{Setting: true}), seconds(a.Candidates[0].Before), unknown, unknown, unknown, unknown)

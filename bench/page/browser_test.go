@@ -84,10 +84,10 @@ func (b *tab) size(width, height int) {
 
 // drawn is what the page's script made of a chart.
 type drawn struct {
-	Kind, Text    string
+	Kind, Text     string
 	Shapes, Wanted int
-	Width, Height float64
-	Drawn         float64 // the picture's width
+	Width, Height  float64
+	Drawn          float64 // the picture's width
 }
 
 // figures looks at all charts. Wanted is how many shapes a chart has at least: one for each bar that is not empty, each line, and the spans
@@ -232,7 +232,9 @@ func TestWithoutScripts(t *testing.T) {
 	}
 	b.load(file)
 	var seen struct{ Tables, Charts, Buttons int }
-	visible := func(selector string) string { return `[...document.querySelectorAll("` + selector + `")].filter(e => e.checkVisibility()).length` }
+	visible := func(selector string) string {
+		return `[...document.querySelectorAll("` + selector + `")].filter(e => e.checkVisibility()).length`
+	}
 	b.eval("({ Tables: "+visible("table")+", Charts: "+visible("figure")+", Buttons: "+visible("button")+" })", &seen)
 	if seen.Tables < 12 || seen.Charts != 0 || seen.Buttons != 0 {
 		t.Errorf("%+v", seen)

@@ -52,7 +52,9 @@ type table struct {
 }
 
 // Pairs reports whether its columns have no names: it is a list of pairs.
-func (t *table) Pairs() bool { return t.Columns[0].Name == "" && t.Columns[len(t.Columns)-1].Name == "" }
+func (t *table) Pairs() bool {
+	return t.Columns[0].Name == "" && t.Columns[len(t.Columns)-1].Name == ""
+}
 
 // column is the head of a column and what its cells are.
 type column struct {

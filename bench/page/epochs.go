@@ -73,8 +73,14 @@ func (s *section) training(r *bench.Report) {
 // rounds is the table of all rounds, from which the figures are medians.
 func (s *section) rounds(list []subject) {
 	t := &table{Title: "All rounds", Folded: true, Columns: []column{
-		{"dataset", code}, {"round", number}, {"images", number}, {"time", number}, {"images/s", number}, {"ratio", number},
-		{"loop waited", number}, {"CPU", number},
+		{"dataset", code},
+		{"round", number},
+		{"images", number},
+		{"time", number},
+		{"images/s", number},
+		{"ratio", number},
+		{"loop waited", number},
+		{"CPU", number},
 	}}
 	for _, d := range list {
 		for i, round := range d.Rounds {

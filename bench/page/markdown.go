@@ -76,7 +76,7 @@ func items(b *strings.Builder, list []string) {
 
 func (t *table) markdown(b *strings.Builder) {
 	b.WriteByte('\n')
-	if t.Title != "" && !(t.Folded && t.Title == sameAsTable) { // Markdown has no chart that it could be the same as
+	if t.Title != "" && t.Title != sameAsTable { // Markdown has no chart that it could be the same as
 		fmt.Fprintf(b, "%s:\n\n", escape(t.Title))
 	}
 	heads, rules := make([]string, len(t.Columns)), make([]string, len(t.Columns))

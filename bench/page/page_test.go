@@ -160,7 +160,7 @@ func TestHostileTexts(t *testing.T) {
 	r := full()
 	fill(reflect.ValueOf(r), hostile, 0)
 	text := htmlOf(t, r)
-	if n := strings.Count(text, "<script"); n != 3+strings.Count(string(must(library())), "<script") {
+	if n := strings.Count(text, "<script"); n != 3+strings.Count(must(library()), "<script") {
 		t.Errorf("%d scripts", n)
 	}
 	body := regexp.MustCompile(`(?s)<script>.*?</script>|<!--.*?-->`).ReplaceAllString(text, "")

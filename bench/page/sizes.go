@@ -21,8 +21,14 @@ func sizes(r *bench.Report) section {
 		},
 	}})
 	s.table(bySubject(list, []column{
-		{"format", words}, {"samples", number}, {"on disk", number}, {"of the first", number}, {"per sample", number},
-		{"peak memory", number}, {"mapped", number}, {"memory estimated", number},
+		{"format", words},
+		{"samples", number},
+		{"on disk", number},
+		{"of the first", number},
+		{"per sample", number},
+		{"peak memory", number},
+		{"mapped", number},
+		{"memory estimated", number},
 	}, func(d subject) []string {
 		first := &d.run.Datasets[0]
 		return []string{
