@@ -47,6 +47,9 @@ type event struct {
 // newTab starts Chromium, or skips the test where there is none. It ends with the test.
 func newTab(t *testing.T) *tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("Chromium is not started with -short")
+	}
 	program := ""
 	for _, name := range browsers {
 		if path, err := exec.LookPath(name); err == nil {

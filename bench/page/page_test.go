@@ -122,7 +122,7 @@ func TestPolicy(t *testing.T) {
 }
 
 // hostile is text that would be markup, code or the end of a script, and moves a terminal's cursor.
-const hostile = "</script><script>window.broken=1</script><img src=x onerror=window.broken=1>--><b>\"'`|*_[x](http://example.org/)\n\n# h\n\x1b[31m\u202e{{.}}"
+const hostile = "</script><script>window.broken=1</script>--><b>\"'`|*_[x](http://example.org/)\n\n# h\n\x1b[31m\u202e{{.}}<img src=x onerror=window.broken=1>"
 
 // fill sets each text of a value to s, and each number to x.
 func fill(v reflect.Value, s string, x float64) {
