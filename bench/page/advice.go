@@ -15,8 +15,11 @@ func recommendation(r *bench.Report) section {
 		if run.Advice == nil && run.Applied == nil {
 			continue
 		}
-		if run != r {
+		if run != r { // that of the first is in the summary
 			s.heading(setup(run))
+			if run.Advice != nil {
+				s.text(sentence(run.Advice.Text))
+			}
 		}
 		s.advice(run.Advice)
 		s.applied(run.Applied)
@@ -25,11 +28,7 @@ func recommendation(r *bench.Report) section {
 }
 
 func (s *section) advice(a *verdict.Advice) {
-	if a == nil {
-		return
-	}
-	s.text(sentence(a.Text))
-	if len(a.Candidates) == 0 {
+	if a == nil || len(a.Candidates) == 0 {
 		return
 	}
 	s.chart(candidateBars(a))

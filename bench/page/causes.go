@@ -11,7 +11,7 @@ func causes(r *bench.Report) section {
 	list := subjects(r, func(d *bench.Dataset) bool { return d.Verdict != nil || d.Diagnosis != "" })
 	for i, sub := range list {
 		if len(list) > 1 {
-			s.heading(sub.name)
+			s.heading(sub.full)
 		}
 		v := sub.Verdict
 		if v == nil {

@@ -17,13 +17,15 @@ var rungNames = map[string]string{
 	"pixels":              "pixels in memory",
 	"batches":             "batches in memory",
 	"batches-no-transfer": "batches in memory, no transfer",
+	"decode-only":         "decoding alone, no loop",
+	"augment-only":        "augmenting and collating alone, no loop",
 }
 
 // ladders shows how the epoch shrinks as one stage after another is replaced by memory.
 func ladders(r *bench.Report) section {
 	s := section{ID: "ladder", Short: "Ladder", Title: "One stage after another left out"}
 	for _, sub := range subjects(r, func(d *bench.Dataset) bool { return len(d.Rungs) > 0 }) {
-		s.heading(sub.name)
+		s.heading(sub.full)
 		s.ladder(sub.Rungs)
 	}
 	return s

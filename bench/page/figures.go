@@ -60,12 +60,15 @@ func change(x float64) string {
 // digits is x with about three digits.
 func digits(x float64) string {
 	x = finite(x)
-	switch a := math.Abs(x); {
+	if x < 0 {
+		return "−" + digits(-x)
+	}
+	switch {
 	case x == 0:
 		return "0"
-	case a >= 99.95:
+	case x >= 99.95:
 		return count(int64(math.Round(x)))
-	case a >= 9.995:
+	case x >= 9.995:
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 2, 64)
@@ -84,6 +87,14 @@ func count(n int64) string {
 		s = s[:len(s)-3]
 	}
 	return sign + strings.Join(append([]string{s}, groups...), ",")
+}
+
+// counted is a number of things: 1 core, 2 cores.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(int64(n)) + " " + thing + "s"
 }
 
 // finite is x, or 0 if it is no number: a report that was not measured may have any.

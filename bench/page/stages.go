@@ -1,8 +1,6 @@
 package page
 
 import (
-	"math"
-
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -35,7 +33,7 @@ func stages(r *bench.Report) section {
 			}))
 	}
 	for _, sub := range subjects(r, func(d *bench.Dataset) bool { return d.Costs != nil && len(d.Costs.Parts) > 0 }) {
-		s.heading("Parts of " + sub.name)
+		s.heading("Parts of " + sub.full)
 		s.parts(sub.Costs)
 	}
 	return s
@@ -49,14 +47,14 @@ func (s *section) parts(c *verdict.Costs) {
 	t := &table{Columns: []column{{"part", code}, {"stage", words}, {"time", number}, {"on a core", number}, {"no core free", number}, {"native equal", code}}}
 	for _, p := range c.Parts {
 		b.Labels = append(b.Labels, ending(legible.Name(p.Name)))
-		cpu.Values = append(cpu.Values, value(p.CPU))
-		queue.Values = append(queue.Values, value(p.Queue))
-		wait.Values = append(wait.Values, value(math.Max(0, p.Wall-p.CPU-p.Queue)))
+		cpu.Values = append(cpu.Values, value(max(0, p.CPU)))
+		queue.Values = append(queue.Values, value(max(0, p.Queue)))
+		wait.Values = append(wait.Values, value(max(0, p.Wall-p.CPU-p.Queue)))
 		stage := sentence(string(p.Kind))
 		if p.Python {
 			stage += ", in Python"
 		}
-		t.add(legible.Name(p.Name), stage, microseconds(p.Wall), cell(p.CPU > 0, microseconds(p.CPU)), cell(p.Queue > 0, microseconds(p.Queue)), cell(p.Native != "", legible.Line(p.Native)))
+		t.add(legible.Name(p.Name), stage, microseconds(p.Wall), cell(p.CPU >= 0.005, microseconds(p.CPU)), cell(p.Queue >= 0.005, microseconds(p.Queue)), cell(p.Native != "", legible.Line(p.Native)))
 	}
 	b.Series = []series{cpu, queue, wait}
 	s.chart(&chart{Title: "Microseconds per image, by part of the loader", Data: b})

@@ -19,23 +19,21 @@ type subject struct {
 	*bench.Dataset
 	run  *bench.Report
 	name string // its path, legible
-}
-
-// label is its name in a chart, where merged reports have no line of their own.
-func (s subject) label() string {
-	name := s.name
-	if s.run.Source != "" {
-		name = legible.Line(s.run.Source) + ": " + name
-	}
-	return ending(name)
+	full string // with the file of its run before it, if there are several runs
 }
 
 // subjects are those of all runs for which has is true; nil is all.
 func subjects(r *bench.Report, has func(*bench.Dataset) bool) (list []subject) {
-	for _, run := range runs(r) {
+	all := runs(r)
+	for _, run := range all {
+		from := ""
+		if len(all) > 1 && run.Source != "" {
+			from = legible.Line(run.Source) + ": "
+		}
 		for i := range run.Datasets {
 			if d := &run.Datasets[i]; has == nil || has(d) {
-				list = append(list, subject{d, run, legible.Name(d.Path)})
+				name := legible.Name(d.Path)
+				list = append(list, subject{d, run, name, from + name})
 			}
 		}
 	}
@@ -67,7 +65,7 @@ func bySubject(list []subject, columns []column, cells func(subject) []string) *
 func labels(list []subject) []string {
 	names := make([]string, len(list))
 	for i, s := range list {
-		names[i] = s.label()
+		names[i] = ending(s.full)
 	}
 	return names
 }

@@ -3,6 +3,8 @@ package page
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/verdict"
@@ -78,7 +80,7 @@ func summarise(r *bench.Report) summary {
 		s.Figures = append(s.Figures, figure{share(first.Starved), "of the epoch the loop waited"})
 	}
 	if v := first.Verdict; v != nil {
-		s.Cause, s.Tone, s.Text, s.Evidence = causeName(v.Cause, v.Part), causeRole(v.Cause), sentence(v.Text), sentences(v.Evidence)
+		s.Cause, s.Tone, s.Text, s.Evidence = causeName(v.Cause, v.Part), causeRole(v.Cause), headline(v.Text), sentences(v.Evidence)
 		if v.Gain > 0 {
 			s.Figures = append(s.Figures, figure{share(v.Gain), "shorter, if that cost nothing"})
 		}
@@ -88,6 +90,16 @@ func summarise(r *bench.Report) summary {
 	}
 	s.advise(r)
 	return s
+}
+
+// headline is a verdict's text without the name of its cause, which stands above it: "decode-bound: without decoding, ...".
+func headline(text string) string {
+	text = sentence(text)
+	if name, rest, ok := strings.Cut(text, ": "); ok && len(name) < 20 && !strings.ContainsAny(name, "0123456789") {
+		text = rest
+	}
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[n:]
 }
 
 // advise fills in what to do and what came of it.
@@ -121,9 +133,9 @@ func setup(r *bench.Report) string {
 		parts = append(parts, sentence(r.Consumer))
 	}
 	if n := r.Machine.GOMAXPROCS; n > 0 {
-		cores := fmt.Sprintf("%d cores", n)
+		cores := counted(n, "core")
 		if o.Workers > 0 {
-			cores = fmt.Sprintf("%d workers on %s", o.Workers, cores)
+			cores = counted(o.Workers, "worker") + " on " + cores
 		}
 		parts = append(parts, cores)
 	}
@@ -134,7 +146,7 @@ func setup(r *bench.Report) string {
 		parts = append(parts, fmt.Sprintf("batches of %d", o.BatchSize))
 	}
 	if o.Rounds > 0 {
-		parts = append(parts, fmt.Sprintf("medians of %d rounds", o.Rounds))
+		parts = append(parts, "medians of "+counted(o.Rounds, "round"))
 	}
 	return strings.Join(parts, " · ")
 }

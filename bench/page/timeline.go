@@ -30,7 +30,7 @@ const (
 func timelines(r *bench.Report) section {
 	s := section{ID: "timeline", Short: "Timeline", Title: "Timeline of an epoch"}
 	for _, sub := range subjects(r, func(d *bench.Dataset) bool { return d.Timeline != nil && len(d.Timeline.Batches) > 0 }) {
-		s.heading(sub.name)
+		s.heading(sub.full)
 		s.timeline(sub)
 	}
 	return s
