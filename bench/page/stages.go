@@ -76,6 +76,6 @@ func loopCosts(c *verdict.Costs) (list []string) {
 	add(c.ColdRead > 0, "Reading takes "+microseconds(c.ColdRead)+" an image when nothing is cached.")
 	add(c.SwapStall > 0 || c.SwapIn > 0, "Workers waited "+microseconds(c.SwapStall)+" an image for memory to be read back: "+size(c.SwapIn)+".")
 	add(c.OtherCPU > 0, "Other programs kept "+digits(c.OtherCPU)+" cores busy.")
-	add(c.Measurement > 0, "Measuring itself took "+share(c.Measurement)+" of the epoch.")
+	add(c.Measurement >= 0.005, "Measuring itself took "+share(c.Measurement)+" of the epoch.")
 	return list
 }

@@ -42,7 +42,7 @@ func (s *section) timeline(d subject) {
 	l, note := timelineLanes(t, batches)
 	end := batches[len(batches)-1].Done
 	l.Panels = machineDuring(d.run.Monitor, t.Begin, end)
-	s.text("Each bar is a batch. Where the loop waits, no batch was ready; where workers have gaps, the loop had not yet taken what they had loaded." + note)
+	s.text("Each bar of the loop is a batch. Where the loop waits, no batch was ready; where workers have gaps, the loop had not yet taken what they had loaded." + note)
 	s.chart(&chart{Title: "What the loop and the workers do, in seconds since the epoch's begin", Data: l})
 	s.table(timelineShares(t))
 	s.table(batchTable(t))
