@@ -27,7 +27,8 @@ SIMD     = $(shell test "$$(go env GOARCH)" = amd64 && echo simd)
 PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libwebp-dev:/usr/include/webp/demux.h \
   libhdf5-dev:/usr/include/hdf5/serial/hdf5.h
 # What the tests need besides.
-TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace
+TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace \
+  chromium-headless-shell:/usr/bin/chromium-headless-shell
 
 # NVIDIA's compiler for the GPU's kernels: another version gives other cubins.
 NVRTC         := $(BUILD)/nvrtc

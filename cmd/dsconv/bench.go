@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
-	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/trainer"
@@ -41,6 +39,7 @@ Rows of theirs that have costs and no verdict get one.
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
+   dsconv bench --merge bench.json --html bench.html
    dsconv bench images/ out.lmdb --train cnn
    dsconv bench --merge before.json --merge after.json
 
@@ -48,7 +47,7 @@ Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
 		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
-			if err := checkReport(cc.String("json")); err != nil { // before anything is measured
+			if err := checkOutputs(cc); err != nil { // before anything is measured
 				return err
 			}
 			others, err := readReports(c, cc.StringSlice("merge")) // before anything is measured
@@ -87,6 +86,8 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
+		&cli.StringFlag{Name: "html", Usage: "write the report with its charts to `FILE`, one page that needs no network; - is standard output, without the table"},
+		&cli.StringFlag{Name: "markdown", Usage: "write the report as Markdown to `FILE`; - is standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
@@ -159,51 +160,4 @@ func readReports(c *console, files []string) (reports []*bench.Report, err error
 		reports = append(reports, r)
 	}
 	return reports, nil
-}
-
-// checkReport returns an error if another file than a report is at the path: the dataset to measure, for instance.
-func checkReport(file string) error {
-	if err := durable.Check(file); err != nil || file == "-" {
-		return err
-	}
-	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
-		return nil // writing it returns the error
-	}
-	if _, open := durable.Descriptor(file); open {
-		return nil // what the shell opened
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := bench.ReadReport(f); err != nil {
-		return usageErrorf("--json %s: this file exists and is no report of dsconv bench: choose another name; - is standard output", file)
-	}
-	return nil
-}
-
-// writeBench prints the table, and writes the JSON if --json is given.
-func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
-	var table strings.Builder
-	if err := r.WriteTable(&table); err != nil {
-		return err
-	}
-	file := cc.String("json")
-	if file == "-" {
-		return c.json(r)
-	}
-	if fd, ok := durable.Descriptor(file); !ok || fd != 1 { // standard output gets the JSON, without the table
-		if err := printTo(c.out, "%s", table.String()); err != nil {
-			return err
-		}
-	}
-	if file == "" {
-		return nil
-	}
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(file, append(data, '\n'))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/monitor"
+	"github.com/dsconv/dsconv/bench/page"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
@@ -33,6 +34,7 @@ var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, convert.Run, convert.Shuffled,
+	page.WriteHTML, page.WriteMarkdown,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,

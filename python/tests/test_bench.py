@@ -65,7 +65,8 @@ def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
 
 def test_every_flag_is_a_parameter() -> None:
     parameters = set(inspect.signature(dsconv.bench).parameters) - {"datasets"}
-    assert flags_of("bench") - {"json", "quiet", "help"} == parameters
+    forms = {"json", "html", "markdown"}  # save, save_html and to_markdown of the report
+    assert flags_of("bench") - forms - {"quiet", "help"} == parameters
 
 
 def test_python_writes_what_go_wrote(measured: Path, tmp_path: Path) -> None:
@@ -108,6 +109,28 @@ def test_go_reads_what_python_wrote(tmp_path: Path) -> None:
     for a, b in zip(report.datasets, go.datasets):
         a.memory_estimate = b.memory_estimate  # Go fills in its zeros
         assert dataclasses.asdict(a) == dataclasses.asdict(b)
+
+
+def test_a_page_and_markdown(tmp_path: Path) -> None:
+    report = loop()
+    report.datasets[0].path = "<img src=x>"
+    page = tmp_path / "report.html"
+    page.write_text("mine")
+    with pytest.raises(ValueError, match="no report of dsconv bench"):
+        report.save_html(page)
+    assert page.read_text() == "mine"
+    page.unlink()
+    report.save_html(page)
+    text = page.read_text()
+    assert (
+        text.startswith("<!DOCTYPE html>")
+        and "&lt;img src=x&gt;" in text
+        and "<img" not in text.split("<main")[1].split("<script")[0]
+    )
+    markdown = report.to_markdown()
+    assert (
+        markdown.startswith("# dsconv bench: ") and "| `out.lmdb` | 0.50 s |" in markdown and "25.00 %" not in markdown
+    )
 
 
 def test_medians_and_ratios() -> None:

@@ -182,8 +182,9 @@ class DatasetReport:
 class Report:
     """The result of a measurement.
 
-    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it in HTML. Ratios compare with the
-    first dataset of the same report. `merged` are reports of other runs, each with its own ratios.
+    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it in HTML. `save_html` writes it as a
+    page with charts. Ratios compare with the first dataset of the same report. `merged` are reports of other runs,
+    each with its own ratios.
     """
 
     machine: Machine = field(default_factory=Machine)
@@ -265,6 +266,24 @@ class Report:
         """Writes the report with all rounds to path, as JSON."""
         with open(path, "w", encoding="utf-8") as f:
             f.write(self.to_json())
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Writes the report to path as one page of HTML of about 1 MB: its figures as charts and tables. The page needs
+        no network.
+
+        Raises ValueError if another file than such a page is at path.
+        """
+        self._written("html", os.path.abspath(path))
+
+    def to_markdown(self) -> str:
+        """The report as Markdown with tables: what the page of `save_html` says, without its charts."""
+        return self._written("markdown", "-")
+
+    def _written(self, form: str, path: str) -> str:
+        """What the command prints when it writes the report in another form to path."""
+        from dsconv import _command
+
+        return _command.run(["bench", "--merge", "-", f"--{form}={path}"], stdin=self.to_json()).stdout
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
