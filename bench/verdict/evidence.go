@@ -105,7 +105,7 @@ func (p *Part) describe(all float64) string {
 	switch {
 	case cpu == 0: // not measured, or all of it blocked
 	case cpu < 0.9*work:
-		text += fmt.Sprintf(" (%s of CPU, blocked for %s)", perImage(cpu), perImage(work-cpu))
+		text += fmt.Sprintf(" (%s of CPU, waiting for %s)", perImage(cpu), perImage(work-cpu))
 	default:
 		text += ", all of it CPU"
 	}
