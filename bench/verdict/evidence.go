@@ -39,7 +39,7 @@ func evidence(c *Costs, v *Verdict) []string {
 func (c *Costs) limits() string {
 	m := c.model()
 	n := m.samples / 1e6
-	loop, loader := n*(m.step+m.transfer), n*(m.work+m.swap)
+	loop, loader := n*(m.step+m.transfer), n*m.loading()
 	var limits []string
 	if c.Loop {
 		limits = append(limits, "the loop alone "+seconds(loop))

@@ -9,6 +9,7 @@ type model struct {
 	stepCPU        float64
 	work           float64 // of the workers: computing and blocked, neither waiting for a core nor for memory
 	cpu            float64 // of the workers
+	passing        float64 // of the workers: handing batches over to the loop
 	swap           float64 // the workers waited for memory to be read back
 	workers        float64
 	cores          float64 // +Inf if unknown
@@ -31,20 +32,24 @@ func (c *Costs) model() model {
 		m.cpu += finite(c.Parts[i].CPU)
 	}
 	m.swap = min(finite(c.SwapStall), m.work)
-	m.work += c.passing() - m.swap
+	m.work -= m.swap
+	m.passing = c.passing()
 	return m
 }
 
 // perImage is the steady time of an image: that of the slowest of the loop, the workers and the cores. Without
 // workers the loop does all of it.
 func (m model) perImage() float64 {
-	loop, loader := m.step+m.transfer, m.work+m.swap
+	loop, loader := m.step+m.transfer, m.loading()
 	cores := (m.cpu + m.stepCPU) / m.cores
 	if m.workers == 0 {
 		return max(loop+loader, cores)
 	}
 	return max(loop, loader/m.workers, cores)
 }
+
+// loading is the workers' time for an image.
+func (m model) loading() float64 { return m.work + m.passing + m.swap }
 
 // seconds is the time of an epoch.
 func (m model) seconds() float64 { return m.start + m.samples*m.perImage()/1e6 }
@@ -127,11 +132,11 @@ func (c *Costs) without(cause Cause) model {
 // withoutData returns the model in which loading costs nothing.
 func (c *Costs) withoutData() model {
 	m := c.model()
-	m.work, m.cpu, m.swap, m.start = 0, 0, 0, 0
+	m.work, m.cpu, m.passing, m.swap, m.start = 0, 0, 0, 0, 0
 	return m
 }
 
-// remove takes the parts away that the cause stands for. The time of waiting for memory stays, of which each had its share.
+// remove takes the parts away that the cause stands for; handing batches over belongs to making them. The time of waiting for memory stays, of which each had its share.
 func (m *model) remove(c *Costs, cause Cause) {
 	var work, all float64
 	for i := range c.Parts {
@@ -143,6 +148,9 @@ func (m *model) remove(c *Costs, cause Cause) {
 		}
 	}
 	m.cpu = max(m.cpu, 0)
+	if cause == OfCollate && all > 0 {
+		m.passing = 0
+	}
 	if all > 0 {
 		m.work = max(0, m.work-work*(1-m.swap/all))
 	}
