@@ -68,10 +68,18 @@ func (c *Costs) wall() (sum float64) {
 	return sum
 }
 
-// passing is the workers' time that is in no part: that of passing batches on to the loop. It is what the loader
-// alone takes beyond its parts, or all of it if there are none.
+// passing is the workers' time that is in no part: that of handing batches over to the loop. It is what the loader
+// alone takes beyond its parts, or all of it if there are none. It waits for cores as much as the parts do.
 func (c *Costs) passing() float64 {
-	return max(0, finite(c.Loader)*float64(max(c.Workers, 1))-c.wall())
+	wall, work := c.wall(), 0.0
+	for i := range c.Parts {
+		work += c.Parts[i].work()
+	}
+	passing := max(0, finite(c.Loader)*float64(max(c.Workers, 1))-wall)
+	if wall > 0 {
+		passing *= work / wall
+	}
+	return passing
 }
 
 // cores are those of this rank, +Inf if they are unknown.
