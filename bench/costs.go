@@ -57,8 +57,8 @@ func (d *Dataset) workers(o *Options) int {
 	return o.Workers
 }
 
-// start is the time to an epoch's first batch, without that which the workers need for one. It is that of the quickest round:
-// other programs can only add to it.
+// start is the time to an epoch's first batch, without that which the workers need for two: they make the next one at the
+// same time. It is that of the quickest round: other programs can only add to it.
 func (d *Dataset) start(c *verdict.Costs) float64 {
 	if len(d.Rounds) == 0 {
 		return 0
@@ -68,5 +68,5 @@ func (d *Dataset) start(c *verdict.Costs) float64 {
 		first = min(first, ratio(d.Rounds[i].FirstSeconds, float64(d.Rounds[i].Epochs)))
 	}
 	batch := min(c.Batch, c.Samples)
-	return max(0, first-d.Stages.workers()*float64(batch)/1e6/float64(max(c.Workers, 1)))
+	return max(0, first-2*d.Stages.workers()*float64(batch)/1e6/float64(max(c.Workers, 1)))
 }

@@ -133,8 +133,8 @@ func (c *Costs) crowded() string {
 	if wall := c.wall(); wall > 0 && queue >= crowdedFrom*wall {
 		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", percent(queue/wall)))
 	}
-	if cores := finite(c.Cores); cores > 0 && finite(c.OtherCPU) >= crowdedFrom*cores {
-		list = append(list, fmt.Sprintf("other programs used %s of %s cores, which the verdict leaves out", short(c.OtherCPU), short(cores)))
+	if n := finite(c.Cores); n > 0 && finite(c.OtherCPU) >= crowdedFrom*n {
+		list = append(list, fmt.Sprintf("other programs kept %s busy, which the verdict leaves out", cores(c.OtherCPU)))
 	}
 	return strings.Join(list, "; ")
 }

@@ -35,7 +35,7 @@ func TestSentences(t *testing.T) {
 			"Python-bound: without the dataset's Python code, most of which is train.Cutout, an epoch would take 0.50 s instead of 5.50 s; " +
 				"dsconv's equal is erase:1",
 			"train.Cutout: 5.00 ms an image, 91 % of the loading, all of it CPU; dsconv's equal: erase:1",
-			"other programs used 1.5 of 2 cores, which the verdict leaves out", "measuring took 3 % of the epoch itself",
+			"other programs kept 1.5 cores busy, which the verdict leaves out", "measuring took 3 % of the epoch itself",
 		}},
 		{"a disk, cached and not", Costs{Workers: 1, ColdRead: 9000, Parts: []Part{
 			{Name: "read", Kind: Read, Wall: 600, CPU: 60}, {Name: "decode", Kind: Decode, Wall: 400, CPU: 400, Queue: 0},
