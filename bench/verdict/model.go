@@ -144,7 +144,8 @@ func (c *Costs) withoutData() model {
 	return m
 }
 
-// remove takes the parts away that the cause stands for; handing batches over belongs to making them. The time of waiting for memory stays, of which each had its share.
+// remove takes the parts away that the cause stands for. Making batches includes handing them over from process to process;
+// among threads that costs nothing, and what it takes is waiting for others. The time of waiting for memory stays, of which each had its share.
 func (m *model) remove(c *Costs, cause Cause) {
 	var work, all float64
 	for i := range c.Parts {
@@ -156,7 +157,7 @@ func (m *model) remove(c *Costs, cause Cause) {
 		}
 	}
 	m.cpu = max(m.cpu, 0)
-	if cause == OfCollate && all > 0 {
+	if cause == OfCollate && all > 0 && c.Processes {
 		m.passing = 0
 	}
 	if all > 0 {

@@ -44,7 +44,7 @@ func TestSentences(t *testing.T) {
 			"read: 600 us an image, 60 % of the loading (60.0 us of CPU, waiting for 540 us)",
 			"the files were in memory: reading takes 600 us an image, and 9.00 ms from the disk, with which an epoch would take 9.40 s",
 		}},
-		{"handing over", Costs{Workers: 1, Loader: 5000, Parts: parts}, []string{
+		{"handing over", Costs{Workers: 1, Processes: true, Loader: 5000, Parts: parts}, []string{
 			"collate-bound: without collating batches and handing them over, an epoch would take 0.80 s instead of 5.00 s",
 			"4.05 ms an image are in no part: handing batches over to the loop",
 		}},
