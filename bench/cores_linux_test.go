@@ -18,14 +18,14 @@ import (
 const onOneCore = "DSCONV_BENCH_ON_ONE_CORE"
 
 // TestShortOfCPU measures six workers on a single core, in a process of its own: the cores are the cause,
-// although decoding takes most of the workers' time. With a worker for the core, it is decoding.
+// although decoding takes most of the workers' time. One worker is not short of cores, however busy the machine is.
 func TestShortOfCPU(t *testing.T) {
 	if dir := os.Getenv(onOneCore); dir != "" {
 		measureOnOneCore(t, dir)
 		return
 	}
 	dir := filepath.Join(t.TempDir(), "images")
-	if err := synth.Write(t.Context(), dir, synth.Options{N: 48, Classes: 2, Width: 320, Height: 240}, nil); err != nil {
+	if err := synth.Write(t.Context(), dir, synth.Options{N: 96, Classes: 2, Width: 320, Height: 240}, nil); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
@@ -47,9 +47,10 @@ func TestShortOfCPU(t *testing.T) {
 	if err := json.Unmarshal(data, &reports); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []verdict.Cause{verdict.OfCores, verdict.OfDecode} {
-		if d := reports[i].Datasets[0]; d.Verdict == nil || d.Verdict.Cause != want {
-			t.Errorf("%d workers: %+v of %+v, want %s", reports[i].Options.Workers, d.Verdict, d.Costs, want)
+	for _, r := range reports {
+		d := &r.Datasets[0]
+		if short := d.Verdict != nil && d.Verdict.Cause == verdict.OfCores; short != (r.Options.Workers > 1) {
+			t.Errorf("%d workers: %+v of %+v", r.Options.Workers, d.Verdict, d.Costs)
 		}
 	}
 }
@@ -81,7 +82,7 @@ func leaveOneCore(t *testing.T) (restore func()) {
 func measureOnOneCore(t *testing.T, dir string) {
 	var reports []*Report
 	for _, workers := range []int{6, 1} {
-		o := Options{Rounds: 3}
+		o := Options{Rounds: 2}
 		o.Workers, o.BatchSize = workers, 8
 		r, err := Run(t.Context(), []string{dir}, o)
 		if err != nil {

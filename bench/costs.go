@@ -58,7 +58,8 @@ func (d *Dataset) workers(o *Options) int {
 }
 
 // start is the time to an epoch's first batch, without that which the workers need for two: they make the next one at the
-// same time. It is that of the quickest round: other programs can only add to it.
+// same time. It is that of the quickest round, and waits for cores as much as the workers do: other programs can only add
+// to it.
 func (d *Dataset) start(c *verdict.Costs) float64 {
 	if len(d.Rounds) == 0 {
 		return 0
@@ -68,5 +69,9 @@ func (d *Dataset) start(c *verdict.Costs) float64 {
 		first = min(first, ratio(d.Rounds[i].FirstSeconds, float64(d.Rounds[i].Epochs)))
 	}
 	batch := min(c.Batch, c.Samples)
-	return max(0, first-2*d.Stages.workers()*float64(batch)/1e6/float64(max(c.Workers, 1)))
+	var wall, queue float64
+	for _, p := range c.Parts {
+		wall, queue = wall+p.Wall, queue+p.Queue
+	}
+	return max(0, first-2*wall*float64(batch)/1e6/float64(max(c.Workers, 1))) * (1 - ratio(queue, wall))
 }
