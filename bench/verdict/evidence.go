@@ -174,7 +174,7 @@ func (c *Costs) cold() string {
 	}
 	cold.Parts = append(cold.Parts, Part{Name: "read", Kind: Read, Wall: c.ColdRead})
 	text := fmt.Sprintf("the files were in memory: reading takes %s an image, and %s from the disk", perImage(warm), perImage(c.ColdRead))
-	if whole := cold.Modelled(); cold.ModelledWithout(OfStorage) < (1-balancedBelow)*whole && whole > c.Modelled() {
+	if whole := cold.Modelled(); cold.modelledWithout(OfStorage) < (1-balancedBelow)*whole && whole > c.Modelled() {
 		text += fmt.Sprintf(", with which an epoch would take %s", seconds(c.measured()*whole/c.Modelled()))
 	}
 	return text

@@ -109,7 +109,7 @@ func TestRemovalNeverSlows(t *testing.T) {
 	trials(t, func(_ *rand.Rand, c *Costs) {
 		whole := c.Modelled()
 		for _, cause := range causes {
-			if without := c.ModelledWithout(cause); without > whole*(1+1e-9) || without < 0 {
+			if without := c.modelledWithout(cause); without > whole*(1+1e-9) || without < 0 {
 				t.Errorf("without %s the epoch takes %g s instead of %g s", cause, without, whole)
 			}
 		}
