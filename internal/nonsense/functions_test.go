@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/page"
+	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
@@ -35,6 +36,7 @@ var functions = []any{
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, convert.Run, convert.Shuffled,
 	page.WriteHTML, page.WriteMarkdown,
+	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
@@ -108,6 +110,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.TrivialAugmentWide](),
 	reflect.TypeFor[bench.Options](),
 	reflect.TypeFor[*bench.Report](),
+	reflect.TypeFor[*verdict.Costs](),
 	reflect.TypeFor[*monitor.Monitor](),
 	reflect.TypeFor[monitor.Counters](),
 	reflect.TypeFor[*codec.Decoder](),
