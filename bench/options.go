@@ -42,6 +42,11 @@ type Options struct {
 	Train   trainer.Model `json:"train,omitempty"`
 	Backend string        `json:"backend,omitempty"`
 
+	// Processes and Trainer are of the report of a training loop in Python: how many processes trained, and the
+	// settings of each. Run does not use them.
+	Processes int            `json:"processes,omitempty"`
+	Trainer   map[string]any `json:"trainer,omitempty"`
+
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each turn, on the caller's goroutine.
