@@ -201,6 +201,10 @@ format: $(LINT) $(VENV)/.done ## format all code
 	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff format .
 
+.PHONY: photos-table
+photos-table: build photos ## measure README's table of real photos; result in JSON (default bench/results/bench-photos.json)
+	bench/photos/measure bin/dsconv "$(or $(IMAGES),$(PHOTOS))" $(BUILD)/photos $(or $(JSON),bench/results/bench-photos.json) $(ROUNDS)
+
 .PHONY: peers
 peers: build wheel ## compare with tar, lmdb, PyTorch, FFCV, DALI, OpenCV on the same images (several GB of packages)
 	scripts/peers bin/dsconv $(WHEEL_FILE) $(BUILD)/peers
