@@ -78,7 +78,7 @@ def test_a_few_steps_of_each_combination(model: str, precision: str, channels_la
 def train(learner: Learner, batches: list) -> list:
     data = Data(batches, None, ("a", "b", "c"), 12, lambda number: None)
     progress = Progress("side", 1, shown=False)
-    return list(loop.train(learner, data, WORLD, 1, None, Trace(None, WORLD.device), progress))
+    return list(loop.train(learner, data, WORLD, 1, None, Trace(None, 0, WORLD.device), progress))
 
 
 class Ticks:
