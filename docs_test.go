@@ -1,9 +1,12 @@
 package dsconv_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -108,4 +111,57 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// The README's table of real photos has the figures of the file that it names.
+func TestFiguresOfPhotosAreThoseOfTheFile(t *testing.T) {
+	var kept struct {
+		Commit   string
+		Options  struct{ Rounds int }
+		Datasets []struct {
+			Seconds float64 `json:"epoch_seconds"`
+			Rate    float64 `json:"images_per_second"`
+			Ratio   float64
+			Disk    float64 `json:"disk_bytes"`
+			Samples int
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "bench/results/bench-photos.json")), &kept); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"the folder", "packed unchanged", "`--encode jpeg-tiled`", "`--resize shorter:256 --encode jpeg:90`", "`--resize cover:256x256 --encode raw`"}
+	if len(kept.Datasets) != len(names) {
+		t.Fatalf("%d datasets, want %d", len(kept.Datasets), len(names))
+	}
+	readme := read(t, "README.md")
+	for i, d := range kept.Datasets {
+		ratio := fmt.Sprintf("%.1f", d.Ratio)
+		if i == 0 {
+			ratio = "1"
+		}
+		row := fmt.Sprintf("| %s | %.2f s | %s | %s | %.0f MB |\n", names[i], d.Seconds, thousands(d.Rate), ratio, d.Disk/1e6)
+		if !strings.Contains(readme, row) {
+			t.Errorf("README.md has no row %s", row)
+		}
+		if d.Samples != 800 {
+			t.Errorf("%s: %d photos, not those of the clothing shop", names[i], d.Samples)
+		}
+	}
+	for _, said := range []string{"at commit `" + kept.Commit + "`", fmt.Sprintf("medians of %d interleaved", kept.Options.Rounds)} {
+		if !strings.Contains(strings.ReplaceAll(readme, "\n", " "), said) {
+			t.Errorf("README.md does not say %q", said)
+		}
+	}
+	if results := read(t, "bench/results/README.md"); !strings.Contains(results, "ROUNDS="+strconv.Itoa(kept.Options.Rounds)+"` | `"+kept.Commit+"` |") {
+		t.Errorf("bench/results/README.md: wanted commit %s and %d rounds beside bench-photos.json", kept.Commit, kept.Options.Rounds)
+	}
+}
+
+// thousands is the number without decimals, with a comma before each three digits.
+func thousands(x float64) string {
+	text := fmt.Sprintf("%.0f", x)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }

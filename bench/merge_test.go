@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,5 +194,57 @@ func TestJudgeOfRanks(t *testing.T) {
 	d := &r.Datasets[0]
 	if d.Verdict == nil || d.Verdict.Cause != verdict.OfCompute || d.Costs.Rank != 1 || d.Costs.Ranks != 3 || d.Costs.Epoch != 5 {
 		t.Errorf("%+v of %+v", d.Verdict, d.Costs)
+	}
+}
+
+// What a report of python -m dsconv.train has is still there after merging.
+func TestMergeKeepsTheTrainersFigures(t *testing.T) {
+	const report = `{
+  "machine": {"cores": 2, "gomaxprocs": 2, "go": "", "os": "linux", "arch": "x86_64", "python": "3.11.2"},
+  "options": {"batch": 64, "processes": 2, "trainer": {"model": "resnet18", "lr": 0.1, "compile": null}},
+  "consumer": "resnet18 in PyTorch, 2 process(es)",
+  "datasets": [{"path": "after", "format": "dsconv", "decoded": {"engine": 5, "cuda": 0, "cpu": 2},
+    "swept_images_per_second": {"1": 400.5, "2": 700}, "step_us_per_image_without_loading": 81.25}]
+}`
+	r, err := ReadReport(strings.NewReader(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := fixed(t, Options{})
+	whole.Merge(r)
+	data, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got struct{ Options, Datasets any }
+	var merged struct{ Merged []json.RawMessage }
+	if err := errors.Join(json.Unmarshal([]byte(report), &want), json.Unmarshal(data, &merged), json.Unmarshal(merged.Merged[0], &got)); err != nil {
+		t.Fatal(err)
+	}
+	lost(t, "options", want.Options, got.Options)
+	lost(t, "datasets", want.Datasets, got.Datasets)
+}
+
+// lost reports the values of want, decoded JSON, that got has not.
+func lost(t *testing.T, path string, want, got any) {
+	t.Helper()
+	switch want := want.(type) {
+	case map[string]any:
+		object, _ := got.(map[string]any)
+		for key, value := range want {
+			lost(t, path+"."+key, value, object[key])
+		}
+	case []any:
+		list, _ := got.([]any)
+		for i, value := range want {
+			if i >= len(list) {
+				t.Fatalf("%s: %d values, want %d", path, len(list), len(want))
+			}
+			lost(t, path, value, list[i])
+		}
+	default:
+		if want != got {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
 	}
 }

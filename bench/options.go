@@ -44,6 +44,12 @@ type Options struct {
 
 	// NoMonitor leaves out Report.Monitor, Round.Waited and Dataset.Timeline.
 	NoMonitor bool `json:"-"`
+
+	// Processes and Trainer are of the report of a training loop in Python: how many processes trained, and the
+	// settings of each. Run does not use them.
+	Processes int            `json:"processes,omitempty"`
+	Trainer   map[string]any `json:"trainer,omitempty"`
+
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each turn, on the caller's goroutine.

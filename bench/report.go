@@ -85,6 +85,12 @@ type Dataset struct {
 	// Settings are options of this dataset alone.
 	Settings map[string]any `json:"settings,omitempty"`
 
+	// Of a training loop in Python: the images by what decoded them (engine, cuda, cpu), the images/s without
+	// training by the number of workers that was tried, and the step's microseconds per image while nothing is loaded.
+	Decoded   map[string]int64   `json:"decoded,omitempty"`
+	Swept     map[string]float64 `json:"swept_images_per_second,omitempty"`
+	StepAlone float64            `json:"step_us_per_image_without_loading,omitempty"`
+
 	// Narrowed is how often an image of 16 bits per channel lost some of them, and how.
 	Narrowed    int64  `json:"narrowed,omitempty"`
 	NarrowedHow string `json:"narrowed_how,omitempty"`

@@ -1,4 +1,4 @@
-"""The sessions in docs/python.md must run and print the output that they show."""
+"""The sessions in docs/python.md must run and print the output that they show; the README's examples must run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from dsconv import _command
 pytest.importorskip("torch")
 pytest.importorskip("torchvision")
 
-DOCS = Path(__file__).parents[2] / "docs" / "python.md"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "python.md"
 
 
 def test_python_md(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +26,27 @@ def test_python_md(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     failed, tried = runner.run(session, out=said.append)
     assert tried >= 20 and not failed, "".join(said)
+
+
+def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those with dsconv.Loader run as they stand. A test in Go, cmd/dsconv/readme_test.go, runs the others."""
+    monkeypatch.chdir(tmp_path)
+    _command.run(["synth", "images", "--n=70", "--classes=3", "--size=96x72", "--quiet"])
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    _command.run(re.search(r"^    dsconv (pack images/ out\.lmdb)", text, re.M)[1].split())
+    [diff] = re.findall(r"^```diff\n(.*?)^```", text, re.M | re.S)
+    for side in "-+":
+        lines = [line[1:] for line in diff.splitlines() if line[:1] in (side, " ", "")]
+        names = run("\n".join(lines))
+        assert names["x"].shape[1:] == (3, 224, 224) and names["y"].max() < 3
+        assert type(names["train"]).__module__.startswith("dsconv" if side == "+" else "torch")
+    [example] = [b for b in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if "import dsconv" in b]
+    run(example)
+    assert "starved" in capsys.readouterr().out
+
+
+def run(program: str) -> dict[str, object]:
+    """The names that the program defines."""
+    names: dict[str, object] = {}
+    exec(compile(program, "README.md", "exec"), names)
+    return names

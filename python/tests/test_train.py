@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 import dsconv  # noqa: E402
+from dsconv import _command  # noqa: E402
 from dsconv._report import Report  # noqa: E402
 from dsconv.train import drawn_digits, from_dataloader, from_dsconv  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
@@ -90,10 +91,20 @@ def test_several_datasets_and_all_that_can_be_chosen(sides: list[str], tmp_path:
     chosen = f"{words} --precision bf16 --num-workers 0 --profile {tmp_path}/traces"
     report = run([*sides, *sides[2:4], *chosen.split()], tmp_path)
     assert [dataset.rounds[0].images for dataset in report.datasets] == [8, 8, 8]
-    traces = sorted(path.name[0] for path in (tmp_path / "traces").iterdir())
-    assert traces == ["1", "2", "3"]
-    for path in (tmp_path / "traces").iterdir():
-        assert json.loads(path.read_text())["traceEvents"]
+    assert sorted(path.name[0] for path in (tmp_path / "traces").iterdir()) == ["1", "2", "3"]
+
+
+def test_merging_keeps_what_the_report_has(sides: list[str], tmp_path: Path) -> None:
+    report = run([*sides, *MLP, "--epochs", "1", "--limit-batches", "2"], tmp_path)
+    report.datasets[0].swept_images_per_second = {"1": 400.5, "2": 700.25}
+    report.datasets[1].decoded = {"engine": 5, "cuda": 0, "cpu": 2}
+    (tmp_path / "report.json").write_text(report.to_json())
+    merged = json.loads(_command.run(["bench", "--merge", str(tmp_path / "report.json"), "--json", "-"]).stdout)
+    written = json.loads(report.to_json())
+    for key in ("decoded", "swept_images_per_second", "step_us_per_image_without_loading", "settings", "accuracy"):
+        assert [row.get(key) for row in merged["datasets"]] == [row.get(key) for row in written["datasets"]], key
+    for key in ("trainer", "processes", "batch"):
+        assert merged["options"][key] == written["options"][key], key
 
 
 def test_two_processes(sides: list[str], tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def data(count: int, size: int, val: list | None = None, classes: int = 10) -> D
 
 
 def train(learner: Learner, given: Data, epochs: int = 1, limit: int | None = None, trace: Trace | None = None) -> list:
-    trace = trace or Trace(None, WORLD.device)
+    trace = trace or Trace(None, 0, WORLD.device)
     progress = Progress("side", epochs, shown=False)
     return list(loop.train(learner, given, WORLD, epochs, limit, trace, progress))
 
@@ -123,10 +123,10 @@ def test_a_clock_starts_again() -> None:
 
 
 def test_a_trace_has_the_stages_and_stops_with_the_epoch(tmp_path: Path) -> None:
-    path = tmp_path / "traces" / "mlp.json"
-    trace = Trace(path, WORLD.device)
+    trace = Trace(tmp_path / "traces", 0, WORLD.device)
     epochs = train(Learner(MLP, 10, 1, WORLD), data(96, 32), epochs=2, trace=trace)
-    assert len(epochs) == 2
+    assert len(epochs) == 2 and "dsconv.step" in trace.table
+    [path] = (tmp_path / "traces").iterdir()
     names = [event.get("name") for event in json.loads(path.read_text())["traceEvents"]]
     assert [names.count(f"dsconv.{stage}") for stage in ("transfer", "step")] == [3, 3]
     assert "dsconv.wait" in names

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 from dsconv._report import Report  # noqa: E402
-from dsconv.train import drawn_digits, idx_files  # noqa: E402
+from dsconv.train import drawn_digits, idx_files, published  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
+from dsconv.train.arguments import parse  # noqa: E402
+from dsconv.train.distributed import World  # noqa: E402
+from dsconv.train.learner import Learner  # noqa: E402
+from dsconv.train.models import build  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -73,9 +78,40 @@ def test_the_four_sides_train_alike(tmp_path: Path, capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert printed.count(": epoch 4: ") == 4
     assert "pinned memory does nothing without a GPU" in report.notes
+    # The published figures, and what was not the same here.
+    table = printed[printed.index("\n4 epochs  ") :].splitlines()[2:6]
+    assert [line.split()[-2:] for line in table] == [["22.67", "1.00"], ["9.14", "2.48"], ["9.00", "2.52"], ["-", "-"]]
+    for row, line in zip(rows, table):
+        seconds = sum(turn.seconds for turn in row.rounds)
+        assert line.startswith(row.path) and line.split()[-6] == f"{seconds:.2f}", line
+    [note] = [note for note in report.notes if note.startswith("published:")]
+    assert "Machines differ" in note
+    assert note.endswith("Not the same here: epochs 4, batch size 32, num workers 1, 1,000 training images")
+
+
+def test_the_preset_is_the_published_experiment() -> None:
+    _, settings = parse(["--preset", "tutorial", "--digits", "100"])
+    assert published.differences(settings, 60000) == []
+    assert published.differences(replace(settings, optimizer="sgd"), 10) == ["optimizer sgd", "10 training images"]
+    network = build(settings.model, 10, 1, 28)
+    assert [tuple(weights.shape) for name, weights in network.named_parameters() if name.endswith("weight")] == [
+        (128, 784),
+        (64, 128),
+        (10, 64),
+    ]
+    assert (settings.model, settings.size) == ("mlp-128-64", 28)
+    learner = Learner(settings, 10, 1, World(torch.device("cpu")))
+    assert isinstance(learner.optimizer, torch.optim.Adam)
+    learner.begin(2)
+    learner.learn(torch.zeros(4, 1, 28, 28), torch.tensor([0, 1, 2, 3]))
+    assert learner.optimizer.param_groups[0]["lr"] == 1e-3, "Adam's rate is constant"
 
 
 def test_without_data_digits_are_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     words = "--preset tutorial --digits 120 --num-workers 0 --epochs 1 --device cpu --limit-batches 1"
     assert main(words.split()) == 0
-    assert "drawing 120 digits" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "drawing 120 digits" in printed and "1 epoch, drawn digits" in printed
+    assert "they are not MNIST" in printed
+    for figure in ("22.67", "9.14", "published s"):
+        assert figure not in printed

@@ -16,13 +16,14 @@ from dsconv._errors import Error
 if importlib.util.find_spec("torch") is None:
     sys.exit("python -m dsconv.train: error: PyTorch is not installed, which pip install torch provides")
 
-from dsconv.train import from_dataloader, from_dsconv, tutorial
+from dsconv.train import from_dataloader, from_dsconv, published, tutorial
 from dsconv.train.arguments import PROGRAM, UsageError, line, parse, usage
 from dsconv.train.compare import compare
 from dsconv.train.data import Side
 from dsconv.train.distributed import World, join
 from dsconv.train.epoch import Epoch
 from dsconv.train.settings import Settings
+from dsconv.train.totals import totals
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,12 +47,22 @@ def run(asked: argparse.Namespace, settings: Settings) -> None:
                 sides = experiment(asked, settings, world, stack)
             else:
                 sides = loaders(asked, settings, world)
-        report = compare(sides, settings, world, print_epoch, asked.quiet)
+        report = compare(sides, settings, world, print_epoch, asked.quiet, print_profile)
         if world.rank > 0:
             return
+        if asked.preset:
+            samples = report.datasets[0].samples
+            report.notes.append(published.comparable(settings, samples) if asked.data else published.DRAWN)
         if asked.json:
             report.save(asked.json)
-        print(f"\n{report}")
+        there = published.SECONDS if asked.preset and asked.data else ()
+        print(f"\n{report}\n{totals(report, title(asked, settings), there)}")
+
+
+def title(asked: argparse.Namespace, settings: Settings) -> str:
+    """The head of the table of totals."""
+    epochs = f"{settings.epochs} epochs" if settings.epochs > 1 else "1 epoch"
+    return f"{epochs}, drawn digits" if asked.preset and not asked.data else epochs
 
 
 def loaders(asked: argparse.Namespace, settings: Settings, world: World) -> list[Side]:
@@ -72,6 +83,10 @@ def experiment(asked: argparse.Namespace, settings: Settings, world: World, stac
         print(f"drawing {asked.digits} digits to use instead of MNIST (--data DIR uses MNIST's IDX files)")
         tutorial.draw(folder, asked.digits, settings.seed)
     return tutorial.sides(folder, tutorial.pack(folder, scratch), settings, world)
+
+
+def print_profile(name: str, table: str) -> None:
+    print(f"\n{name}: the first steps, by torch.profiler\n{table}", flush=True)
 
 
 def print_epoch(name: str, number: int, epoch: Epoch) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 
 from dsconv._errors import Error
-from dsconv.train.models import MODELS, RATES, SIZES
+from dsconv.train.models import ADAM_RATE, MODELS, RATES, SIZES
 from dsconv.train.settings import Settings
 from dsconv.train.ways import Way
 
@@ -71,15 +71,25 @@ def parse(argv: Sequence[str] | None = None) -> tuple[argparse.Namespace, Settin
     if asked.json and not os.path.isdir(os.path.dirname(asked.json) or "."):
         parser.error(f"--json {asked.json}: its folder does not exist")
     asked.ways = ways(asked, parser)
-    asked.model = asked.model or ("mlp" if tutorial else "resnet18")
+    asked.model = asked.model or ("mlp-128-64" if tutorial else "resnet18")
+    asked.epochs = asked.epochs or (5 if tutorial else 3)
+    asked.optimizer = asked.optimizer or ("adam" if tutorial else "sgd")
     asked.num_workers = asked.num_workers or ("8" if tutorial else AUTO)
     if tutorial and asked.num_workers == AUTO:
         parser.error("--preset tutorial compares numbers of workers: give --num-workers a number")
     asked.num_workers = None if asked.num_workers == AUTO else int(asked.num_workers)
     asked.size = asked.size or (28 if tutorial else SIZES[asked.model])
-    asked.lr = asked.lr or RATES[asked.model] * asked.batch_size * asked.accumulate / 256
+    asked.lr = asked.lr or default_rate(asked)
     asked.augment = asked.augment is not False and not tutorial
     return asked, Settings(**{field.name: getattr(asked, field.name) for field in fields(Settings)})
+
+
+def default_rate(asked: argparse.Namespace) -> float:
+    """The learning rate: SGD's grows with the images per step, Adam's does not."""
+    if asked.optimizer == "adam":
+        return ADAM_RATE
+    sgd: float = RATES[asked.model] * asked.batch_size * asked.accumulate / 256
+    return sgd
 
 
 def ways(asked: argparse.Namespace, parser: argparse.ArgumentParser) -> list[Way]:
@@ -113,7 +123,11 @@ def commands() -> argparse.ArgumentParser:
     learning(parser.add_argument_group("training"))
     loading(parser.add_argument_group("loading, per process"))
     output = parser.add_argument_group("output")
-    output.add_argument("--profile", metavar="DIR", help="write traces of the first steps by torch.profiler to DIR")
+    output.add_argument(
+        "--profile",
+        metavar="DIR",
+        help="profile the first steps: print what took the time, and write traces for TensorBoard and Perfetto to DIR",
+    )
     output.add_argument("--tensorboard", metavar="DIR", help="write curves for TensorBoard to DIR")
     output.add_argument("--quiet", action="store_true", help="no progress on standard error")
     output.add_argument("--json", metavar="FILE", help="write the report with all epochs to FILE")
@@ -121,8 +135,8 @@ def commands() -> argparse.ArgumentParser:
 
 
 def learning(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--model", choices=MODELS, help="(default: resnet18; mlp in the tutorial)")
-    group.add_argument("--epochs", type=positive, default=3, metavar="N", help="(default: 3)")
+    group.add_argument("--model", choices=MODELS, help="(default: resnet18; mlp-128-64 in the tutorial)")
+    group.add_argument("--epochs", type=positive, metavar="N", help="(default: 3; 5 in the tutorial)")
     group.add_argument("--batch-size", type=positive, default=64, metavar="N", help="per process (default: 64)")
     group.add_argument(
         "--size", type=positive, metavar="N", help="width and height of the images (default: 224; mlp: 28)"
@@ -133,10 +147,13 @@ def learning(group: argparse._ArgumentGroup) -> None:
         help="train on random crops and flips, as torchvision's reference scripts (default), or on the image's center",
     )
     group.add_argument(
+        "--optimizer", choices=["sgd", "adam"], help="sgd is with momentum (default: sgd; adam in the tutorial)"
+    )
+    group.add_argument(
         "--lr",
         type=rate,
         metavar="RATE",
-        help="of SGD with momentum (default: depends on the model and the images per step)",
+        help="learning rate (default: of sgd, depends on the model and the images per step; of adam, 0.001)",
     )
     group.add_argument(
         "--precision",

@@ -19,13 +19,22 @@ from dsconv.train.settings import Settings
 from dsconv.train.trace import Board, Trace, slug
 
 OnEpoch = Callable[[str, int, Epoch], None]  # the side's name, the number of the epoch
+OnProfile = Callable[[str, str], None]  # the side's name, the table of what took the time
 
 
-def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: OnEpoch, quiet: bool = False) -> Report:
+def compare(
+    sides: Sequence[Side],
+    settings: Settings,
+    world: World,
+    on_epoch: OnEpoch,
+    quiet: bool = False,
+    on_profile: OnProfile = lambda name, table: None,
+) -> Report:
     """Trains a network on each side, from the same weights, and returns the measurements.
 
     The sides take turns epoch by epoch, so that a slower machine slows down all of them. on_epoch is called after each
-    epoch, in the first process, which also shows the progress on standard error unless it is quiet.
+    epoch, in the first process, which also shows the progress on standard error unless it is quiet. If the settings
+    ask for a profile, on_profile is called after the last epoch, for each side, in the first process.
     """
     with ExitStack() as stack:
         with usage():
@@ -33,8 +42,9 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: O
             check(sides, opened)
             check_backend(settings)
         learners = [Learner(settings, len(data.classes), data.channels, world) for data in opened]
+        traces = [trace(number, side, settings, world) for number, side in enumerate(sides, 1)]
         turns = [
-            run(number, side, data, learner, world, stack, quiet)
+            run(number, side, data, learner, traces[number - 1], world, stack, quiet)
             for number, (side, data, learner) in enumerate(zip(sides, opened, learners), 1)
         ]
         epochs: list[list[Epoch]] = [[] for _ in sides]
@@ -50,6 +60,9 @@ def compare(sides: Sequence[Side], settings: Settings, world: World, on_epoch: O
             Result(side, data.samples, summed(data.decoded(), world), done, step)
             for side, data, done, step in zip(sides, opened, epochs, steps)
         ]
+    for side, traced in zip(sides, traces):
+        if world.rank == 0 and traced.table:
+            on_profile(side.name, traced.table)
     return report(results, settings, world)
 
 
@@ -58,18 +71,29 @@ def summed(counts: dict[str, int], world: World) -> dict[str, int]:
     return dict(zip(counts, map(int, world.sum(*counts.values())))) if counts else {}
 
 
+def trace(number: int, side: Side, settings: Settings, world: World) -> Trace:
+    """The profiler of one side. Each side has a folder of its own: in TensorBoard it is a run."""
+    folder = Path(settings.profile, f"{number}-{slug(side.name)}") if settings.profile else None
+    return Trace(folder, world.rank, world.device)
+
+
 def run(
-    number: int, side: Side, data: Data, learner: Learner, world: World, stack: ExitStack, quiet: bool
+    number: int,
+    side: Side,
+    data: Data,
+    learner: Learner,
+    traced: Trace,
+    world: World,
+    stack: ExitStack,
+    quiet: bool,
 ) -> Iterator[Epoch]:
     """The epochs of one side. Each runs when it is requested."""
     settings = learner.settings
     name = f"{number}-{slug(side.name)}"
-    traced = Path(settings.profile, f"{name}-rank{world.rank}.json") if settings.profile else None
     board = Board(Path(settings.tensorboard, name) if settings.tensorboard and world.rank == 0 else None)
     stack.callback(board.close)
     progress = Progress(side.name, settings.epochs, shown=world.rank == 0 and not quiet, processes=world.size)
-    trace = Trace(traced, world.device)
-    epochs = train(learner, data, world, settings.epochs, settings.limit_batches, trace, progress)
+    epochs = train(learner, data, world, settings.epochs, settings.limit_batches, traced, progress)
     for n, epoch in enumerate(epochs, 1):
         board.add(n, epoch)
         yield epoch

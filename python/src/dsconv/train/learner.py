@@ -18,7 +18,7 @@ AUTOCAST = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class Learner:
-    """A network, its copies in other processes, and its optimizer: SGD with momentum.
+    """A network, its copies in other processes, and its optimizer.
 
     The initial weights depend only on the settings. `begin` must be called before the first batch.
     """
@@ -35,13 +35,13 @@ class Learner:
             self.copies = DistributedDataParallel(self.network, device_ids=ids)
         network = self.copies or self.network
         self.forward = torch.compile(network, backend=settings.compile) if settings.compile else network
-        self.optimizer = torch.optim.SGD(self.network.parameters(), settings.lr, momentum=0.9, weight_decay=1e-4)
+        self.optimizer = optimizer(self.network, settings)
         # Only for fp16, in which small gradients would become 0.
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=settings.precision == "fp16")
         self.kept: tuple[torch.Tensor, torch.Tensor] | None = None  # a batch on the device, for steps without loading
 
     def begin(self, steps: int) -> None:
-        """Sets the number of steps. The learning rate falls to 0 over them, as half a cosine."""
+        """Sets the number of steps. SGD's learning rate falls to 0 over them, as half a cosine."""
         self.steps, self.done = steps, 0
 
     def take(self, images: torch.Tensor, labels: torch.Tensor, non_blocking: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -66,9 +66,10 @@ class Learner:
             self.scaler.update()
             self.optimizer.zero_grad(set_to_none=True)
             self.done += 1
-            self.optimizer.param_groups[0]["lr"] = (
-                self.settings.lr * (1 + math.cos(math.pi * self.done / self.steps)) / 2
-            )
+            if self.settings.optimizer == "sgd":
+                self.optimizer.param_groups[0]["lr"] = (
+                    self.settings.lr * (1 + math.cos(math.pi * self.done / self.steps)) / 2
+                )
         return sums(scores, labels, loss, labelled)
 
     def evaluate(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -81,6 +82,13 @@ class Learner:
     def autocast(self) -> torch.autocast:
         precision = self.settings.precision
         return torch.autocast(self.device.type, AUTOCAST.get(precision), enabled=precision in AUTOCAST)
+
+
+def optimizer(network: torch.nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    """SGD with momentum and weight decay, or Adam with torch's defaults and a constant learning rate."""
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(network.parameters(), settings.lr)
+    return torch.optim.SGD(network.parameters(), settings.lr, momentum=0.9, weight_decay=1e-4)
 
 
 def sums(scores: torch.Tensor, labels: torch.Tensor, loss: torch.Tensor, labelled: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,7 @@ class Settings:
     batch_size: int = 64
     size: int = 224
     augment: bool = True
+    optimizer: str = "sgd"  # or adam
     lr: float = 0.1
     precision: str = "fp32"
     accumulate: int = 1
