@@ -167,6 +167,7 @@ func (d *Dataset) medians() {
 	d.CPU = over(func(r *Round) float64 { return 1e6 * ratio(r.CPUSeconds, float64(r.Loaded)) })
 	d.BusyCores = over(func(r *Round) float64 { return ratio(r.CPUSeconds, r.Seconds) })
 	d.Depth = over(func(r *Round) float64 { return r.Depth })
+	d.Transfer = over(func(r *Round) float64 { return ratio(r.TransferSeconds, float64(r.Epochs)) })
 	d.Stages = Stages{
 		Read:    stage(func(s Stages) float64 { return s.Read }),
 		Decode:  stage(func(s Stages) float64 { return s.Decode }),

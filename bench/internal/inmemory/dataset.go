@@ -22,7 +22,7 @@ type Options struct {
 
 const (
 	most  = 512 // samples: more would not make an epoch more like that of all
-	tried = 16   // samples that tell how large they are
+	tried = 16  // samples that tell how large they are
 )
 
 // Dataset has as many samples as another one, with its keys and splits, but the values of a few in memory, each in the place of

@@ -12,27 +12,26 @@ const credit = 5 * time.Millisecond
 // concurrent use. A nil Bandwidth has no limit.
 type Bandwidth struct {
 	perByte float64 // nanoseconds
-	done    <-chan struct{}
 
 	mu   sync.Mutex
 	free time.Time // when the bytes that were asked for so far have come
 }
 
-// NewBandwidth returns a limit of bytes a second, nil for 0. Waiting ends early when done is closed.
-func NewBandwidth(perSecond int64, done <-chan struct{}) *Bandwidth {
+// NewBandwidth returns a limit of bytes a second, nil for 0.
+func NewBandwidth(perSecond int64) *Bandwidth {
 	if perSecond <= 0 {
 		return nil
 	}
-	return &Bandwidth{perByte: float64(time.Second) / float64(perSecond), done: done}
+	return &Bandwidth{perByte: float64(time.Second) / float64(perSecond)}
 }
 
-// Wait waits until n more bytes have come.
-func (b *Bandwidth) Wait(n int64) {
+// Wait waits until n more bytes have come, or until done is closed.
+func (b *Bandwidth) Wait(done <-chan struct{}, n int64) {
 	if b == nil {
 		return
 	}
 	if left := time.Until(b.take(n, time.Now())); left > 0 {
-		sleep(left, b.done)
+		sleep(left, done)
 	}
 }
 

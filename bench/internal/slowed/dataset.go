@@ -19,8 +19,8 @@ func Wrap(ds formats.Dataset, c Config, done <-chan struct{}) formats.Dataset {
 	if c == (Config{}) {
 		return ds
 	}
-	d := &dataset{Dataset: ds, read: NewPause(c.Read, done), bandwidth: NewBandwidth(c.BytesPerSecond, done), stages: map[string]*Pause{
-		"decode": NewPause(c.Decode, done), "augment": NewPause(c.Augment, done), "collate": NewPause(c.Collate, done),
+	d := &dataset{Dataset: ds, done: done, read: NewPause(c.Read), bandwidth: NewBandwidth(c.BytesPerSecond), stages: map[string]*Pause{
+		"decode": NewPause(c.Decode), "augment": NewPause(c.Augment), "collate": NewPause(c.Collate),
 	}}
 	if v, ok := ds.(formats.Viewer); ok {
 		return &viewer{dataset: d, of: v}
@@ -31,6 +31,7 @@ func Wrap(ds formats.Dataset, c Config, done <-chan struct{}) formats.Dataset {
 // dataset delays those that copy.
 type dataset struct {
 	formats.Dataset
+	done      <-chan struct{} // ends all waiting
 	read      *Pause
 	bandwidth *Bandwidth
 	stages    map[string]*Pause
@@ -53,7 +54,7 @@ func (d *dataset) delay(s *formats.Sample, err error) {
 	if err != nil {
 		return
 	}
-	d.read.Wait(1)
+	d.read.Wait(d.done, 1)
 	if d.bandwidth == nil {
 		return
 	}
@@ -61,11 +62,11 @@ func (d *dataset) delay(s *formats.Sample, err error) {
 	for k := range s.Values {
 		n += int64(len(s.Values[k].Data))
 	}
-	d.bandwidth.Wait(n)
+	d.bandwidth.Wait(d.done, n)
 }
 
 // Delay waits as long as a stage of an image is delayed: "decode", "augment" or "collate".
-func (d *dataset) Delay(stage string) { d.stages[stage].Wait(1) }
+func (d *dataset) Delay(stage string) { d.stages[stage].Wait(d.done, 1) }
 
 // Prefetch implements formats.Prefetcher.
 func (d *dataset) Prefetch(indices []int32) {

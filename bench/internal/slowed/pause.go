@@ -12,20 +12,19 @@ const least = time.Millisecond
 // Pause doesn't wait.
 type Pause struct {
 	each time.Duration
-	done <-chan struct{} // ends all waiting
-	owed atomic.Int64    // nanoseconds that nobody has slept yet; negative if sleepers woke up late
+	owed atomic.Int64 // nanoseconds that nobody has slept yet; negative if sleepers woke up late
 }
 
-// NewPause returns a Pause of each a call, nil if that is 0. Waiting ends early when done is closed.
-func NewPause(each time.Duration, done <-chan struct{}) *Pause {
+// NewPause returns a Pause of each a call, nil if that is 0.
+func NewPause(each time.Duration) *Pause {
 	if each <= 0 {
 		return nil
 	}
-	return &Pause{each: each, done: done}
+	return &Pause{each: each}
 }
 
-// Wait waits for n calls' time and returns how long it really took.
-func (p *Pause) Wait(n int) time.Duration {
+// Wait waits for n calls' time, at most until done is closed, and returns how long it really took.
+func (p *Pause) Wait(done <-chan struct{}, n int) time.Duration {
 	if p == nil || p.owed.Add(int64(n)*int64(p.each)) < int64(least) {
 		return 0
 	}
@@ -34,7 +33,7 @@ func (p *Pause) Wait(n int) time.Duration {
 		p.owed.Add(int64(owed))
 		return 0
 	}
-	slept := sleep(owed, p.done)
+	slept := sleep(owed, done)
 	p.owed.Add(int64(owed - slept))
 	return slept
 }
