@@ -100,7 +100,7 @@ func (s *subject) addCold(r Rung, rounds []Round) {
 		warm.Saved = r.EpochSeconds - warm.EpochSeconds
 		cold := Dataset{Rounds: rounds}
 		cold.medians()
-		s.aside.coldRead = cold.Stages.Read
+		s.loop.coldRead = cold.Stages.Read
 	}
 	d.Rungs = slices.Insert(d.Rungs, 0, r)
 }

@@ -235,9 +235,9 @@ func (l *ladder) ofLoop(r *rung) {
 	for k := range r.rounds {
 		all.add(&r.rounds[k])
 	}
-	a := &l.subject.aside
+	a := &l.subject.loop
 	transfer := a.transfer
-	if a.ofLoop(&all); r.name == withoutTransfer {
+	if a.take(&all); r.name == withoutTransfer {
 		a.transfer = transfer
 	}
 }

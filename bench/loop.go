@@ -16,13 +16,6 @@ const (
 	loopFor = 300 * time.Millisecond
 )
 
-// aside is what differential runs find out about a subject, in microseconds per image; 0 is unknown.
-type aside struct {
-	step, stepCPU float64 // of the loop on batches in memory, without transfers
-	transfer      float64
-	coldRead      float64
-}
-
 // loopAlone measures the loop on batches in memory, while nothing is loaded.
 func (b *bench) loopAlone(ctx context.Context, s *subject) error {
 	if b.options.alone() {
@@ -34,7 +27,7 @@ func (b *bench) loopAlone(ctx context.Context, s *subject) error {
 	}
 	m, err := replay(ctx, batches, s.consumer, len(batches)) // also compiles, if those shapes are new
 	for total := m; err == nil; {
-		s.aside.ofLoop(&total)
+		s.loop.take(&total)
 		if total.Seconds >= loopFor.Seconds() {
 			break
 		}
@@ -45,8 +38,8 @@ func (b *bench) loopAlone(ctx context.Context, s *subject) error {
 	return err
 }
 
-// ofLoop sets what m tells of the loop alone.
-func (a *aside) ofLoop(m *Round) {
+// take sets what m tells of the loop alone.
+func (a *aboutLoop) take(m *Round) {
 	us := 1e6 / float64(max(m.Images, 1))
 	a.step, a.transfer = us*m.Stages.Step, us*m.TransferSeconds
 	a.stepCPU = min(us*m.CPUSeconds, a.step)

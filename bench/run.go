@@ -59,6 +59,7 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 		return nil, err
 	}
 	r := b.report(ctx)
+	b.judge(r)
 	return r, ctx.Err()
 }
 
@@ -97,7 +98,8 @@ type subject struct {
 	loader   *reader.Loader
 	consumer consumer
 	result   Dataset
-	aside    aside
+	images   *images // what is known about them
+	loop     aboutLoop
 	counted  bool // count was called
 }
 
@@ -246,6 +248,9 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 		}
 		ready := time.Now()
 		*wait += ready.Sub(mark)
+		if batches == 0 {
+			m.FirstSeconds += ready.Sub(mark).Seconds()
+		}
 		if err := s.consumer.take(ctx, batch, ready); err != nil {
 			return err
 		}
@@ -266,16 +271,14 @@ func (b *bench) report(ctx context.Context) *Report {
 		Sweeps: b.sweeps, Rules: b.tested,
 	}
 	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
-	list := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
 		s.count()
 		shape := s.loader.ImageShape()
-		m := inspect(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color, b.options.DType)
-		m.free = freeSpace(s.result.Path)
-		list = append(list, m)
+		s.images = inspect(ctx, s.plain, max(shape[0], shape[1]), &b.options.Config)
+		s.images.free = freeSpace(s.result.Path)
 		r.Datasets = append(r.Datasets, s.result)
 	}
-	r.summarise(list)
+	r.summarise()
 	return r
 }
 
@@ -289,6 +292,15 @@ func (s *subject) count() {
 	s.result.Bad, _ = s.loader.Bad()
 	narrowed := s.loader.Narrowed()
 	s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
+}
+
+// judge gives each dataset its verdict, when all is measured.
+func (b *bench) judge(r *Report) {
+	for i, s := range b.subjects {
+		d := &r.Datasets[i]
+		d.Costs = r.costs(d, s.loop)
+		r.diagnose(d, s.images)
+	}
 }
 
 func (b *bench) close() error {
