@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// least is the shortest sleep. Sleepers wake up some 0.1 ms late, so shorter pauses are saved up.
-const least = time.Millisecond
+// shortest is the shortest sleep. Sleepers wake up some 0.1 ms late, so shorter pauses are saved up.
+const shortest = time.Millisecond
 
 // Pause makes its callers sleep for a given time in the mean. It is safe for concurrent use. A nil
 // Pause doesn't wait.
@@ -25,16 +25,27 @@ func NewPause(each time.Duration) *Pause {
 
 // Wait waits for n calls' time, at most until done is closed, and returns how long it really took.
 func (p *Pause) Wait(done <-chan struct{}, n int) time.Duration {
-	if p == nil || p.owed.Add(int64(n)*int64(p.each)) < int64(least) {
+	if p == nil {
 		return 0
 	}
-	owed := time.Duration(p.owed.Swap(0))
-	if owed <= 0 { // another caller sleeps for it
-		p.owed.Add(int64(owed))
+	due := time.Duration(n) * p.each
+	least := due / 2 // so that no call of a long pause is free
+	if due < shortest {
+		if p.owed.Add(int64(due)) < int64(shortest) {
+			return 0
+		}
+		due, least = 0, 0
+	}
+	if due += time.Duration(p.owed.Swap(0)); due < least {
+		p.owed.Add(int64(due - least))
+		due = least
+	}
+	if due <= 0 { // another caller sleeps for it
+		p.owed.Add(int64(due))
 		return 0
 	}
-	slept := sleep(owed, done)
-	p.owed.Add(int64(owed - slept))
+	slept := sleep(due, done)
+	p.owed.Add(int64(due - slept))
 	return slept
 }
 
