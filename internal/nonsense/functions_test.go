@@ -31,7 +31,7 @@ import (
 var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
-	bench.ReadReport, bench.Run, convert.Run, convert.Shuffled,
+	bench.ParseDelay, bench.ParseSweep, bench.ReadReport, bench.Run, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
@@ -103,7 +103,9 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.Resize](),
 	reflect.TypeFor[*augment.Runner](),
 	reflect.TypeFor[augment.TrivialAugmentWide](),
+	reflect.TypeFor[*bench.Delay](),
 	reflect.TypeFor[bench.Options](),
+	reflect.TypeFor[*bench.SweepSpec](),
 	reflect.TypeFor[*bench.Report](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
