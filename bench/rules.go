@@ -153,17 +153,23 @@ func (b *bench) testRule(ctx context.Context, s *subject, t *ruleTest, round int
 		return nil
 	}
 	m, use, err := t.trial.turn(ctx, round)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case err != nil && t.rule.follow == nil:
-		return fmt.Errorf("%s: %w", t.rule.name, err)
-	case err != nil:
-		t.why = err.Error()
-		return nil
+	}
+	if err != nil {
+		return t.fail(err)
 	}
 	t.rounds, t.use = append(t.rounds, m), use
 	b.tell(s, t.rule.name, round, &m)
+	return nil
+}
+
+// fail notes why a rule is not measured. It returns the error of the loader as it is.
+func (t *ruleTest) fail(err error) error {
+	if t.rule.follow == nil {
+		return fmt.Errorf("%s: %w", t.rule.name, err)
+	}
+	t.why = err.Error()
 	return nil
 }
 

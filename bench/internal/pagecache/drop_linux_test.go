@@ -52,7 +52,7 @@ func TestDropOfAMappedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close() //nolint:errcheck // read-only
+	defer m.Close()
 	sum := 0
 	for i := 0; i < len(m.Data); i += os.Getpagesize() {
 		sum += int(m.Data[i])
