@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench/internal/pagecache"
@@ -27,6 +28,7 @@ func TestCold(t *testing.T) {
 	}
 	o := small()
 	o.Cold, o.Rounds = true, 2
+	o.Delay.Read = 2 * time.Millisecond // of images that take a few microseconds not all are timed
 	r, err := Run(t.Context(), []string{folder, packed}, o)
 	if err != nil {
 		t.Fatal(err)
