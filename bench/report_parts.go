@@ -3,6 +3,7 @@ package bench
 // Rung is one step of the ladder of Options.Isolate: the same loader with one more stage replaced by memory.
 type Rung struct {
 	// Name says where the epoch's samples come from: stored-cold, stored, bytes, pixels, batches, batches-no-transfer.
+	// What follows is one stage alone, without a loop: decode-only, augment-only.
 	Name            string  `json:"name"`
 	EpochSeconds    float64 `json:"epoch_seconds"`
 	ImagesPerSecond float64 `json:"images_per_second"`
@@ -51,8 +52,10 @@ type Point struct {
 	Value           float64 `json:"value"`
 	EpochSeconds    float64 `json:"epoch_seconds"`
 	ImagesPerSecond float64 `json:"images_per_second"`
-	MemoryEstimate  int64   `json:"memory_estimate_bytes,omitempty"`
-	PeakMemory      int64   `json:"peak_memory_bytes,omitempty"` // of all processes
+	// MemoryEstimate is what was expected before, PeakMemory the most that all processes of the subject had. For datasets
+	// in Go both are of this process, without pages of files, a cache's included.
+	MemoryEstimate int64 `json:"memory_estimate_bytes,omitempty"`
+	PeakMemory     int64 `json:"peak_memory_bytes,omitempty"`
 }
 
 // Rule is a rule of thumb, tested on this machine.

@@ -19,9 +19,12 @@ import (
 
 // Progress is a dataset's turn that has just ended.
 type Progress struct {
-	Dataset         string
+	Dataset string
+	// What is measured besides the dataset itself: a rung (bytes), a value of a sweep (workers=2), a rule; else "".
+	What            string
 	Round           int // from 1; 0 is the warm-up
 	Rounds          int
+	Turns           int     // that the whole run has
 	Seconds         float64 // of an epoch
 	ImagesPerSecond float64
 }
@@ -35,7 +38,7 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 	if o, err = o.withDefaults(); err != nil {
 		return nil, err
 	}
-	b := bench{options: o}
+	b := bench{options: o, turns: o.turns(len(paths))}
 	if b.options.Open == nil {
 		b.options.Open = openAny
 	}
@@ -52,6 +55,9 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 				return nil, fmt.Errorf("bench %s: %w", s.result.Path, err)
 			}
 		}
+	}
+	if err := b.differential(ctx); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -85,17 +91,22 @@ type bench struct {
 	subjects        []*subject
 	memoryOfProcess bool
 	monitor         *monitor.Monitor // nil with Options.NoMonitor
+	turns           int              // of all kinds
+	sweeps          []Sweep
+	tested          []Rule
 }
 
 // subject is a dataset with its loader and the consumer of its batches.
 type subject struct {
-	dataset  formats.Dataset
+	plain    formats.Dataset
+	dataset  formats.Dataset // plain, with Options.Delay and LimitRead
 	loader   *reader.Loader
 	consumer consumer
 	result   Dataset
 	images   *images // what is known about them
 	loop     aboutLoop
 	trace    *trace // of the next epoch; nil for none
+	counted  bool   // count was called
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -126,27 +137,13 @@ func (b *bench) prepare(ctx context.Context, paths []string) error {
 
 // add opens the dataset at path.
 func (b *bench) add(ctx context.Context, path string) error {
-	ds, err := b.options.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	s := &subject{dataset: ds, consumer: eager{}, result: Dataset{Path: path}}
+	s := &subject{consumer: eager{}, result: Dataset{Path: path}}
 	b.subjects = append(b.subjects, s) // from now on close closes it
 	config := b.options.Config
-	if config.Split == "" {
-		config.Split = reader.TrainSplit(ds.Meta())
-	}
-	if s.loader, err = reader.New(ds, config); err != nil {
-		return err
-	}
-	if s.loader.Len() == 0 {
-		return errors.New("there are no images")
-	}
-	consumer, err := newConsumer(&b.options, s.loader)
+	err := b.open(ctx, s, config)
 	if err != nil {
 		return err
 	}
-	s.consumer = consumer
 	if s.result.Memory, err = s.loader.Estimate(ctx); err != nil {
 		return err
 	}
@@ -157,7 +154,30 @@ func (b *bench) add(ctx context.Context, path string) error {
 		}
 		s.result.ShuffleQuality = &quality
 	}
-	return s.result.describe(ds, config.Split, s.loader.Samples())
+	return s.result.describe(s.plain, s.loader.Config().Split, s.loader.Samples())
+}
+
+// open opens the dataset of s, its loader and the consumer.
+func (b *bench) open(ctx context.Context, s *subject, config reader.Config) (err error) {
+	if s.plain, err = b.options.Open(ctx, s.result.Path); err != nil {
+		return err
+	}
+	s.dataset = b.options.slow(ctx, s.plain)
+	if config.Split == "" {
+		config.Split = reader.TrainSplit(s.plain.Meta())
+	}
+	if s.loader, err = reader.New(s.dataset, config); err != nil {
+		return err
+	}
+	if s.loader.Len() == 0 {
+		return errors.New("there are no images")
+	}
+	consumer, err := newConsumer(&b.options, s.loader)
+	if err != nil {
+		return err
+	}
+	s.consumer = consumer
+	return nil
 }
 
 // describe fills in what is known about ds without measuring.
@@ -196,7 +216,7 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 	}
 	if b.options.Progress != nil {
 		b.options.Progress(Progress{
-			Dataset: s.result.Path, Round: round, Rounds: b.options.Rounds,
+			Dataset: s.result.Path, Round: round, Rounds: b.options.Rounds, Turns: b.turns,
 			Seconds: m.Seconds / float64(m.Epochs), ImagesPerSecond: m.imagesPerSecond(),
 		})
 	}
@@ -208,6 +228,7 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round, error) {
 	m := Round{Epochs: epochs}
 	clock, cpu, start := s.loader.Clock(), cpuTime(), time.Now()
+	moved := transferred(s.consumer)
 	var wait, step time.Duration
 	for epoch := first; epoch < first+epochs; epoch++ {
 		if err := s.epoch(ctx, epoch, limit, &m, &wait, &step); err != nil {
@@ -217,11 +238,13 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 	m.Seconds = time.Since(start).Seconds()
 	m.CPUSeconds = (cpuTime() - cpu).Seconds()
 	m.WaitSeconds = wait.Seconds()
+	transfer := transferred(s.consumer) - moved
+	m.TransferSeconds = transfer.Seconds()
 	spent := s.loader.Clock().Sub(clock)
 	m.Loaded, m.Bytes, m.Depth = spent.Images, spent.Bytes, spent.Depth()
 	m.Stages = Stages{
 		Read: spent.Read.Seconds(), Decode: spent.Decode.Seconds(), Augment: spent.Augment.Seconds(),
-		Collate: spent.Collate.Seconds(), Step: step.Seconds(),
+		Collate: spent.Collate.Seconds(), Step: (step - transfer).Seconds(),
 	}
 	return m, nil
 }
@@ -263,21 +286,31 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 func (b *bench) report(ctx context.Context) *Report {
 	r := &Report{
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
+		Sweeps: b.sweeps, Rules: b.tested,
 	}
 	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
 	r.Monitor = b.monitor.Stop()
 	for _, s := range b.subjects {
-		s.result.Cached = s.loader.CacheStats().Used
-		s.result.Bad, _ = s.loader.Bad()
-		narrowed := s.loader.Narrowed()
-		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
+		s.count()
 		shape := s.loader.ImageShape()
-		s.images = inspect(ctx, s.dataset, max(shape[0], shape[1]), &b.options.Config)
+		s.images = inspect(ctx, s.plain, max(shape[0], shape[1]), &b.options.Config)
 		s.images.free = freeSpace(s.result.Path)
 		r.Datasets = append(r.Datasets, s.result)
 	}
 	r.summarise()
 	return r
+}
+
+// count takes the counters of s's loader.
+func (s *subject) count() {
+	if s.counted {
+		return
+	}
+	s.counted = true
+	s.result.Cached = s.loader.CacheStats().Used
+	s.result.Bad, _ = s.loader.Bad()
+	narrowed := s.loader.Narrowed()
+	s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
 }
 
 // judge gives each dataset its verdict, when all is measured.
@@ -294,11 +327,17 @@ func (b *bench) close() error {
 	b.monitor.Stop()
 	var errs []error
 	for _, s := range b.subjects {
-		errs = append(errs, s.consumer.close())
-		if s.loader != nil {
-			errs = append(errs, s.loader.Close())
-		}
-		errs = append(errs, s.dataset.Close())
+		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)
+}
+
+// close closes all of s but its result.
+func (s *subject) close() error {
+	err := s.closeLoader()
+	if s.plain != nil {
+		err = errors.Join(err, s.plain.Close())
+	}
+	s.consumer, s.loader, s.plain = eager{}, nil, nil
+	return err
 }

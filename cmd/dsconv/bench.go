@@ -36,16 +36,23 @@ python -m dsconv.train. The ratios of a report compare with the first row of tha
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
 Rows of theirs that have costs and no verdict get one.
 
+--isolate shows what each stage costs: it measures epochs with one stage after another replaced
+by memory, down to the loop alone on batches in memory. --cold also measures epochs from the
+disk. --delay and --limit-read stand in for slow disks and slow code. --sweep measures values of a
+setting, and --rules whether rules of thumb help here.
+
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench --merge bench.json --html bench.html
    dsconv bench images/ out.lmdb --train cnn
+   dsconv bench images/ --consume 3000/s --isolate --cold
+   dsconv bench images/ --sweep workers=0,1,2,4 --sweep batch=16,64,256
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
+		Flags: append(append(benchFlags(), differentialFlags()...), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
 				return err
@@ -113,6 +120,9 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 			return o, err
 		}
 	}
+	if err := differentialOptions(cc, &o); err != nil {
+		return o, err
+	}
 	return o, o.Validate()
 }
 
@@ -126,7 +136,7 @@ func parseRate(s string) (float64, error) {
 }
 
 func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, others []*bench.Report) error {
-	show, err := c.benchProgress(cc, len(paths))
+	show, err := c.benchProgress(cc)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,6 +92,9 @@ func keysOf(t reflect.Type, path string, keys map[string]string, above ...reflec
 		return
 	case slices.Contains(above, t):
 		keys[path] = "any" // an object like one above it
+		return
+	case t.Kind() == reflect.Struct && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		keys[path] = "text"
 		return
 	}
 	switch t.Kind() {

@@ -45,6 +45,7 @@ type progressJSON struct {
 // benchProgressJSON is a line of --progress json of bench, after each turn.
 type benchProgressJSON struct {
 	Dataset         string  `json:"dataset"`
+	What            string  `json:"what,omitempty"`
 	Done            int     `json:"done"` // turns, including warm-ups
 	Total           int     `json:"total"`
 	Round           int     `json:"round"` // 0 is the warm-up
@@ -120,7 +121,7 @@ func (r *runProgress) show(p convert.Progress) {
 func (r *runProgress) end() { r.c.status.erase() }
 
 // benchProgress shows the turns of a bench as they end.
-func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progress), error) {
+func (c *console) benchProgress(cc *cli.Context) (func(bench.Progress), error) {
 	asJSON, err := progressAsJSON(cc)
 	done := 0
 	return func(p bench.Progress) {
@@ -129,7 +130,7 @@ func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progr
 		case cc.Bool("quiet"):
 		case asJSON:
 			c.progressLine(benchProgressJSON{
-				Dataset: p.Dataset, Done: done, Total: datasets * (p.Rounds + 1), Round: p.Round,
+				Dataset: p.Dataset, What: p.What, Done: done, Total: p.Turns, Round: p.Round,
 				Seconds: p.Seconds, ImagesPerSecond: p.ImagesPerSecond,
 			})
 		default:
@@ -137,7 +138,11 @@ func (c *console) benchProgress(cc *cli.Context, datasets int) (func(bench.Progr
 			if p.Round > 0 {
 				name = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
 			}
-			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
+			dataset := printable(p.Dataset)
+			if p.What != "" {
+				dataset += ": " + printable(p.What)
+			}
+			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, dataset, p.Seconds, p.ImagesPerSecond)
 		}
 	}, err
 }

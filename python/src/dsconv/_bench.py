@@ -34,6 +34,12 @@ def bench(
     consume: str | float | None = None,
     train: str | None = None,
     backend: str | None = None,
+    isolate: bool = False,
+    cold: bool = False,
+    delay: str | Sequence[str] | None = None,
+    limit_read: str | None = None,
+    sweep: str | Sequence[str] | None = None,
+    rules: bool = False,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     progress: bool = True,
 ) -> Report:
@@ -43,6 +49,11 @@ def bench(
     first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the
     command's default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of
     the command's own trainer.
+
+    `isolate` also measures with one stage after another replaced by memory, and `cold` with the files dropped from
+    the page cache: ``report.datasets[0].rungs``. `delay` ("read=1ms") and `limit_read` ("200MB/s") stand in for slow
+    disks and code. `sweep` ("workers=0,1,2,4") measures the values of settings: ``report.sweeps``; `rules` tests rules
+    of thumb: ``report.rules``.
 
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
@@ -58,7 +69,8 @@ def bench(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
         augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
         order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
-        train=train, backend=backend,
+        train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read, sweep=sweep,
+        rules=rules,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
