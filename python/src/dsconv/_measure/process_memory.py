@@ -30,27 +30,24 @@ def tree(root: int) -> list[int]:
     return found
 
 
-def memory(pids: list[int]) -> int:
-    """Bytes in memory of the processes together. Each page that several share counts in parts (PSS), so the sum counts
-    it once. Mapped files are left out: the kernel drops their pages when it needs memory, and a part of a library's
-    pages changes with each unrelated program that starts. 0 where the kernel does not tell."""
-    return sum(map(_proportional, pids))
-
-
 class Peak:
     """The most memory that this process and its children had, as sampled."""
 
     def __init__(self) -> None:
         self.bytes = 0
-        self.in_workers = 0  # of bytes, at that time
+        self.in_workers = 0  # of bytes at that time, what the children alone had
         self._lock = threading.Lock()
 
-    def sample(self) -> None:
+    def sample(self) -> float:
+        """Notes the memory now. Returns the seconds that this took."""
+        began = time.perf_counter()
         first, *children = tree(os.getpid())
-        own, others = memory([first]), memory(children)
+        private = [_of(pid) for pid in children]
+        total = _of(first)[0] + sum(both[0] for both in private)
         with self._lock:
-            if own + others > self.bytes:
-                self.bytes, self.in_workers = own + others, others
+            if total > self.bytes:
+                self.bytes, self.in_workers = total, sum(both[1] for both in private)
+        return time.perf_counter() - began
 
 
 @contextmanager
@@ -59,11 +56,9 @@ def peak() -> Iterator[Peak]:
     found, ended = Peak(), threading.Event()
 
     def watch() -> None:
-        pause = 0.0
-        while not ended.wait(max(_INTERVAL, pause)):
-            began = time.perf_counter()
-            found.sample()
-            pause = (time.perf_counter() - began) / _SHARE
+        pause = _INTERVAL
+        while not ended.wait(pause):
+            pause = max(_INTERVAL, found.sample() / _SHARE)
 
     thread = threading.Thread(target=watch, name="dsconv-memory", daemon=True)
     thread.start()
@@ -111,17 +106,22 @@ def _parent(entry: Path) -> int:
         return -1
 
 
-def _proportional(pid: int) -> int:
+def _of(pid: int) -> tuple[int, int]:
+    """Bytes in memory of a process, and those of them that no other has.
+
+    A page that several processes share counts in parts (PSS), so that a sum counts it once. Mapped files are left out:
+    the kernel drops their pages when it needs memory, and a process's part of a library changes with each unrelated
+    program. Zeros where the kernel does not tell.
+    """
     found: dict[str, int] = {}
     try:
         for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()[1:]:
             name, size = line.split()[:2]
             found[name] = 1024 * int(size)
     except (OSError, ValueError):  # it has ended, or the kernel is older
-        return 0
-    if "Pss_Anon:" in found:
-        return found["Pss_Anon:"] + found.get("Pss_Shmem:", 0)
-    return found.get("Pss:", 0)
+        return 0, 0
+    total = found["Pss_Anon:"] + found.get("Pss_Shmem:", 0) if "Pss_Anon:" in found else found.get("Pss:", 0)
+    return total, found.get("Private_Dirty:", 0)
 
 
 def _meminfo(key: str) -> int:

@@ -6,7 +6,7 @@ import math
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -128,7 +128,7 @@ class Lap:
 
 
 def lap(loader: DataLoader[Any], step: Step | None, memory: Peak | None = None) -> Lap:
-    """An epoch of the loader. With memory, that is sampled once in its middle."""
+    """An epoch of the loader. With memory, that is sampled at the second batch, when all workers are there."""
     arrivals: list[float] = []
     images = size = 0
     began = time.perf_counter()
@@ -136,11 +136,24 @@ def lap(loader: DataLoader[Any], step: Step | None, memory: Peak | None = None) 
         arrivals.append(time.perf_counter() - began)
         if len(arrivals) == 1:
             images, size = count(batch), batch_bytes(batch)
-        elif memory is not None and not memory.bytes:
-            memory.sample()
+        elif memory is not None and len(arrivals) == 2:
+            began += memory.sample()
         if step is not None:
             step(batch)
     return Lap(arrivals, time.perf_counter() - began, images, size)
+
+
+def first_batch(loader: DataLoader[Any]) -> Any:
+    """A batch of the loader. Raises ArgumentError if there is none."""
+    with undisturbed(), _quiet():
+        clone, limit = shortened(loader)
+        limit.limit = 1
+        try:
+            for batch in clone:
+                return batch
+        finally:
+            close(clone)
+    raise ArgumentError("the DataLoader gave no batch")
 
 
 def whole_epochs(loader: DataLoader[Any], step: Step | None, seconds: float) -> list[Lap]:
@@ -151,30 +164,42 @@ def whole_epochs(loader: DataLoader[Any], step: Step | None, seconds: float) -> 
     return laps
 
 
-def in_turns(loaders: Mapping[str, DataLoader[Any]], measure: Measure, rounds: int) -> dict[str, list[Trial]]:
-    """Trials of all loaders, round by round, so that a slower machine slows down all of them."""
-    found: dict[str, list[Trial]] = {name: [] for name in loaders}
+@dataclass(frozen=True)
+class Comparison:
+    """The same DataLoader without and with a change, which took turns."""
+
+    before: Trial
+    after: Trial
+    gain: float  # share of the epoch that the change saves: the median over the rounds
+    agree: bool  # all rounds say whether it saves
+
+
+def compare(before: Callable[[], Trial], after: Callable[[], Trial], rounds: int) -> Comparison:
+    """Measures both round by round, so that a slower machine slows down both, and each is as often the first."""
+    pairs: list[tuple[Trial, Trial]] = []
     for number in range(rounds):
-        order = list(loaders) if number % 2 == 0 else list(loaders)[::-1]
-        for name in order:
-            found[name].append(measure(loaders[name]))
-    return found
+        if number % 2 == 0:
+            first = before()
+            pairs.append((first, after()))
+        else:
+            second = after()
+            pairs.append((before(), second))
+    gains = [1 - b.epoch_seconds / a.epoch_seconds for a, b in pairs]
+    gain = statistics.median(gains)
+    usual, changed = middle([a for a, _ in pairs]), middle([b for _, b in pairs])
+    # The gain is that of neighbouring trials. So is the changed time, as the machine's speed varies more than that.
+    changed = replace(changed, epoch_seconds=usual.epoch_seconds * (1 - gain))
+    return Comparison(usual, changed, gain, all(g > 0 for g in gains) or all(g <= 0 for g in gains))
 
 
 def middle(trials: Sequence[Trial]) -> Trial:
     """One trial for several of the same settings: the median of their times, the largest of their memory."""
+    most = max(trials, key=lambda t: t.peak_memory)
     return replace(
-        trials[0],
+        most,
         epoch_seconds=statistics.median(t.epoch_seconds for t in trials),
         start_seconds=statistics.median(t.start_seconds for t in trials),
-        peak_memory=max(t.peak_memory for t in trials),
-        worker_memory=max(t.worker_memory for t in trials),
     )
-
-
-def saved(before: Sequence[Trial], after: Sequence[Trial]) -> float:
-    """The share of the epoch that after saves: the median over the rounds."""
-    return statistics.median(1 - b.epoch_seconds / a.epoch_seconds for a, b in zip(before, after))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 from dsconv._measure.cores import share_of_cores
 from dsconv._measure.process_memory import available, shared_available
 from dsconv._measure.rebuild import SETTINGS, CannotRebuild, rebuilt, settings
-from dsconv._measure.trial import Measure, Trial, in_turns, middle, saved
+from dsconv._measure.trial import Measure, Trial, compare
 from dsconv._short_messages import short_message
 
 # A setting is better if it saves more of the epoch than this; less is noise.
@@ -130,13 +130,11 @@ def _confirmed(search: Search, changes: dict[str, Any]) -> Tuned:
         return Tuned({}, own, own, 0.0, tried, search.refused)
     if search.on_trial is not None:
         search.on_trial(f"comparison: {arguments(changes)}")
-    sides = {"before": search.loader, "after": rebuilt(search.loader, **changes)}
-    trials = in_turns(sides, search.measure, _ROUNDS)
-    before, after = middle(trials["before"]), middle(trials["after"])
-    gain = saved(trials["before"], trials["after"])
-    if gain <= MARGIN:
-        return Tuned({}, before, before, 0.0, tried, search.refused)
-    return Tuned(changes, before, after, gain, tried, search.refused)
+    best = rebuilt(search.loader, **changes)
+    found = compare(lambda: search.measure(search.loader), lambda: search.measure(best), _ROUNDS)
+    if found.gain <= MARGIN:
+        return Tuned({}, found.before, found.before, 0.0, tried, search.refused)
+    return Tuned(changes, found.before, found.after, found.gain, tried, search.refused)
 
 
 def _climb(search: Search, cores: int) -> None:
@@ -221,10 +219,10 @@ def does_not_fit(new: dict[str, Any], tried: list[Trial]) -> str:
     more = estimate(new, known) - known.peak_memory
     free = available()
     if known.peak_memory and free and more > _MEMORY_SHARE * free:
-        return f"it would take {_megabytes(more)} more memory, and {_megabytes(free)} are free"
+        return f"it would take {megabytes(more)} more memory, and {megabytes(free)} are free"
     queued, shared = queue_bytes(new, known), shared_available()
     if new["num_workers"] and shared and queued > _MEMORY_SHARE * shared:
-        return f"its batches would take {_megabytes(queued)} of /dev/shm, and {_megabytes(shared)} are free"
+        return f"its batches would take {megabytes(queued)} of /dev/shm, and {megabytes(shared)} are free"
     return ""
 
 
@@ -265,9 +263,10 @@ def gained(before: Trial, after: Trial, gain: float) -> str:
     text = f"an epoch takes {after.epoch_seconds:.2f} s instead of {before.epoch_seconds:.2f} s ({change})"
     if before.peak_memory and after.peak_memory:
         more = after.peak_memory - before.peak_memory
-        text += f", {'+' if more >= 0 else '-'}{_megabytes(abs(more))} of memory"
+        text += f", {'+' if more >= 0 else '-'}{megabytes(abs(more))} of memory"
     return text
 
 
-def _megabytes(size: int) -> str:
+def megabytes(size: int) -> str:
+    """A size in one short word and its unit."""
     return f"{size / 1e6:.0f} MB" if size < 1e10 else f"{size / 1e9:.0f} GB"
