@@ -149,6 +149,10 @@ class DatasetReport:
     )  # of whole batches; the step in `stage_us_per_image` is with
     settings: dict[str, Any] = _optional(factory=dict)  # of this dataset alone
     diagnosis: str = ""
+    costs: dict[str, Any] | None = _optional()  # see docs/json.md
+    verdict: dict[str, Any] | None = _optional()
+    rungs: list[dict[str, Any]] = _optional(factory=list)
+    timeline: dict[str, Any] | None = _optional()  # of one epoch
     rounds: list[Round] = field(default_factory=list)
 
     def summarise(self) -> None:
