@@ -65,7 +65,7 @@ class Images:
         return size_of(image)
 
 
-class Samples(Dataset[Any]):
+class Samples(Dataset):  # type: ignore[misc, type-arg, unused-ignore]
     """The samples of a dataset that are kept, as it gave them once."""
 
     def __init__(self, dataset: Any) -> None:
@@ -104,7 +104,7 @@ def keep(loader: DataLoader[Any], seconds: float) -> Kept:
     sides = [with_dataset(loader, loader.dataset), with_dataset(loader, memory.dataset)]
     for side in sides:
         vars(side)[name] = repeated
-    return Kept(sides[0], sides[1], images, size * len(loader.dataset) // max(count, 1))  # type: ignore[arg-type]
+    return Kept(sides[0], sides[1], images, size * len(loader.dataset) // max(count, 1))
 
 
 def in_memory(dataset: Any) -> bool:

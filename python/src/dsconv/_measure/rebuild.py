@@ -4,6 +4,9 @@ The rebuilt DataLoader is a shallow copy. So it has whatever the user's has, als
 the dataset, collate_fn, worker_init_fn, the start method, the timeout. Its sampler and generator are copies in their
 present state: measuring draws from them and leaves the user's as they are.
 
+Two things are torch's own: which worker makes a batch decides its random transforms, and with persistent workers a
+seeded generator orders the later epochs differently, as it is not asked for the workers' seed again.
+
 A setting with which other samples would come out, or none, is refused by an error that names it.
 """
 
@@ -109,15 +112,14 @@ def _check_loader(loader: DataLoader[Any]) -> None:
         instead = f"pass its {inner}" if inner else "pass a torch.utils.data.DataLoader"
         raise CannotRebuild(f"{kind} wraps another loader and has no settings of its own: {instead}")
     for name, value in attributes.items():
-        if name != "_iterator" and isinstance(value, Iterator):
-            raise CannotRebuild(
-                f"{kind} keeps an iterator of its own ({name}), whose settings cannot be changed: "
-                "pass the torch.utils.data.DataLoader that it is made from"
-            )
-    order = {"sampler": loader.sampler, "batch_sampler": loader.batch_sampler}
-    for name, sampler in order.items():
-        if isinstance(sampler, Iterator):
-            raise CannotRebuild(f"{name}={shown(sampler)} gives its samples only once: pass a list or a Sampler")
+        if name == "_iterator" or not isinstance(value, Iterator):
+            continue
+        if name in ("sampler", "batch_sampler"):
+            raise CannotRebuild(f"{name}={shown(value)} gives its samples only once: pass a list or a Sampler")
+        raise CannotRebuild(
+            f"{kind} keeps an iterator of its own ({name}), whose settings cannot be changed: "
+            "pass the torch.utils.data.DataLoader that it is made from"
+        )
 
 
 def _complete(loader: DataLoader[Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def ram_dataset(subject: Subject, title: str) -> Rule:
     rule = subject.with_and_without(title, change, kept.without, kept.loader)
     rule.memory_bytes, free = kept.whole_bytes, available()
     figures = re.sub(r", [+-]\d+ [MG]B of memory$", "", rule.text)  # of the samples that are kept for this measurement
-    samples = counted(len(subject.loader.dataset), "sample")  # type: ignore[arg-type]
+    samples = counted(len(subject.loader.dataset), "sample")
     rule.text = f"{figures}; all {samples} take {megabytes(kept.whole_bytes)} of memory"
     if free and kept.whole_bytes > free:
         rule.helps = False

@@ -55,7 +55,7 @@ class Floats:
 
 def _without_floats(dataset: Any) -> Any:
     """A copy of the dataset whose transforms end with 8-bit tensors; None if they are not torchvision's."""
-    transform = getattr(dataset, "transform", None)
+    transform: Any = getattr(dataset, "transform", None)
     steps = getattr(transform, "transforms", None)
     if type(transform).__name__ != "Compose" or not isinstance(steps, (list, tuple)):
         return None
@@ -92,7 +92,7 @@ def _pixels(module: str) -> Any:
 
 
 def _is_image(x: torch.Tensor) -> bool:
-    return x.ndim >= 3
+    return len(x.shape) >= 3
 
 
 def _to_bytes(x: torch.Tensor) -> torch.Tensor:

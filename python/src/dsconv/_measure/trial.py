@@ -92,10 +92,8 @@ class Meter:
 
     def _batches(self, loader: DataLoader[Any], first: Lap) -> int | None:
         """The batches of a whole epoch; None if nobody knows."""
-        limit = getattr(loader, "batch_sampler", None) or loader.sampler
-        known = _length(limit.sampler) if hasattr(limit, "sampler") else None
-        if _is_iterable(loader):
-            known = _length(loader)
+        order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+        known = _length(loader) if _is_iterable(loader) else _length(order.sampler)
         if known is None and self._reference:
             known = -(-self._reference // (loader.batch_size or first.images or 1))
         return known

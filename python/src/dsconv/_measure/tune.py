@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -117,8 +118,15 @@ def tune(loader: DataLoader[Any], measure: Measure, on_trial: OnTrial | None = N
     for refine in (_prefetch, _persistence, _pinning):
         refine(search)
     own, best = settings(loader), search.fastest().settings
+    return _confirmed(search, _differing(own, best))
+
+
+def _differing(own: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
+    """The settings to change, without the defaults of what needs workers if there are none."""
     changes = {name: best[name] for name in SETTINGS if best[name] != own[name]}
-    return _confirmed(search, changes)
+    if not best["num_workers"] and own["prefetch_factor"] == _BY_DEFAULT:
+        changes.pop("prefetch_factor")
+    return changes
 
 
 def _confirmed(search: Search, changes: dict[str, Any]) -> Tuned:
@@ -144,8 +152,8 @@ def _climb(search: Search, cores: int) -> None:
     start = counts.index(cores)
     best = _seconds(_workers(search, cores))
     for count in counts[start + 1 :]:
-        seconds = _seconds(_workers(search, count))
-        if seconds > best * (1 - MARGIN):
+        seconds = _seconds(_workers(search, count)) if math.isfinite(best) else math.inf
+        if math.isinf(seconds) or seconds > best * (1 - MARGIN):
             break
         best, start = seconds, -1  # more are faster: fewer need not be tried
     for count in reversed(counts[1 : max(start, 1)]):
@@ -158,11 +166,9 @@ def _climb(search: Search, cores: int) -> None:
 
 def _counts(cores: int, own: int) -> Iterator[int]:
     """Numbers of workers that may be tried, in ascending order."""
-    counts = {0, 1, cores // 2, cores, cores * 3 // 2, own}
-    more = 2 * cores
-    while more <= max(_MOST_WORKERS * cores, own):
-        counts.add(more)
-        more *= 2
+    counts = {0, cores, cores * 3 // 2, own}
+    counts.update(cores >> k for k in range(cores.bit_length()))
+    counts.update(cores * more for more in (2, 4, _MOST_WORKERS))
     yield from sorted(counts)
 
 
@@ -208,7 +214,7 @@ def _kept(trial: Trial) -> dict[str, Any]:
 
 
 def _seconds(trial: Trial | None) -> float:
-    return float("inf") if trial is None else trial.epoch_seconds
+    return math.inf if trial is None else trial.epoch_seconds
 
 
 def does_not_fit(new: dict[str, Any], tried: list[Trial]) -> str:
@@ -229,13 +235,14 @@ def does_not_fit(new: dict[str, Any], tried: list[Trial]) -> str:
 def estimate(new: dict[str, Any], known: Trial) -> int:
     """The peak memory with settings, from a trial with workers: each worker needs as much as there, and each batch that
     is prefetched its bytes. 0 if the trial's memory is unknown."""
-    workers = known.settings["num_workers"]
+    workers: int = known.settings["num_workers"]
     if not known.peak_memory or not workers:
         return 0
     queued = queue_bytes(known.settings, known)
     rest = known.peak_memory - known.worker_memory
     worker = max(0, known.worker_memory - queued) // workers
-    return rest + new["num_workers"] * worker + queue_bytes(new, known)
+    more: int = new["num_workers"] * worker
+    return rest + more + queue_bytes(new, known)
 
 
 def queue_bytes(of: dict[str, Any], known: Trial) -> int:
