@@ -33,6 +33,11 @@ the epoch in which the trainer or the GPU waited for data. A sentence for each d
 its bottleneck. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
 OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
+--script train.py:NAME measures the DataLoader of a training script, or any iterable of batches, and
+looks into its workers: what they read, decode, each transform, collate. dsconv's loader reads the
+same folder with the same transforms beside it; so are datasets that are given too. The script is
+imported, not run as main. NAME may be a function without arguments that returns the DataLoader.
+
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
@@ -41,11 +46,12 @@ Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench images/ out.lmdb --train cnn
+   dsconv bench --script train.py:loader --step train_step
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
+		Flags: append(append(benchFlags(), scriptFlags()...), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
 			if err := checkReport(cc.String("json")); err != nil { // before anything is measured
 				return err
@@ -54,7 +60,17 @@ Augmentations:
 			if err != nil {
 				return err
 			}
-			if len(others) > 0 && !cc.Args().Present() { // the reports alone
+			if err := checkScript(cc); err != nil {
+				return err
+			}
+			if cc.IsSet("script") {
+				report, err := runScript(cc, c)
+				if err != nil {
+					return err
+				}
+				others = append([]*bench.Report{report}, others...)
+			}
+			if len(others) > 0 && (cc.IsSet("script") || !cc.Args().Present()) { // the reports alone
 				others[0].Merge(others[1:]...)
 				return writeBench(cc, c, others[0])
 			}

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
-import json
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import IO
 
 from dsconv._errors import ArgumentError
 from dsconv._measure.bench import bench
+from dsconv._measure.progress import write_line
 from dsconv._measure.script import Script, split
-from dsconv._measure.turns import Turn
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the program. Wrong usage ends with exit code 2."""
     options = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)
     with _reports(options) as out, contextlib.redirect_stdout(sys.stderr):
         try:
             path, name = split(options.script)
@@ -36,10 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 step=script.function(options.step) if options.step else None,
                 transfer=script.function(options.transfer) if options.transfer else None,
                 consume=options.consume,
-                on_turn=_progress if options.progress == "json" else None,
+                on_turn=write_line if options.progress == "json" else None,
             )
         except ArgumentError as err:
             sys.exit(_usage(str(err)))
+        except KeyboardInterrupt:
+            sys.exit(130)
         out.write(report.to_json())
 
 
@@ -67,15 +70,15 @@ def _reports(options: argparse.Namespace) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     target = int(options.json) if options.json.isdigit() else options.json
+    if isinstance(target, int):
+        os.set_inheritable(target, False)  # for programs that the script starts
     with open(target, "w", encoding="utf-8") as f:
         yield f
 
 
-def _progress(turn: Turn) -> None:
-    values: dict[str, Any] = dataclasses.asdict(turn)
-    values["dataset"] = values.pop("name")
-    values.pop("rounds")
-    print(json.dumps(values), file=sys.stderr, flush=True)
+def _stop(*_: object) -> None:
+    """Ends the measurement as Ctrl-C does: with the workers."""
+    raise KeyboardInterrupt
 
 
 def _usage(message: str) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dsconv._arguments import whole
+from dsconv._errors import ArgumentError
 from dsconv._report import Report
-from dsconv._timed import _machine
+from dsconv._short_messages import shown
+from dsconv._timed import _machine, count
 
 from .ours import ours
 from .passes import Step
@@ -24,7 +28,7 @@ def bench(
     limit_batches: int | None = None,
     step: Step | None = None,
     transfer: Step | None = None,
-    consume: float | None = None,
+    consume: str | float | None = None,
     on_turn: Callable[[Turn], None] | None = None,
 ) -> Report:
     """Measures epochs of a loader, and of dsconv.Loader on the same images, in interleaved rounds.
@@ -41,17 +45,17 @@ def bench(
         step: the loop's step: a function of a batch. transfer: a function that moves a batch to the device and
             returns it.
         consume: images/s of a simulated GPU, in place of a step.
+
+    Raises ValueError for wrong options.
     """
+    plan = _plan(rounds, limit_batches, step, transfer, consume, on_turn)
     rows, notes = ours(loader, others, name)
-    plan = Plan(rounds or 3, limit_batches, step, transfer, on_turn)
-    if consume is not None:
-        plan.step = Consumer(consume)
     try:
         measure(rows, plan)
         report = Report(
             machine=_machine(),
             options=_options(rows, plan),
-            consumer=_consumer(plan, consume),
+            consumer=_consumer(plan),
             datasets=[row.report() for row in rows],
             notes=notes + _notes(rows, plan),
         )
@@ -64,13 +68,34 @@ def bench(
 class Consumer:
     """A step that takes as long as a GPU with that many images per second."""
 
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
+    def __init__(self, rate: str | float) -> None:
+        try:
+            self.rate = float(rate[:-2] if isinstance(rate, str) and rate.endswith("/s") else rate)
+        except (TypeError, ValueError):
+            self.rate = 0.0
+        if not 0 < self.rate < math.inf:
+            raise ArgumentError(f"consume={shown(rate)}: write images per second, such as 3000")
 
     def __call__(self, batch: Any) -> None:
-        from dsconv._timed import count
+        time.sleep(count(batch) / self.rate)
 
-        time.sleep(count(batch) / self._rate)
+
+def _plan(
+    rounds: int | None,
+    limit: int | None,
+    step: Step | None,
+    transfer: Step | None,
+    consume: str | float | None,
+    on_turn: Callable[[Turn], None] | None,
+) -> Plan:
+    for name, function in (("step", step), ("transfer", transfer)):
+        if function is not None and not callable(function):
+            raise ArgumentError(f"{name}={shown(function)}: beside a loader it must be a function of a batch")
+    if consume is not None and (step is not None or transfer is not None):
+        raise ArgumentError("consume stands in for a loop: leave out step and transfer")
+    rounds = 3 if rounds is None else whole("rounds", rounds, 1)
+    limit = None if limit is None else whole("limit_batches", limit, 1)
+    return Plan(rounds, limit, step if consume is None else Consumer(consume), transfer, on_turn)
 
 
 def _options(rows: Sequence[Row], plan: Plan) -> dict[str, Any]:
@@ -84,14 +109,14 @@ def _options(rows: Sequence[Row], plan: Plan) -> dict[str, Any]:
     }
 
 
-def _consumer(plan: Plan, consume: float | None) -> str:
-    if consume is not None:
-        return f"{consume:g} images/s"
+def _consumer(plan: Plan) -> str:
+    if isinstance(plan.step, Consumer):
+        return f"a consumer of {plan.step.rate:g} images/s"
     return "the loop's step" if plan.loops else "loader alone"
 
 
 def _notes(rows: Sequence[Row], plan: Plan) -> list[str]:
-    notes = []
+    notes = [note for row in rows for note in row.notes]
     if any(not p.ended for p in rows[0].passes):
         why = "limit_batches" if plan.limit else "after 20 s; limit_batches= sets another end"
         notes.append(f"epochs end early: {why}")

@@ -183,7 +183,7 @@ def _open_files(clock: Clock, patches: Patches) -> None:
             buffering = args[2] if len(args) > 2 else kwargs.get("buffering", -1)
             raw = file.detach()
             size = buffering if buffering > 1 else getattr(raw, "_blksize", 0)
-            return TimedReader(raw, size if size > 1 else io.DEFAULT_BUFFER_SIZE)  # type: ignore[arg-type]
+            return TimedReader(raw, size if size > 1 else io.DEFAULT_BUFFER_SIZE)
         finally:
             leave()
 

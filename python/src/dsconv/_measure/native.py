@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from dsconv.transforms import translate
@@ -40,9 +41,7 @@ def _on_tensors(transform: Any) -> Any:
     module = type(transform).__module__.partition(".")[0]
     try:
         if module == "albumentations":
-            import albumentations
-
-            return albumentations.Compose([transform])
+            return importlib.import_module(module).Compose([transform])
         if module == "torchvision":
             from torchvision.transforms import ToTensor
 

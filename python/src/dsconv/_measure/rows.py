@@ -43,6 +43,7 @@ class Row:
     workers: Sequence[Measured] = ()
     loop: Loop | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def report(self) -> DatasetReport:
         """The row with its rounds, costs and timeline. `Report.summarise` fills in the medians."""

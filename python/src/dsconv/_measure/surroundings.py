@@ -50,7 +50,7 @@ class Surroundings:
 
 
 def cores() -> float:
-    """The cores that this process may use: those of its affinity, or the quota of its control groups if that is less."""
+    """The cores that this process may use: those of its affinity, or fewer by the quota of its control groups."""
     try:
         usable = float(len(os.sched_getaffinity(0)))
     except AttributeError:  # Linux only
