@@ -77,7 +77,7 @@ def rules(
     measure_with: MeasureWith,
     step: Step | None = None,
     name: str = "",
-    on_rule: Callable[[str], None] | None = None,
+    on_rule: Callable[[Rule], None] | None = None,
 ) -> list[Rule]:
     """Each rule of thumb: whether it helps here, by how much and at what memory, or why that cannot be measured.
 
@@ -90,15 +90,19 @@ def rules(
     subject.measure(loader)  # warms up the caches, and raises the user's own errors
     found = []
     for title, test in RULES.items():
+        found.append(_tested(subject, title, test))
         if on_rule is not None:
-            on_rule(title)
-        try:
-            found.append(test(subject, title))
-        except (NotMeasurable, CannotRebuild) as err:
-            found.append(Rule(title, name, text=f"not measurable here: {err}"))
-        except Exception as err:  # of the user's code, with settings that the user did not choose
-            found.append(Rule(title, name, text=f"not measurable here: {type(err).__name__}: {short_message(err)}"))
+            on_rule(found[-1])
     return found
+
+
+def _tested(subject: Subject, title: str, test: Callable[[Subject, str], Rule]) -> Rule:
+    try:
+        return test(subject, title)
+    except (NotMeasurable, CannotRebuild) as err:
+        return Rule(title, subject.name, text=f"not measurable here: {err}")
+    except Exception as err:  # of the user's code, with settings that the user did not choose
+        return Rule(title, subject.name, text=f"not measurable here: {type(err).__name__}: {short_message(err)}")
 
 
 def more_workers(subject: Subject, title: str) -> Rule:

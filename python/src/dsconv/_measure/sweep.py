@@ -100,10 +100,11 @@ def _reference(
     with_workers = [side for side in (loader, *sides.values()) if side.num_workers]
     if not with_workers:
         return None
-    if on_trial is not None:
-        on_trial(arguments(settings(with_workers[0])))
     try:
-        return measure(with_workers[0])
+        trial = measure(with_workers[0])
+        if on_trial is not None:
+            on_trial(arguments(settings(with_workers[0])), trial)
+        return trial
     except Exception:  # the same settings fail again, as a point, where the reason is kept
         return None
 
@@ -119,10 +120,11 @@ def _tried(
 ) -> Trial | None:
     why = does_not_fit(settings(side), [known] if known is not None else [])
     if not why:
-        if on_trial is not None:
-            on_trial(arguments(change))
         try:
-            return measure(side)
+            trial = measure(side)
+            if on_trial is not None:
+                on_trial(arguments(change), trial)
+            return trial
         except Exception as err:
             if settings(side) == settings(loader):
                 raise  # the user's own settings

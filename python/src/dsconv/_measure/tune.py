@@ -23,7 +23,7 @@ _MOST_WORKERS = 8  # for each core: a slow disk keeps that many busy
 _MEMORY_SHARE = 0.8  # of the memory that is free, which a setting may take
 _BY_DEFAULT = 2  # torch's prefetch_factor
 
-OnTrial = Callable[[str], None]  # called with the settings that are tried next
+OnTrial = Callable[[str, Trial], None]  # called with the settings that were tried
 
 
 @dataclass
@@ -78,13 +78,14 @@ class Search:
         if too_much:
             self.refused[arguments(changes)] = too_much
             return None
-        if self.on_trial is not None:
-            self.on_trial(arguments(changes) or "the user's settings")
-        if not self.tried:
-            return self.measure(candidate)  # the user's own settings: an error is the user's
         try:
-            return self.measure(candidate)
+            trial = self.measure(candidate)
+            if self.on_trial is not None:
+                self.on_trial(arguments(changes), trial)
+            return trial
         except Exception as err:  # such as a dataset that workers cannot receive
+            if not self.tried:
+                raise  # the user's own settings
             self.refused[arguments(changes)] = f"it fails: {type(err).__name__}: {short_message(err)}"
             return None
 
@@ -136,8 +137,6 @@ def _confirmed(search: Search, changes: dict[str, Any]) -> Tuned:
     own = search.tried[tuple(settings(search.loader).values())]
     if not changes:
         return Tuned({}, own, own, 0.0, tried, search.refused)
-    if search.on_trial is not None:
-        search.on_trial(f"comparison: {arguments(changes)}")
     best = rebuilt(search.loader, **changes)
     found = compare(lambda: search.measure(search.loader), lambda: search.measure(best), _ROUNDS)
     if found.gain <= MARGIN:
