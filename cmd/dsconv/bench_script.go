@@ -34,16 +34,17 @@ func scriptFlags() []cli.Flag {
 		&cli.StringFlag{Name: "python", Value: "python3", EnvVars: []string{"DSCONV_PYTHON"}, Usage: "with --script: `PROGRAM` is the Python of the training, with dsconv's wheel"},
 		&cli.StringFlag{Name: "step", Usage: "with --script: the function `NAME` of the script is the loop's step on a batch"},
 		&cli.StringFlag{Name: "transfer", Usage: "with --script: the function `NAME` of the script moves a batch to the device and returns it"},
+		&cli.BoolFlag{Name: "tune", Usage: "with --script: also measure the DataLoader with the workers, prefetching, pinning and persistence that are best here"},
 	}
 }
 
 // besideScript are the flags of bench that apply to a script's loader.
-var besideScript = []string{"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "progress", "quiet"}
+var besideScript = []string{"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "progress", "quiet", "tune", "rules", "sweep"}
 
 // checkScript returns an error if flags contradict --script or need it.
 func checkScript(cc *cli.Context) error {
 	if !cc.IsSet("script") {
-		for _, name := range []string{"step", "transfer"} {
+		for _, name := range []string{"step", "transfer", "tune"} {
 			if cc.IsSet(name) {
 				return usageErrorf("--%s needs --script", name)
 			}
@@ -92,6 +93,14 @@ func scriptArguments(cc *cli.Context) ([]string, error) {
 		if cc.IsSet(name) {
 			args = append(args, "--"+name+"="+strconv.Itoa(cc.Int(name)))
 		}
+	}
+	for _, name := range []string{"tune", "rules"} {
+		if cc.Bool(name) {
+			args = append(args, "--"+name)
+		}
+	}
+	for _, text := range cc.StringSlice("sweep") {
+		args = append(args, "--sweep="+text)
 	}
 	if cc.IsSet("consume") {
 		rate, err := parseRate(cc.String("consume"))

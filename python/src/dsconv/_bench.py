@@ -41,6 +41,9 @@ def bench(
     python: str | os.PathLike[str] | None = None,
     step: Callable[[Any], Any] | str | None = None,
     transfer: Callable[[Any], Any] | str | None = None,
+    tune: bool = False,
+    rules: bool = False,
+    sweep: str | Sequence[str] = (),
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     progress: bool = True,
 ) -> Report:
@@ -62,6 +65,12 @@ def bench(
     `script` is "train.py:NAME": a DataLoader in a script, which is imported by `python` (by default this one), or a
     function without arguments that returns one. `step` and `transfer` are then names in the script.
 
+    Of a DataLoader, `tune` finds the num_workers, prefetch_factor, pin_memory and persistent_workers with which it is
+    fastest here. It has a row with them, and dsconv.Loader is compared with that row. `rules` tests the rules of thumb
+    of loading tutorials, and says of each whether it helps here, by how much and at what memory. `sweep` measures
+    values of a setting: "workers=0,1,2,4", "batch=16,64", "prefetch=2,4", "pin=0,1", "persistent=0,1", or a list of
+    such texts. The DataLoader is copied for that: dataset, sampler, collate_fn and whatever else it has stay the same.
+
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
 
@@ -76,7 +85,8 @@ def bench(
         given = {name: value for name, value in locals().items() if name in _OF_DATASETS and value is not None}
         if given:
             raise ArgumentError(f"bench of a loader takes no {', '.join(sorted(given))}: they are options of datasets")
-        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, merge, progress)
+        other = {"tune": tune, "rules": rules, "sweep": sweep}
+        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, merge, progress, **other)
     if callable(step) or callable(transfer):
         raise ArgumentError("step and transfer are functions only beside a loader; beside a script they are names")
     if script is not None and python is None:
@@ -86,6 +96,7 @@ def bench(
         augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
         order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
         train=train, backend=backend, script=script, python=python, step=step, transfer=transfer,
+        tune=tune, rules=rules, sweep=sweep,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
@@ -112,6 +123,7 @@ def _of_loader(
     consume: str | float | None,
     merge: Sequence[Report | str | os.PathLike[str]],
     progress: bool,
+    **other_settings: Any,
 ) -> Report:
     """The report of a loader of this process; the command adds the verdict."""
     from dsconv._measure.bench import bench as measured
@@ -131,6 +143,7 @@ def _of_loader(
             transfer=transfer,
             consume=consume,
             on_turn=on_turn,
+            **other_settings,
         )
     return judged(report, merge)
 

@@ -13,6 +13,7 @@ from dsconv._report import Report
 from dsconv._short_messages import shown
 from dsconv._timed import _machine, count
 
+from .other_settings import OtherSettings
 from .ours import ours
 from .passes import Step
 from .rows import Row
@@ -29,6 +30,9 @@ def bench(
     step: Step | None = None,
     transfer: Step | None = None,
     consume: str | float | None = None,
+    tune: bool = False,
+    rules: bool = False,
+    sweep: str | Sequence[str] = (),
     on_turn: Callable[[Turn], None] | None = None,
 ) -> Report:
     """Measures epochs of a loader, and of dsconv.Loader on the same images, in interleaved rounds.
@@ -45,12 +49,18 @@ def bench(
         step: the loop's step: a function of a batch. transfer: a function that moves a batch to the device and
             returns it.
         consume: images/s of a simulated GPU, in place of a step.
+        tune: also measure the DataLoader with its best settings, in a row of its own. rules: test rules of thumb.
+        sweep: values of a setting to measure, such as "workers=0,1,2,4"; or several such texts.
 
     Raises ValueError for wrong options.
     """
     plan = _plan(rounds, limit_batches, step, transfer, consume, on_turn)
+    asked = OtherSettings(tune, rules, [sweep] if isinstance(sweep, str) else list(sweep))
     rows, notes = ours(loader, others, name)
+    trials = asked.of(loader, rows[0].name, plan)
     try:
+        if trials is not None:
+            trials.add_best(rows)
         measure(rows, plan)
         report = Report(
             machine=_machine(),
@@ -58,11 +68,15 @@ def bench(
             consumer=_consumer(plan),
             datasets=[row.report() for row in rows],
             notes=notes + _notes(rows, plan),
-        )
+        ).summarise()
+        if trials is not None:
+            trials.add_findings(report)
     finally:
         for row in rows[1:]:
             row.close()
-    return report.summarise()
+        if trials is not None:
+            trials.close()
+    return report
 
 
 class Consumer:

@@ -32,7 +32,9 @@ class OtherSettings:
         if not (self.tune or self.rules or self.sweeps):
             return None
         if not is_dataloader(loader):
-            raise ArgumentError(f"tune, rules and sweep need a DataLoader of torch's; {name} is a {type(loader).__name__}")
+            raise ArgumentError(
+                f"tune, rules and sweep need a DataLoader of torch's; {name} is a {type(loader).__name__}"
+            )
         return Trials(self, loader, name, plan)
 
 

@@ -23,6 +23,8 @@ def shown(drawn: bool) -> Iterator[Callable[[Turn], None] | None]:
     bars: list[Bar] = []
 
     def show(turn: Turn) -> None:
+        if not turn.total:  # a trial of other settings, of which nobody knows how many there will be
+            return
         if not bars:
             bars.append(Bar("bench", turn.total, "turn"))
         bars[0].show(turn.done, f"{turn.name}: {turn.images_per_second:.0f} images/s")
