@@ -202,6 +202,10 @@ func (m *scriptMessages) progress(p *benchProgressJSON) {
 	case m.quiet:
 	case m.asJSON:
 		m.c.progressLine(p)
+	case p.Total == 0 && p.Seconds == 0:
+		m.c.logf("tested: %s", printable(p.Dataset))
+	case p.Total == 0: // other settings, beside the turns
+		m.c.logf("trial: %s: %.2f s an epoch, %.0f images/s", printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 	default:
 		m.c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 	}

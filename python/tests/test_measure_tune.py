@@ -30,8 +30,8 @@ class Images(Dataset):
 
 
 class Machine:
-    """Computes the seconds of an epoch from the settings: each worker takes `work` seconds for the epoch alone, the loop
-    `step`; workers take `start` seconds unless they stay."""
+    """Computes the seconds of an epoch from the settings: one worker takes `work` seconds for it, the loop `step`; each
+    worker needs `start` seconds unless it stays."""
 
     def __init__(self, cores: int = 4, work: float = 10.0, step: float = 0.0, start: float = 0.1) -> None:
         self.cores, self.work, self.step, self.start = cores, work, step, start

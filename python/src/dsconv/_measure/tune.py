@@ -123,10 +123,10 @@ def tune(loader: DataLoader[Any], measure: Measure, on_trial: OnTrial | None = N
 
 
 def _differing(own: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
-    """The settings to change, without the defaults of what needs workers if there are none."""
+    """The settings to change. prefetch_factor has a default with workers, which need not be written."""
     changes = {name: best[name] for name in SETTINGS if best[name] != own[name]}
-    if not best["num_workers"] and own["prefetch_factor"] == _BY_DEFAULT:
-        changes.pop("prefetch_factor")
+    if (best["prefetch_factor"] or _BY_DEFAULT) == (own["prefetch_factor"] or _BY_DEFAULT):
+        changes.pop("prefetch_factor", None)
     return changes
 
 
