@@ -11,8 +11,9 @@ from dsconv._arguments import whole
 from dsconv._errors import ArgumentError
 from dsconv._report import Report
 from dsconv._short_messages import shown
-from dsconv._timed import _machine, count
 
+from .batches import count
+from .machine import machine
 from .ours import ours
 from .passes import Step
 from .rows import Row
@@ -53,7 +54,7 @@ def bench(
     try:
         measure(rows, plan)
         report = Report(
-            machine=_machine(),
+            machine=machine(),
             options=_options(rows, plan),
             consumer=_consumer(plan),
             datasets=[row.report() for row in rows],

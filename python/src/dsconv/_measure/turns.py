@@ -146,4 +146,4 @@ def step_alone(batches: Sequence[Any], plan: Plan) -> Loop:
         if time.perf_counter() >= until or not images:
             break
     each = 1e6 / max(1, images)
-    return Loop(each * step, each * cpu, each * transfer)
+    return Loop(each * step, each * cpu, each * transfer if plan.transfer is not None else 0.0)
