@@ -179,7 +179,7 @@ class Timed(Generic[Batch]):
         if row.workers:
             for k, (r, p) in enumerate(zip(dataset.rounds, passes)):
                 r.stage_seconds = Stages(**row.stage_seconds(k, p), step=p.step)
-        if row.workers or not is_dataloader(self._iterable):
+        if row.workers or row.clocks:
             dataset.costs = row.costs()
         dataset.timeline = row.timeline()
 

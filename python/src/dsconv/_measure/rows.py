@@ -8,7 +8,7 @@ from typing import Any
 
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
-from .clock import OTHER
+from .clock import OTHER, READ
 from .costs import Found, Loop, costs, parts
 from .look import is_dataloader
 from .native import native
@@ -70,7 +70,25 @@ class Row:
             found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))
         elif self.clocks:
             found.threads, found.parts = True, self._stages()
+        else:
+            found.parts, found.threads = self._whole(), True
+            found.workers_count = int(self._loads_ahead())
         return costs(found)
+
+    def _whole(self) -> list[dict[str, Any]]:
+        """The one part of an iterable that cannot be looked into. What it does not compute, it waits for."""
+        p = self.alone or self.passes[0]
+        wall, cpu = 1e6 * p.per_image(0), 1e6 * p.around.cpu / max(1, p.images)
+        name = f"{type(self.iterable).__name__}.__next__"
+        computed = {"name": name, "kind": OTHER, "wall_us": min(wall, cpu), "cpu_us": min(wall, cpu), "python": True}
+        waited = {"name": f"{name} (waiting)", "kind": READ, "wall_us": max(0.0, wall - cpu), "python": True}
+        return [part for part in (waited, computed) if part["wall_us"]]
+
+    def _loads_ahead(self) -> bool:
+        """Reports whether the iterable loads while the loop works: then the loop waits less than loading takes."""
+        p = self.passes[0]
+        alone = self.alone.per_image(0) * p.images if self.alone is not None else 0.0
+        return alone > 0.05 * p.seconds and p.wait < 0.8 * alone
 
     def _stages(self) -> list[dict[str, Any]]:
         """The parts of a dsconv.Loader. Its clock has wall times; CPU times are this process's, in proportion."""
