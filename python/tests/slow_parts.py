@@ -12,7 +12,8 @@ from torch.utils.data import Dataset, IterableDataset
 
 def sleep(seconds: float) -> None:
     """Waits, as a disk or a network makes one wait."""
-    time.sleep(seconds)
+    if seconds:
+        time.sleep(seconds)
 
 
 def spin(seconds: float) -> None:

@@ -16,8 +16,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import slow_parts  # noqa: E402
-from dsconv._measure.bench import bench  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
+from dsconv._measure.bench import bench  # noqa: E402
 from dsconv._measure.image_files import NotImageFiles, image_files  # noqa: E402
 from dsconv.measure import main  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
@@ -95,7 +95,7 @@ def test_any_iterable() -> None:
     (row,) = report.datasets
     assert (row.path, row.samples, report.consumer) == ("list", 20, "a consumer of 1000 images/s")
     assert row.costs is not None and row.costs["step_us"] >= 1000
-    with pytest.raises(ValueError, match="consume=fast"):
+    with pytest.raises(ValueError, match="consume='fast'"):
         bench(batches, consume="fast")
     with pytest.raises(ValueError, match="takes no batch, size"):
         dsconv.bench(batches, size=3, batch=2)
