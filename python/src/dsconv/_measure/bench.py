@@ -11,8 +11,9 @@ from dsconv._arguments import whole
 from dsconv._errors import ArgumentError
 from dsconv._report import Report
 from dsconv._short_messages import shown
-from dsconv._timed import _machine, count
 
+from .batches import count
+from .machine import machine
 from .other_settings import OtherSettings
 from .ours import ours
 from .passes import Step
@@ -63,7 +64,7 @@ def bench(
             trials.add_best(rows)
         measure(rows, plan)
         report = Report(
-            machine=_machine(),
+            machine=machine(),
             options=_options(rows, plan),
             consumer=_consumer(plan),
             datasets=[row.report() for row in rows],

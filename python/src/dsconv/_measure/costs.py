@@ -61,7 +61,7 @@ def costs(found: Found) -> dict[str, Any]:
         "cores": cores(),
         "parts": found.parts or parts(found.workers, found.native),
         "loader_us": 1e6 * alone.per_image(found.workers_count) if alone else 0.0,
-        "start_seconds": alone.start(found.workers_count) if alone else 0.0,
+        "start_seconds": alone.start(found.workers_count) if alone else _start(typical, found.workers),
         "loop": found.loop is not None,
         "epoch_seconds": typical.seconds,
         "starved": typical.wait / typical.seconds if typical.seconds else 0.0,
@@ -75,6 +75,12 @@ def costs(found: Found) -> dict[str, Any]:
         values["transfer_us"] = found.loop.transfer
     required = ("samples", "workers", "cores", "epoch_seconds")
     return {key: value for key, value in values.items() if value or key in required}
+
+
+def _start(p: Pass, workers: Sequence[Measured]) -> float:
+    """Seconds until the first batch, less those in which a worker makes one."""
+    batches = sum(w.header["batches"] for w in workers)
+    return max(0.0, p.first - sum(w.header["busy"] for w in workers) / 1e9 / batches) if batches else 0.0
 
 
 def share(workers: Sequence[Measured]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,21 @@ def is_dataloader(obj: Any) -> bool:
 class Look:
     """What the timers of a DataLoader's workers have found so far."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="dsconv-measure-"))
         self._last: list[slots.Measured] = []
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def workers(self) -> list[slots.Measured]:
         """One for each worker of each epoch."""
-        if self._folder.exists():
-            self._last = slots.read(self._folder)
+        if self.folder.exists():
+            self._last = slots.read(self.folder)
         return self._last
+
+    def close(self) -> None:
+        """Reads for the last time, and removes the files."""
+        self.workers()
+        self._remove()
 
 
 @contextlib.contextmanager
@@ -43,42 +50,50 @@ def look(loader: Any, budget: float | None = None) -> Iterator[Look]:
         loader: the DataLoader. Its dataset may be any object.
         budget: the share of the workers' time that the timers may take; beyond it, some batches are not timed.
     """
-    folder = Path(tempfile.mkdtemp(prefix="dsconv-measure-"))
-    found = Look(folder)
-    try:
-        if loader.num_workers == 0:
-            with _in_this_process(loader, folder, budget):
-                yield found
-        else:
-            with _in_workers(loader, folder, budget):
-                yield found
-        found.workers()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _in_this_process(loader: Any, folder: Path, budget: float | None) -> Iterator[None]:
-    collate = loader.collate_fn
-    with probing(folder, loader.dataset, collate, budget) as probe:
-        loader.collate_fn = probe.collate
-        try:
-            yield
-        finally:
-            loader.collate_fn = collate
-
-
-@contextlib.contextmanager
-def _in_workers(loader: Any, folder: Path, budget: float | None) -> Iterator[None]:
-    start, collate = loader.worker_init_fn, loader.collate_fn
+    found = Look()
     _forget_workers(loader)
-    loader.worker_init_fn = Start(str(folder), start, collate, budget)
-    loader.collate_fn = Collate(collate)
     try:
-        yield
+        with timers(loader, found, budget):
+            yield found
+    finally:
+        _forget_workers(loader)
+        found.close()
+
+
+@contextlib.contextmanager
+def timers(loader: Any, found: Look, budget: float | None) -> Iterator[None]:
+    """Iterators of the DataLoader that are made in this context have timers. With workers, they keep them; without, the
+    end of the context removes them."""
+    start, collate = loader.worker_init_fn, loader.collate_fn
+    try:
+        if loader.num_workers > 0:
+            loader.worker_init_fn = Start(str(found.folder), start, collate, budget)
+            loader.collate_fn = Collate(collate)
+            yield
+            return
+        with probing(found.folder, loader.dataset, collate, budget) as probe:
+            loader.collate_fn = probe.collate
+            yield
     finally:
         loader.worker_init_fn, loader.collate_fn = start, collate
-        _forget_workers(loader)
+
+
+@contextlib.contextmanager
+def looked_at(loader: Any, found: Look, budget: float) -> Iterator[Iterator[Any]]:
+    """An iterator of the DataLoader with timers, for the user's own loop: nothing is started anew. Workers that run
+    already have no timers."""
+    if loader.num_workers > 0:
+        with contextlib.nullcontext() if _running(loader) else timers(loader, found, budget):
+            iterator = iter(loader)
+        yield iterator
+        return
+    with timers(loader, found, budget):
+        yield iter(loader)
+
+
+def _running(loader: Any) -> bool:
+    """Reports whether the DataLoader has workers that stay from epoch to epoch."""
+    return getattr(loader, "_iterator", None) is not None
 
 
 def _forget_workers(loader: Any) -> None:

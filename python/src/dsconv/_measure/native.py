@@ -32,7 +32,7 @@ def _words(transform: Any) -> str:
         except Exception:  # of another library, or impossible at this place
             continue
         if plan.rest is None and not plan.mixers and not plan.named:
-            return plan.words or (f"dtype {plan.dtype}" if plan.dtype else "")
+            return plan.words or (f"--dtype {plan.dtype}" if plan.dtype else "")
     return ""
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsconv._timed import count
-
+from .batches import count
 from .surroundings import Surroundings
 
 KEPT = 512  # batches whose times are kept
@@ -38,10 +37,18 @@ class Pass:
     wait: float = 0.0
     transfer: float = 0.0
     step: float = 0.0
+    cpu: float = 0.0  # of this process, in a loop of the user's
     began: int = 0  # time.perf_counter_ns
     ended: bool = False
     batches: list[tuple[float, float, float]] = field(default_factory=list)
     around: Surroundings = field(default_factory=lambda: Surroundings(0, 0, 0, 0, 0, 0, 0))
+
+    def add(self, asked: float, ready: float, done: float) -> None:
+        """Adds a batch: seconds since the start."""
+        self.count += 1
+        self.first, self.last = self.first or ready, ready
+        if len(self.batches) < KEPT:
+            self.batches.append((asked, ready, done))
 
     def per_image(self, workers: int) -> float:
         """Seconds per image of a loader that nothing holds back, once it runs. The first batches of all workers
@@ -88,9 +95,6 @@ def run(
             break
         ready = now()
         found.wait += ready - asked
-        found.last = ready - start
-        found.first = found.first or found.last
-        found.count += 1
         n = counted(batch)
         found.images += n
         found.batch = max(found.batch, n)
@@ -105,8 +109,7 @@ def run(
         del batch
         done = now()
         found.step += done - moved
-        if len(found.batches) < KEPT:
-            found.batches.append((asked - start, ready - start, done - start))
+        found.add(asked - start, ready - start, done - start)
         asked = now()
     found.seconds = now() - start
     _close(iterator)

@@ -41,7 +41,7 @@ class Probe:
         self._collated = timed(self._clock, self._collating, collate, outermost=True)
         self._clock.on_first = self._on_first
         self._began = time.perf_counter_ns()
-        self._begin = self._batches = self._busy = 0
+        self._begin = self._batches = self._busy = self._own = 0
         self._sent = [0, 0, 0]
         self._cpu, self._faults = time.process_time_ns(), _major_faults()
         self._thread_cpu = time.thread_time_ns()
@@ -97,15 +97,24 @@ class Probe:
         self._begin = 0
         if self._on:
             self._libraries.install()  # those that this batch has imported
-        if self._budget is not None:
-            spent = sum(self._clock.calls) * (self._overhead.inside_wall + self._overhead.outside_wall)
-            affordable = spent < self._budget * (now - self._began)
-            self.install() if affordable else self.uninstall()
+        self._keep_to_budget()
+        self._own += time.perf_counter_ns() - now
+
+    def _keep_to_budget(self) -> None:
+        """Takes the timers away if they have cost too much, and puts them back once that is paid."""
+        if self._budget is None:
+            return
+        spent = self._own + sum(self._clock.calls) * (self._overhead.inside_wall + self._overhead.outside_wall)
+        if spent < self._budget * (time.perf_counter_ns() - self._began):
+            self.install()
+        else:
+            self.uninstall()
 
     def _write(self) -> None:
         header = {
             "batches": self._batches,
             "busy": self._busy,
+            "own": self._own,
             "elapsed": time.perf_counter_ns() - self._began,
             "cpu": time.process_time_ns() - self._cpu,
             "thread_cpu": time.thread_time_ns() - self._thread_cpu,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
-from .clock import OTHER
+from .clock import OTHER, READ
 from .costs import Found, Loop, costs, parts
 from .look import is_dataloader
 from .native import native
@@ -54,8 +53,8 @@ class Row:
             settings=self.settings or settings(self.iterable),
             rounds=[self._round(k, p) for k, p in enumerate(self.passes)],
         )
-        dataset.costs = self._costs()
-        dataset.timeline = self._timeline()
+        dataset.costs = self.costs()
+        dataset.timeline = self.timeline()
         return dataset
 
     def close(self) -> None:
@@ -64,13 +63,32 @@ class Row:
         if callable(close):
             close()
 
-    def _costs(self) -> dict[str, Any]:
+    def costs(self) -> dict[str, Any]:
+        """The JSON object `costs` of the row."""
         found = Found(self.passes, workers_of(self.iterable), self.alone, self.workers, loop=self.loop)
         if is_dataloader(self.iterable):
             found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))
         elif self.clocks:
             found.threads, found.parts = True, self._stages()
+        else:
+            found.parts, found.threads = self._whole(), True
+            found.workers_count = int(self._loads_ahead())
         return costs(found)
+
+    def _whole(self) -> list[dict[str, Any]]:
+        """The one part of an iterable that cannot be looked into. What it does not compute, it waits for."""
+        p = self.alone or self.passes[0]
+        wall, cpu = 1e6 * p.per_image(0), 1e6 * p.around.cpu / max(1, p.images)
+        name = f"{type(self.iterable).__name__}.__next__"
+        computed = {"name": name, "kind": OTHER, "wall_us": min(wall, cpu), "cpu_us": min(wall, cpu), "python": True}
+        waited = {"name": f"{name} (waiting)", "kind": READ, "wall_us": max(0.0, wall - cpu), "python": True}
+        return [part for part in (waited, computed) if part["wall_us"]]
+
+    def _loads_ahead(self) -> bool:
+        """Reports whether the iterable loads while the loop works: then the loop waits less than loading takes."""
+        p = self.passes[0]
+        alone = self.alone.per_image(0) * p.images if self.alone is not None else 0.0
+        return alone > 0.05 * p.seconds and p.wait < 0.8 * alone
 
     def _stages(self) -> list[dict[str, Any]]:
         """The parts of a dsconv.Loader. Its clock has wall times; CPU times are this process's, in proportion."""
@@ -98,13 +116,13 @@ class Row:
             cpu_seconds=p.around.cpu,
             transfer_seconds=p.transfer if self.loop is not None and self.loop.transfer else 0.0,
         )
-        stages = self._seconds(k, p)
+        stages = self.stage_seconds(k, p)
         made.stage_seconds = Stages(**stages, step=p.step)
         if k < len(self.clocks):
             made.loaded, made.bytes = int(self.clocks[k]["images"]), int(self.clocks[k]["bytes"])
         return made
 
-    def _seconds(self, k: int, p: Pass) -> dict[str, float]:
+    def stage_seconds(self, k: int, p: Pass) -> dict[str, float]:
         """The stages' seconds of a pass. Those of a DataLoader are of the pass that was looked into."""
         if k < len(self.clocks):
             return {stage: self.clocks[k][stage] for stage in WORKER_STAGES}
@@ -114,7 +132,8 @@ class Row:
             seconds[kind] += 1e-6 * part["wall_us"] * p.images
         return seconds
 
-    def _timeline(self) -> dict[str, Any] | None:
+    def timeline(self) -> dict[str, Any] | None:
+        """The JSON object `timeline` of the row; None if there was no pass."""
         p = self.looked or (self.passes[0] if self.passes else None)
         if p is None:
             return None
@@ -145,8 +164,3 @@ def workers_of(iterable: Any) -> int:
     """The workers that load: processes of a DataLoader, threads of a dsconv.Loader; 0: the loop loads itself."""
     count = getattr(iterable, "num_workers", 0)
     return count if isinstance(count, int) else 0
-
-
-def middle(passes: Sequence[Pass]) -> float:
-    """The median of the passes' seconds."""
-    return statistics.median(p.seconds for p in passes) if passes else 0.0

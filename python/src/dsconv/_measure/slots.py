@@ -14,7 +14,7 @@ from .clock import Clock, Label, Overhead
 
 LOADS = 512  # batches whose times are kept
 _HEADER = (
-    "version batches samples busy elapsed cpu thread_cpu major_faults sent_calls sent_wall sent_cpu "
+    "version batches samples busy own elapsed cpu thread_cpu major_faults sent_calls sent_wall sent_cpu "
     "inside_wall inside_cpu outside_wall outside_cpu parts"
 ).split()
 _FIGURES = 5  # of a part: calls, children, wall, cpu, queue
@@ -51,7 +51,7 @@ class Measured:
     def timing(self) -> float:
         """Nanoseconds that the timers took."""
         calls = sum(t.calls for t in self.parts.values())
-        return calls * (self.header["inside_wall"] + self.header["outside_wall"])
+        return self.header["own"] + calls * (self.header["inside_wall"] + self.header["outside_wall"])
 
 
 class Slots:
@@ -62,7 +62,7 @@ class Slots:
         with open(self.path, "w+b") as f:
             f.truncate(_SIZE)
             self._memory = mmap.mmap(f.fileno(), _SIZE)
-        self._names = 0
+        self._names = self._loads = 0  # that were written
 
     def write(self, clock: Clock, header: dict[str, int], overhead: Overhead, loads: list[tuple[int, int]]) -> None:
         """Writes all figures. A reader notices that it read while this ran."""
@@ -77,12 +77,13 @@ class Slots:
         numbers = [values.get(name, 0) for name in _HEADER[1:]]
         for k in range(n):
             numbers += [clock.calls[k], clock.children[k], clock.wall[k], clock.cpu[k], clock.queue[k]]
-        numbers += [0] * ((_MAX_PARTS - n) * _FIGURES)
-        for begin, end in loads:
-            numbers += [begin, end]
+        new = [time for load in loads[self._loads :] for time in load]
+        at = 8 * (len(_HEADER) + _MAX_PARTS * _FIGURES + 2 * self._loads)
+        self._loads = len(loads)
         version = struct.unpack_from("=q", self._memory)[0]
         struct.pack_into("=q", self._memory, 0, version + 1)  # odd: being written
         struct.pack_into(f"={len(numbers)}q", self._memory, 8, *numbers)
+        struct.pack_into(f"={len(new)}q", self._memory, at, *new)
         struct.pack_into("=q", self._memory, 0, version + 2)
 
     def close(self) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 from torch.utils.data import DataLoader, IterableDataset
 
 from dsconv._errors import ArgumentError
+from dsconv._measure.batches import count
 from dsconv._measure.process_memory import Peak, batch_bytes, peak
 from dsconv._measure.random_state import undisturbed
 from dsconv._measure.rebuild import FirstBatches, close, settings, shortened
-from dsconv._timed import count
 
 Step = Callable[[Any], Any]  # the loop's body
 

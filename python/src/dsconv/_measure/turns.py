@@ -16,7 +16,9 @@ from .states import kept_states
 # A pass is not longer, unless a number of batches was given.
 PASS_SECONDS = 20.0
 # Batches that are kept to measure the loop's step.
-_KEPT_BATCHES, _KEPT_BYTES, _STEP_SECONDS = 8, 256 << 20, 1.0
+_KEPT_BATCHES, _KEPT_BYTES = 8, 256 << 20
+# The duration of that measurement.
+STEP_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def step_alone(batches: Sequence[Any], plan: Plan) -> Loop:
     """The loop's step on batches in memory, again and again, while nothing is loaded."""
     run(batches, step=plan.step, transfer=plan.transfer)  # the first steps allocate
     images, transfer, step, cpu = 0, 0.0, 0.0, 0.0
-    until = time.perf_counter() + _STEP_SECONDS
+    until = time.perf_counter() + STEP_SECONDS
     while True:
         began = time.process_time()
         p = run(batches, step=plan.step, transfer=plan.transfer)
@@ -146,4 +148,4 @@ def step_alone(batches: Sequence[Any], plan: Plan) -> Loop:
         if time.perf_counter() >= until or not images:
             break
     each = 1e6 / max(1, images)
-    return Loop(each * step, each * cpu, each * transfer)
+    return Loop(each * step, each * cpu, each * transfer if plan.transfer is not None else 0.0)
