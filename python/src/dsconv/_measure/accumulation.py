@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 EVERY = 4
 
 
 def optimizers_of(step: Any, batch: Any) -> list[torch.optim.Optimizer]:
     """The optimizers whose step() is called by a step of the loop. It carries out the step once."""
+    from torch.optim.optimizer import register_optimizer_step_pre_hook  # not in the oldest releases
+
     found: dict[int, torch.optim.Optimizer] = {}
 
     def note(optimizer: torch.optim.Optimizer, *_: Any) -> None:

@@ -16,6 +16,10 @@ from .rows import Row, settings
 from .turns import Plan, Turn
 
 _SECONDS = 1.0  # of each trial, or more
+_STAYING = (
+    "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop changes "
+    "the dataset between epochs"
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ class Trials:
     def _add_tuned(self, report: Report) -> None:
         report.notes.append(f"{self._name}: {self._tuned.text}")
         report.notes += [f"tune: {what} was not tried: {why}" for what, why in self._tuned.refused.items()]
+        if self._tuned.changes.get("persistent_workers"):
+            report.notes.append(_STAYING)
         if self._best is None:
             return
         own, best, *others = report.datasets

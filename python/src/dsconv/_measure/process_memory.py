@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 _PROC = Path("/proc")
-_INTERVAL = 0.1  # seconds between two samples, or more: sampling takes at most _SHARE of the time
-_SHARE = 0.01
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _USED = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
 
@@ -31,42 +27,22 @@ def tree(root: int) -> list[int]:
 
 
 class Peak:
-    """The most memory that this process and its children had, as sampled."""
+    """The most memory that this process and its children had, as sampled. Workers are forked while it exists, so it has
+    no thread."""
 
     def __init__(self) -> None:
         self.bytes = 0
         self.in_workers = 0  # of bytes at that time, what the children alone had
-        self._lock = threading.Lock()
 
     def sample(self) -> float:
-        """Notes the memory now. Returns the seconds that this took."""
+        """Notes the memory now. Returns the seconds that this took: some milliseconds for each process."""
         began = time.perf_counter()
         first, *children = tree(os.getpid())
         private = [_of(pid) for pid in children]
         total = _of(first)[0] + sum(both[0] for both in private)
-        with self._lock:
-            if total > self.bytes:
-                self.bytes, self.in_workers = total, sum(both[1] for both in private)
+        if total > self.bytes:
+            self.bytes, self.in_workers = total, sum(both[1] for both in private)
         return time.perf_counter() - began
-
-
-@contextmanager
-def peak() -> Iterator[Peak]:
-    """Samples the memory while the body runs, from a thread of its own."""
-    found, ended = Peak(), threading.Event()
-
-    def watch() -> None:
-        pause = _INTERVAL
-        while not ended.wait(pause):
-            pause = max(_INTERVAL, found.sample() / _SHARE)
-
-    thread = threading.Thread(target=watch, name="dsconv-memory", daemon=True)
-    thread.start()
-    try:
-        yield found
-    finally:
-        ended.set()
-        thread.join()
 
 
 def available() -> int:

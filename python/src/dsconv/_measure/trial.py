@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from dsconv._errors import ArgumentError
 from dsconv._measure.batches import count
-from dsconv._measure.process_memory import Peak, batch_bytes, peak
+from dsconv._measure.process_memory import Peak, batch_bytes
 from dsconv._measure.random_state import undisturbed
 from dsconv._measure.rebuild import FirstBatches, close, settings, shortened
 
@@ -60,14 +60,15 @@ class Meter:
     _reference: int = field(default=0, init=False)
 
     def __call__(self, loader: DataLoader[Any]) -> Trial:
-        with undisturbed(), _quiet(), peak() as memory:
+        with undisturbed(), _quiet():
             clone, limit = shortened(loader)
             try:
-                return self._measured(clone, limit, memory)
+                return self._measured(clone, limit)
             finally:
                 close(clone)
 
-    def _measured(self, loader: DataLoader[Any], limit: FirstBatches, memory: Peak) -> Trial:
+    def _measured(self, loader: DataLoader[Any], limit: FirstBatches) -> Trial:
+        memory = Peak()
         workers = max(1, loader.num_workers)
         limit.limit = 2 * workers
         first = lap(loader, self.step, memory)
@@ -77,7 +78,7 @@ class Meter:
         fitting = max(_ROUNDS * workers, math.ceil(self.seconds / max(first.per_batch(workers), 1e-9)))
         if batches is None or fitting < batches:
             limit.limit = -(-fitting // workers) * workers  # whole rounds: workers finish at about the same time
-            laps = [lap(loader, self.step)]
+            laps = [lap(loader, self.step, memory, at=limit.limit)]  # the last one: workers have nothing left to do
         else:
             limit.limit = None
             laps = whole_epochs(loader, self.step, self.seconds)
@@ -125,8 +126,8 @@ class Lap:
         return (self.arrivals[-1] - self.arrivals[skipped - 1]) / (len(self.arrivals) - skipped)
 
 
-def lap(loader: DataLoader[Any], step: Step | None, memory: Peak | None = None) -> Lap:
-    """An epoch of the loader. With memory, that is sampled at the second batch, when all workers are there."""
+def lap(loader: DataLoader[Any], step: Step | None, memory: Peak | None = None, at: int = 2) -> Lap:
+    """An epoch of the loader. The memory is sampled after the batch of the number `at`, with the clock stopped."""
     arrivals: list[float] = []
     images = size = 0
     began = time.perf_counter()
@@ -134,7 +135,7 @@ def lap(loader: DataLoader[Any], step: Step | None, memory: Peak | None = None) 
         arrivals.append(time.perf_counter() - began)
         if len(arrivals) == 1:
             images, size = count(batch), batch_bytes(batch)
-        elif memory is not None and len(arrivals) == 2:
+        if memory is not None and len(arrivals) == at:
             began += memory.sample()
         if step is not None:
             step(batch)
