@@ -17,8 +17,8 @@ from .turns import Plan, Turn
 
 _SECONDS = 1.0  # of each trial, or more
 _STAYING = (
-    "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop changes "
-    "the dataset between epochs"
+    "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop "
+    "changes the dataset between epochs"
 )
 
 
