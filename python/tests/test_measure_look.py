@@ -64,11 +64,11 @@ def test_parts_have_names_kinds_and_counts(tmp_path: Path) -> None:
     assert kinds["slow_parts.Slow"] == ("augment", 12)
     assert kinds["slow_parts.sleep (waiting)"] == ("read", 12)
     assert kinds["collate (default_collate)"] == ("collate", 3)
-    assert kinds["slow_parts.spin"][1] == 24
+    assert kinds["slow_parts.spin"][1] == 12  # by decode: what Slow calls is Slow's
     assert all(part["wall_us"] >= part.get("cpu_us", 0) >= 0 for part in parts.values())
     waited, computed = parts["slow_parts.sleep (waiting)"], parts["slow_parts.spin"]
     assert waited["wall_us"] >= 3000 and waited.get("cpu_us", 0) == 0
-    assert computed["cpu_us"] >= 7000
+    assert computed["cpu_us"] >= 3500 and parts["slow_parts.Slow"]["cpu_us"] >= 3500
 
 
 def test_open_files_are_read_and_stay_ordinary(tmp_path: Path) -> None:

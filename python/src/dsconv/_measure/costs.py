@@ -35,6 +35,9 @@ class Found:
     workers  what the timers found; empty if nothing was looked into
     native   dsconv's equals of transforms, by name
     threads  the workers are threads of this process
+    timed    the timers ran in the passes
+    looked   the pass in which they ran; None: in all
+    stay     the workers stay from epoch to epoch
     """
 
     passes: Sequence[Pass]
@@ -45,6 +48,9 @@ class Found:
     native: dict[str, str] = field(default_factory=dict)
     loop: Loop | None = None
     threads: bool = False
+    timed: bool = False
+    looked: Pass | None = None
+    stay: bool = False
 
 
 def costs(found: Found) -> dict[str, Any]:
@@ -61,14 +67,14 @@ def costs(found: Found) -> dict[str, Any]:
         "cores": cores(),
         "parts": found.parts or parts(found.workers, found.native),
         "loader_us": 1e6 * alone.per_image(found.workers_count) if alone else 0.0,
-        "start_seconds": alone.start(found.workers_count) if alone else _start(typical, found.workers),
+        "start_seconds": start(found),
         "loop": found.loop is not None,
         "epoch_seconds": typical.seconds,
         "starved": typical.wait / typical.seconds if typical.seconds else 0.0,
         "swap_us": 1e6 * stalled / images,
         "swap_in_bytes": typical.around.swapped_in,
         "other_cores": typical.around.other_cores,
-        "measurement_share": share(found.workers),
+        "measurement_share": share(found.workers) if found.timed else 0.0,
     }
     if found.loop is not None:
         values["step_us"], values["step_cpu_us"] = found.loop.step, found.loop.step_cpu
@@ -77,16 +83,28 @@ def costs(found: Found) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value or key in required}
 
 
-def _start(p: Pass, workers: Sequence[Measured]) -> float:
-    """Seconds until the first batch, less those in which a worker makes one."""
-    batches = sum(w.header["batches"] for w in workers)
-    return max(0.0, p.first - sum(w.header["busy"] for w in workers) / 1e9 / batches) if batches else 0.0
+def start(found: Found) -> float:
+    """Seconds from asking for an epoch until the workers begin their first batches: the mean over the workers. 0 if they
+    stay from epoch to epoch."""
+    if found.stay:
+        return 0.0
+    passes = [found.looked] if found.looked is not None else list(found.passes)
+    delays = []
+    for worker in found.workers:
+        begin = worker.loads[0][0] if worker.loads else 0
+        asked = max((p.began for p in passes if p.began <= begin), default=None)
+        if asked is not None:
+            delays.append((begin - asked - worker.header["begun"]) / 1e9)
+    if delays:
+        return max(0.0, sum(delays) / len(delays))
+    alone = found.alone or (found.passes[0] if found.loop is None else None)
+    return alone.start(found.workers_count) if alone is not None else 0.0
 
 
 def share(workers: Sequence[Measured]) -> float:
     """The share of the workers' time that the timers took."""
-    busy = sum(w.header["busy"] for w in workers)
-    return sum(w.timing for w in workers) / busy if busy else 0.0
+    elapsed = sum(w.header["elapsed"] for w in workers)
+    return sum(w.timing for w in workers) / elapsed if elapsed else 0.0
 
 
 def parts(workers: Sequence[Measured], native: dict[str, str]) -> list[dict[str, Any]]:
@@ -128,8 +146,9 @@ def _other_threads(workers: Sequence[Measured]) -> float:
 
 
 def _sending(workers: Sequence[Measured]) -> Times:
-    header = [w.header for w in workers]
-    return Times(*(sum(h[name] for h in header) for name in ("sent_calls", "sent_wall", "sent_cpu")))
+    """What a thread of each worker does beside the loading: only its CPU time is taken from that."""
+    calls, cpu = (sum(w.header[name] for w in workers) for name in ("sent_calls", "sent_cpu"))
+    return Times(calls, cpu, cpu)
 
 
 def _part(label: Label, spent: Times, samples: int, native: dict[str, str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from .clock import AUGMENT, DECODE, READ, Clock, Label, named, timed
+from .clock import AUGMENT, COLLATE, DECODE, READ, Clock, Label, named, timed
 from .patches import Patches
 
 # The functions as they are without timers.
@@ -51,6 +51,9 @@ _FUNCTIONS: list[tuple[str, str, str, str]] = [
     ("requests.sessions", "Session", "request", READ),
     ("botocore.response", "StreamingBody", "read", READ),
 ]
+
+# What calls the functions below in these has their time itself; "" is the loop.
+_HAVE_IT_THEMSELVES = ("", AUGMENT, DECODE, COLLATE)
 
 # Functions that change images. A transform that calls them has their time itself.
 _CHANGES: list[tuple[str, str, str]] = [
@@ -95,7 +98,7 @@ class Libraries:
             for holder, name, function in self._new(module, cls, names):
                 kind = DECODE if name == "convert" else AUGMENT  # of an image to the colours that training wants
                 part = self._clock.part(Label(_shown(module, cls, name), kind))
-                self._patches.attribute(holder, name, _outside_of_transforms(self._clock, part, function))
+                self._patches.attribute(holder, name, outside_of_transforms(self._clock, part, function))
         if first:
             _open_files(self._clock, self._patches)
 
@@ -120,13 +123,13 @@ def _shown(module: str, cls: str, name: str) -> str:
     return ".".join(filter(None, (module.partition(".")[0], cls, name)))
 
 
-def _outside_of_transforms(clock: Clock, part: int, function: Callable[..., Any]) -> Callable[..., Any]:
+def outside_of_transforms(clock: Clock, part: int, function: Callable[..., Any]) -> Callable[..., Any]:
     """Times a function, but not where a transform calls it: then the time is the transform's."""
     inner = timed(clock, part, function)
     inside = clock.inside
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs) if inside() in ("", AUGMENT, DECODE) else inner(*args, **kwargs)
+        return function(*args, **kwargs) if inside() in _HAVE_IT_THEMSELVES else inner(*args, **kwargs)
 
     return named(call, function)
 

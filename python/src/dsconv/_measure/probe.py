@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable
 
-from .clock import COLLATE, Clock, Label, Overhead, named, timed
-from .libraries import Libraries
+from .clock import COLLATE, OTHER, Clock, Label, Overhead, named, timed
+from .libraries import Libraries, outside_of_transforms
 from .patches import Patches
 from .slots import LOADS, Slots
 from .walk import Found, title, walk
@@ -30,6 +30,7 @@ class Probe:
     """
 
     def __init__(self, folder: Path, worker: int, dataset: Any, collate: Any, budget: float | None = None) -> None:
+        made = time.perf_counter_ns()
         self._clock, self._patches, self._loads = Clock(), Patches(), list[tuple[int, int]]()
         self._libraries = Libraries(self._clock, self._patches)
         self._budget, self._on = budget, False
@@ -42,10 +43,11 @@ class Probe:
         self._clock.on_first = self._on_first
         self._began = time.perf_counter_ns()
         self._begin = self._batches = self._busy = self._own = 0
-        self._sent = [0, 0, 0]
+        self._sent = [0, 0]
         self._cpu, self._faults = time.process_time_ns(), _major_faults()
         self._thread_cpu = time.thread_time_ns()
         self.install()
+        self._begun = time.perf_counter_ns() - made  # by how much the timers delay the first batch
 
     def install(self) -> None:
         """Puts the timers in place."""
@@ -115,16 +117,18 @@ class Probe:
             "batches": self._batches,
             "busy": self._busy,
             "own": self._own,
+            "begun": self._begun,
             "elapsed": time.perf_counter_ns() - self._began,
             "cpu": time.process_time_ns() - self._cpu,
             "thread_cpu": time.thread_time_ns() - self._thread_cpu,
             "major_faults": _major_faults() - self._faults,
         }
-        header.update(zip(("sent_calls", "sent_wall", "sent_cpu"), self._sent))
+        header.update(zip(("sent_calls", "sent_cpu"), self._sent))
         self._slots.write(self._clock, header, self._overhead, self._loads)
 
     def _function(self, found: Found, part: int) -> None:
-        call = timed(self._clock, part, found.obj)
+        wrap = outside_of_transforms if found.label.kind == OTHER else timed
+        call = wrap(self._clock, part, found.obj)
         for place in found.places:
             change = self._patches.element if place.element else self._patches.attribute
             change(place.holder, place.key, call)
@@ -146,13 +150,12 @@ class Probe:
         class Pickler(pickler):  # type: ignore[misc, valid-type]
             @classmethod
             def dumps(cls, *args: Any, **kwargs: Any) -> Any:
-                wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+                cpu = time.thread_time_ns()
                 try:
                     return pickler.dumps(*args, **kwargs)
                 finally:
                     sent[0] += 1
-                    sent[1] += time.perf_counter_ns() - wall
-                    sent[2] += time.thread_time_ns() - cpu
+                    sent[1] += time.thread_time_ns() - cpu
 
         queues._ForkingPickler = Pickler  # the process ends with the worker
 

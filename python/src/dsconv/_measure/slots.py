@@ -14,7 +14,7 @@ from .clock import Clock, Label, Overhead
 
 LOADS = 512  # batches whose times are kept
 _HEADER = (
-    "version batches samples busy own elapsed cpu thread_cpu major_faults sent_calls sent_wall sent_cpu "
+    "version batches samples busy own begun elapsed cpu thread_cpu major_faults sent_calls sent_cpu "
     "inside_wall inside_cpu outside_wall outside_cpu parts"
 ).split()
 _FIGURES = 5  # of a part: calls, children, wall, cpu, queue

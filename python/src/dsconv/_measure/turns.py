@@ -110,6 +110,9 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
                 row.iterable, plan.limit, plan.step, plan.transfer, most_images=images, seconds=_seconds(plan)
             )
         row.workers = found.workers()
+        if getattr(row.iterable, "persistent_workers", False):
+            with kept_states(row.iterable):
+                run(row.iterable, limit=1)  # starts the workers again, which stay
         yield row.looked
     if plan.loops:
         kept: list[Any] = []
