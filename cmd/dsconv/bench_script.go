@@ -78,6 +78,7 @@ func runScript(cc *cli.Context, c *console) (*bench.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	report.Judge()
 	return report, nil
 }
 

@@ -52,7 +52,7 @@ def test_the_report_has_the_best_settings_sweeps_and_rules() -> None:
         loader, name="train.py:loader", rounds=1, tune=True, rules=True, sweep=["workers=0,1", "batch=2"],
         on_turn=turns.append,
     )  # fmt: skip
-    assert [d.path for d in report.datasets] == ["train.py:loader", "train.py:loader with num_workers=1"]
+    assert [d.path for d in report.datasets] == ["train.py:loader", "train.py:loader, tuned"]
     own, best = report.datasets
     assert (own.settings["num_workers"], best.settings["num_workers"]) == (0, 1)
     assert best.samples == own.samples == 8

@@ -63,7 +63,7 @@ class Trials:
         self._tuned = tune(self._loader, self._measure_with(loop(self._plan)), self._show)
         if self._tuned.changes:
             best = rebuilt(self._loader, **self._tuned.changes)
-            self._best = Row(f"{self._name} with {self._tuned.command}", best, settings=settings(best))
+            self._best = Row(f"{self._name}, tuned", best, settings=settings(best))
             rows.insert(1, self._best)
 
     def add_findings(self, report: Report) -> None:
