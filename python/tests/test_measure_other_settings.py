@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from dsconv import measure  # noqa: E402
 from dsconv._errors import ArgumentError  # noqa: E402
 from dsconv._measure import other_settings, trial, tune  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
+from dsconv._measure.other_settings import OtherSettings  # noqa: E402
 from dsconv._measure.rebuild import settings  # noqa: E402
+from dsconv._measure.rows import Row  # noqa: E402
 from dsconv._measure.trial import Trial  # noqa: E402
 from dsconv._measure.turns import Plan  # noqa: E402
-from dsconv._report import Report  # noqa: E402
+from dsconv._report import DatasetReport, Report, Round  # noqa: E402
 from torch.utils.data import DataLoader, Dataset  # noqa: E402
 
 
@@ -110,3 +113,37 @@ def test_options_of_the_module() -> None:
         ["--script=t.py:x", "--tune", "--rules", "--sweep=workers=0,1", "--sweep=batch=8"]
     )
     assert (options.tune, options.rules, options.sweep) == (True, True, ["workers=0,1", "batch=8"])
+
+
+def test_dsconv_on_the_same_folder_is_a_candidate_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Datasets that were given beside it may have other pixels, and are none."""
+    loader = DataLoader(Images(), 4)
+    tuned = tune.Tuned({"num_workers": 2}, Trial({}, 8, 4.0), Trial({}, 8, 2.0), 0.5, [])
+    trials = OtherSettings(tune=True).of(loader, "own", Plan())
+    assert trials is not None
+    monkeypatch.setattr(tune, "tune", lambda *_: tuned)
+    rows = [Row("own", loader)]
+    trials.add_best(rows)
+    assert [row.name for row in rows] == ["own", "own, tuned"]
+    monkeypatch.setattr(other_settings, "image_files", lambda dataset: SimpleNamespace(root="images"))
+    report = Report(
+        datasets=[
+            DatasetReport(path=path, format=kind, rounds=[Round(images=8, seconds=seconds)])
+            for path, kind, seconds in [
+                ("own", "DataLoader", 4.0),
+                ("own, tuned", "DataLoader", 2.0),
+                ("dsconv.Loader(images)", "Loader", 1.0),
+                ("dsconv.Loader(small.lmdb)", "Loader", 0.5),
+            ]
+        ]
+    )
+    trials.add_findings(report)
+    assert report.advice is not None
+    assert [(c["command"], c["before_seconds"], c["after_seconds"]) for c in report.advice["candidates"]] == [
+        ("DataLoader(num_workers=2)", 4.0, 2.0),
+        ("dsconv.Loader(images)", 4.0, 1.0),
+    ]
+    assert report.notes[1:] == [
+        "dsconv.Loader(images) is 2.00 times as fast as the DataLoader with its best settings",
+        "dsconv.Loader(small.lmdb) is 4.00 times as fast as the DataLoader with its best settings",
+    ]

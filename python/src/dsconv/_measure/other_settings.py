@@ -11,6 +11,7 @@ from typing import Any, Callable
 from dsconv._errors import ArgumentError
 from dsconv._report import DatasetReport, Report
 
+from .image_files import NotImageFiles, image_files
 from .look import is_dataloader
 from .rows import Row, settings
 from .turns import Plan, Turn
@@ -98,17 +99,11 @@ class Trials:
         if self._best is None:
             return
         own, best, *others = report.datasets
-        saved = _faster(best, own)
-        own_seconds = statistics.median(r.seconds / r.epochs for r in own.rounds)
-        candidate = {
-            "command": f"DataLoader({self._tuned.command})",
-            "setting": True,
-            "lossless": True,
-            "before_seconds": own_seconds,
-            "after_seconds": own_seconds / saved if saved else 0.0,
-        }
-        report.advice = {"text": "", "candidates": [candidate]}  # the command chooses and words
+        folder = _folder_row(self._loader)
+        report.advice = {"text": "", "candidates": [_candidate(f"DataLoader({self._tuned.command})", own, best)]}
         for other in others:
+            if other.path == folder:
+                report.advice["candidates"].append(_candidate(folder, own, other))
             if other.format == "Loader":
                 report.notes.append(
                     f"{other.path} is {_faster(other, best):.2f} times as fast as the DataLoader with its best settings"
@@ -137,6 +132,26 @@ def loop(plan: Plan) -> Callable[[Any], Any] | None:
         return step(transfer(batch))
 
     return both
+
+
+def _folder_row(loader: Any) -> str:
+    """The name of the row in which dsconv.Loader reads the DataLoader's own images; "" if there is none."""
+    try:
+        return f"dsconv.Loader({image_files(loader.dataset).root})"
+    except NotImageFiles:
+        return ""
+
+
+def _candidate(command: str, own: DatasetReport, other: DatasetReport) -> dict[str, Any]:
+    """A candidate of the report's advice, which the command chooses from and words. Both were measured in turns."""
+    seconds, faster = statistics.median(r.seconds / r.epochs for r in own.rounds), _faster(other, own)
+    return {
+        "command": command,
+        "setting": True,
+        "lossless": True,
+        "before_seconds": seconds,
+        "after_seconds": seconds / faster if faster else 0.0,
+    }
 
 
 def _faster(a: DatasetReport, b: DatasetReport) -> float:
