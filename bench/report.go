@@ -3,6 +3,7 @@ package bench
 import (
 	"slices"
 
+	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
@@ -30,6 +31,8 @@ type Report struct {
 	Applied *Applied        `json:"applied,omitempty"`
 	Sweeps  []Sweep         `json:"sweeps,omitempty"`
 	Rules   []Rule          `json:"rules,omitempty"`
+	// Monitor is the machine during the run; its time 0 is that of Round.Begin and Timeline.Begin.
+	Monitor *monitor.Record `json:"monitor,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.
@@ -119,6 +122,10 @@ type Round struct {
 	WaitSeconds float64 `json:"wait_seconds"` // time that the consumer waited for data
 	// CPUSeconds is the CPU time of the process.
 	CPUSeconds float64 `json:"cpu_seconds"`
+	// Begin is when it began, in the time of Report.Monitor. Waited is what the process waited for, and
+	// what others did meanwhile; nil if the system does not tell.
+	Begin  float64           `json:"begin_seconds,omitempty"`
+	Waited *monitor.Counters `json:"waited,omitempty"`
 	Stages     Stages  `json:"stage_seconds"`
 	Depth      float64 `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
