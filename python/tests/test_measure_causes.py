@@ -27,7 +27,7 @@ class Decoded(slow_parts.Files):
     """Decodes a large photo for each sample."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, 8)
+        super().__init__(folder, 16)
         from PIL import Image
 
         noise = np.random.default_rng(1).integers(0, 255, (1800, 1800, 3), np.uint8)
@@ -46,16 +46,16 @@ def wait(_: Any) -> None:
 
 
 def files(**slow: float) -> Callable[[Path], DataLoader[Any]]:
-    return lambda folder: DataLoader(slow_parts.Files(folder, 8, **slow), 2, num_workers=2, persistent_workers=True)
+    return lambda folder: DataLoader(slow_parts.Files(folder, 16, **slow), 2, num_workers=2, persistent_workers=True)
 
 
 def collating(folder: Path) -> DataLoader[Any]:
-    dataset = slow_parts.Files(folder, 8)
+    dataset = slow_parts.Files(folder, 16)
     return DataLoader(dataset, 2, num_workers=2, persistent_workers=True, collate_fn=slow_parts.slow_collate)
 
 
 def starting(folder: Path) -> DataLoader[Any]:
-    return DataLoader(slow_parts.Files(folder, 8), 2, num_workers=2, worker_init_fn=wait)
+    return DataLoader(slow_parts.Files(folder, 16), 2, num_workers=2, worker_init_fn=wait)
 
 
 def decoding(folder: Path) -> DataLoader[Any]:

@@ -66,7 +66,7 @@ def costs(found: Found) -> dict[str, Any]:
         "processes": found.workers_count > 0 and not found.threads,
         "cores": cores(),
         "parts": found.parts or parts(found.workers, found.native),
-        "loader_us": 1e6 * alone.per_image(found.workers_count) if alone else 0.0,
+        "loader_us": 1e6 * loader(found, alone),
         "start_seconds": start(found),
         "loop": found.loop is not None,
         "epoch_seconds": typical.seconds,
@@ -84,10 +84,12 @@ def costs(found: Found) -> dict[str, Any]:
 
 
 def start(found: Found) -> float:
-    """Seconds from asking for an epoch until the workers begin their first batches: the mean over the workers. 0 if they
-    stay from epoch to epoch."""
-    if found.stay:
-        return 0.0
+    """Seconds from asking for an epoch until the workers begin their first batches; 0 if they stay."""
+    return 0.0 if found.stay else _begun(found)
+
+
+def _begun(found: Found) -> float:
+    """The same of the pass that was looked into: the mean over the workers."""
     passes = [found.looked] if found.looked is not None else list(found.passes)
     delays = []
     for worker in found.workers:
@@ -99,6 +101,15 @@ def start(found: Found) -> float:
         return max(0.0, sum(delays) / len(delays))
     alone = found.alone or (found.passes[0] if found.loop is None else None)
     return alone.start(found.workers_count) if alone is not None else 0.0
+
+
+def loader(found: Found, alone: Pass | None) -> float:
+    """Seconds per image of the loader alone, from the begin of the first batches until the last one is there. If that
+    pass was looked into, the parts are of the same moments."""
+    looked = found.looked if found.loop is None else None
+    if looked is not None and any(w.loads for w in found.workers):
+        return max(0.0, looked.last - _begun(found)) / max(1, looked.images)
+    return alone.per_image(found.workers_count) if alone is not None else 0.0
 
 
 def share(workers: Sequence[Measured]) -> float:

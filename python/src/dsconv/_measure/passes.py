@@ -11,7 +11,7 @@ from typing import Any
 from .batches import count
 from .surroundings import Surroundings
 
-KEPT = 512  # batches whose times are kept
+KEPT = 200  # batches whose times are kept
 
 Step = Callable[[Any], Any]
 

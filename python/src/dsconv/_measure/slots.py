@@ -12,7 +12,7 @@ from typing import Any
 
 from .clock import Clock, Label, Overhead
 
-LOADS = 512  # batches whose times are kept
+LOADS = 200  # batches whose times are kept
 _HEADER = (
     "version batches samples busy own begun elapsed cpu thread_cpu major_faults sent_calls sent_cpu "
     "inside_wall inside_cpu outside_wall outside_cpu parts"
