@@ -6,11 +6,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Callable
 
 from dsconv import _command, _progress
 from dsconv._errors import ArgumentError
+from dsconv._measure.judged import judged, report_file
 from dsconv._report import Report
 
 
@@ -100,7 +100,7 @@ def bench(
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
-        merged = [f"--merge={_file(r, scratch, i)}" for i, r in enumerate(merge)]
+        merged = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
         paths = [os.fspath(d) for d in datasets if isinstance(d, (str, os.PathLike))]
         arguments = ["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths]
         _progress.run_command(arguments, unit="turn", title="bench", drawn=progress)
@@ -127,7 +127,6 @@ def _of_loader(
 ) -> Report:
     """The report of a loader of this process; the command adds the verdict."""
     from dsconv._measure.bench import bench as measured
-    from dsconv._measure.judged import judged
     from dsconv._measure.progress import shown
 
     loader, *others = subjects
@@ -146,14 +145,3 @@ def _of_loader(
             **other_settings,
         )
     return judged(report, merge)
-
-
-def _file(report: Report | str | os.PathLike[str], scratch: str, i: int) -> str:
-    """The path of a report's file; a Report is written to scratch first."""
-    if not isinstance(report, Report):
-        return os.fspath(report)
-    file = Path(scratch, str(i), "report.json")
-    file.parent.mkdir()
-    named = Report(**{**vars(report), "source": report.source or f"merged {i + 1}"})
-    named.save(file)
-    return str(file)
