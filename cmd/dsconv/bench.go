@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,11 @@ the epoch in which the trainer or the GPU waited for data. A sentence for each d
 what holds its epoch back: that without which the epoch would be shortest. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
 OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
+--script train.py:NAME measures the DataLoader of a training script, or any iterable of batches, and
+looks into its workers: what they read, decode, each transform, collate. dsconv's loader reads the
+same folder with the same transforms beside it; so are datasets that are given too. The script is
+imported, not run as main. NAME may be a function without arguments that returns the DataLoader.
+
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
@@ -48,11 +54,13 @@ Examples:
    dsconv bench images/ out.lmdb --train cnn
    dsconv bench images/ --consume 3000/s --isolate --cold
    dsconv bench images/ --sweep workers=0,1,2,4 --sweep batch=16,64,256
+   dsconv bench --script train.py:loader --step train_step
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(append(benchFlags(), differentialFlags()...), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
+		Flags: slices.Concat(benchFlags(), differentialFlags(), scriptFlags(),
+			loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
 				return err
@@ -61,7 +69,17 @@ Augmentations:
 			if err != nil {
 				return err
 			}
-			if len(others) > 0 && !cc.Args().Present() { // the reports alone
+			if err := checkScript(cc); err != nil {
+				return err
+			}
+			if cc.IsSet("script") {
+				report, err := runScript(cc, c)
+				if err != nil {
+					return err
+				}
+				others = append([]*bench.Report{report}, others...)
+			}
+			if len(others) > 0 && (cc.IsSet("script") || !cc.Args().Present()) { // the reports alone
 				others[0].Merge(others[1:]...)
 				return writeBench(cc, c, others[0])
 			}

@@ -1,18 +1,21 @@
-"""dsconv.bench: calls the command `dsconv bench`."""
+"""dsconv.bench: calls the command `dsconv bench`, or measures a loader of this process."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable
 
 from dsconv import _command, _progress
+from dsconv._errors import ArgumentError
+from dsconv._measure.judged import judged, report_file
 from dsconv._report import Report
 
 
 def bench(
-    *datasets: str | os.PathLike[str],
+    *datasets: str | os.PathLike[str] | Iterable[Any],
     rounds: int | None = None,
     epochs: int | None = None,
     limit_batches: int | None = None,
@@ -38,12 +41,17 @@ def bench(
     cold: bool = False,
     delay: str | Sequence[str] | None = None,
     limit_read: str | None = None,
-    sweep: str | Sequence[str] | None = None,
+    script: str | os.PathLike[str] | None = None,
+    python: str | os.PathLike[str] | None = None,
+    step: Callable[[Any], Any] | str | None = None,
+    transfer: Callable[[Any], Any] | str | None = None,
+    tune: bool = False,
     rules: bool = False,
+    sweep: str | Sequence[str] = (),
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     progress: bool = True,
 ) -> Report:
-    """Measures the time of an epoch on several datasets or folders of images.
+    """Measures the time of an epoch on several datasets or folders of images, or of a DataLoader.
 
     All are read with the same loader, augmentations and batch size, in interleaved rounds. Ratios compare with the
     first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the
@@ -55,6 +63,23 @@ def bench(
     disks and code. `sweep` ("workers=0,1,2,4") measures the values of settings: ``report.sweeps``; `rules` tests rules
     of thumb: ``report.rules``.
 
+    The first argument may also be a DataLoader of torch's, or any iterable of batches: a loop of yours. A DataLoader
+    is looked into: the report says what its workers spend their time on, part by part, and names the cause that holds
+    the epoch back. If its dataset is one of image files, dsconv.Loader loads the same folder with the same transforms
+    in a row of its own; the datasets that follow it have rows too. `step` is then the loop's step, a function of a
+    batch, and `transfer` one that moves a batch to the device and returns it; `rounds`, `limit_batches`, `consume`
+    and `merge` apply too, and no other options. The batches that the loader gives are not changed, nor its order
+    afterwards.
+
+    `script` is "train.py:NAME": a DataLoader in a script, which is imported by `python` (by default this one), or a
+    function without arguments that returns one. `step` and `transfer` are then names in the script.
+
+    Of a DataLoader, `tune` finds the num_workers, prefetch_factor, pin_memory and persistent_workers with which it is
+    fastest here. It has a row with them, and dsconv.Loader is compared with that row. `rules` tests the rules of thumb
+    of loading tutorials, and says of each whether it helps here, by how much and at what memory. `sweep` measures
+    values of a setting: "workers=0,1,2,4", "batch=16,64", "prefetch=2,4", "pin=0,1", "persistent=0,1", or a list of
+    such texts. The DataLoader is copied for that: dataset, sampler, collate_fn and whatever else it has stay the same.
+
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
 
@@ -65,28 +90,69 @@ def bench(
         ValueError: options are wrong.
         dsconv.Error: any other error.
     """
+    if any(not isinstance(d, (str, os.PathLike)) for d in datasets):
+        given = {name: value for name, value in locals().items() if name in _OF_DATASETS and value not in (None, False)}
+        if given:
+            raise ArgumentError(f"bench of a loader takes no {', '.join(sorted(given))}: they are options of datasets")
+        other = {"tune": tune, "rules": rules, "sweep": sweep}
+        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, merge, progress, **other)
+    if callable(step) or callable(transfer):
+        raise ArgumentError("step and transfer are functions only beside a loader; beside a script they are names")
+    if script is not None and python is None:
+        python = sys.executable
     options = _command.flags(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
         augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
         order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
-        train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read, sweep=sweep,
-        rules=rules,
+        train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read,
+        script=script, python=python, step=step, transfer=transfer,
+        tune=tune, rules=rules, sweep=sweep,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
-        merged = [f"--merge={_file(r, scratch, i)}" for i, r in enumerate(merge)]
-        paths = [os.fspath(d) for d in datasets]
+        merged = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
+        paths = [os.fspath(d) for d in datasets if isinstance(d, (str, os.PathLike))]
         arguments = ["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths]
         _progress.run_command(arguments, unit="turn", title="bench", drawn=progress)
         return Report.load(out)
 
 
-def _file(report: Report | str | os.PathLike[str], scratch: str, i: int) -> str:
-    """The path of a report's file; a Report is written to scratch first."""
-    if not isinstance(report, Report):
-        return os.fspath(report)
-    file = Path(scratch, str(i), "report.json")
-    file.parent.mkdir()
-    named = Report(**{**vars(report), "source": report.source or f"merged {i + 1}"})
-    named.save(file)
-    return str(file)
+# Options that a loader has itself.
+_OF_DATASETS = {
+    "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
+    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold",
+    "delay", "limit_read", "script", "python",
+}  # fmt: skip
+
+
+def _of_loader(
+    subjects: Sequence[Any],
+    rounds: int | None,
+    limit_batches: int | None,
+    step: Any,
+    transfer: Any,
+    consume: str | float | None,
+    merge: Sequence[Report | str | os.PathLike[str]],
+    progress: bool,
+    **other_settings: Any,
+) -> Report:
+    """The report of a loader of this process; the command adds the verdict."""
+    from dsconv._measure.bench import bench as measured
+    from dsconv._measure.progress import shown
+
+    loader, *others = subjects
+    if isinstance(loader, (str, os.PathLike)):
+        raise ArgumentError("bench: the loader is the first argument; datasets follow it")
+    with shown(progress) as on_turn:
+        report = measured(
+            loader,
+            others,
+            rounds=rounds,
+            limit_batches=limit_batches,
+            step=step,
+            transfer=transfer,
+            consume=consume,
+            on_turn=on_turn,
+            **other_settings,
+        )
+    return judged(report, merge)

@@ -56,6 +56,8 @@ class JSONProgress:
         if not self._drawn:
             return True
         step = json.loads(line)
+        if not step["total"]:  # a measurement beside the turns, of which nobody knows how many there will be
+            return True
         title = self._title or step["dataset"]
         if self._bar is None or title != self._dataset:
             self.close()

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Callable, Generic, TypeVar
 
-from dsconv._report import WORKER_STAGES, DatasetReport, Machine, Report, Round, Stages
+from dsconv._measure.batches import count
+from dsconv._measure.costs import Loop
+from dsconv._measure.look import Look, is_dataloader, looked_at
+from dsconv._measure.machine import machine
+from dsconv._measure.passes import Pass
+from dsconv._measure.rows import Row
+from dsconv._measure.surroundings import Surroundings
+from dsconv._report import WORKER_STAGES, DatasetReport, Report, Round, Stages
 from dsconv._short_messages import counted, shown
 
 Batch = TypeVar("Batch")
+
+# The share of the time of a DataLoader's workers that timers may take.
+_BUDGET = 0.01
 
 # Attributes of a loader that the report includes, if it has them.
 _SETTINGS = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
@@ -23,6 +34,7 @@ def timed(
     images: Callable[[Batch], int] | None = None,
     sync: bool = False,
     warmup: int = 0,
+    look: bool = True,
 ) -> Timed[Batch]:
     """Measures the loop around a loader, which is any iterable of batches.
 
@@ -36,6 +48,10 @@ def timed(
     share of the epoch in which it starved, images/s. `len`, `set_epoch` and all other attributes of the loader stay
     available. The measurement costs about a microsecond per batch.
 
+    A DataLoader of torch's is looked into: the report says what its workers spend their time on, part by part, and what
+    holds the epoch back. The timers take at most 1 % of the workers' time; where there are more parts, some batches are
+    not timed. They change neither batches nor their order.
+
     Args:
         iterable: the loader.
         name: of the loader in the report.
@@ -44,11 +60,12 @@ def timed(
             after the step's calls have returned, and the loop waits for it later (in a `loss.item()`). With it, step
             and wait are exact and the loop is a little slower. Without CUDA it does nothing.
         warmup: the number of first epochs that are not counted.
+        look: look into a DataLoader.
 
     A break or an exception in the loop closes the iterable's iterator, and the batches until then are counted. Only one
     thread at a time may iterate.
     """
-    return Timed(iterable, name, images, sync, warmup)
+    return Timed(iterable, name, images, sync, warmup, look)
 
 
 class Timed(Generic[Batch]):
@@ -61,6 +78,7 @@ class Timed(Generic[Batch]):
         images: Callable[[Batch], int] | None,
         sync: bool,
         warmup: int,
+        look: bool,
     ) -> None:
         if warmup < 0:
             raise ValueError(f"warmup={shown(warmup)}: it must be at least 0")
@@ -69,13 +87,19 @@ class Timed(Generic[Batch]):
         self._images: Callable[[Any], int] = images or count
         self._sync, self._warmup = sync, warmup
         self._rounds: list[Round] = []
+        self._passes: list[Pass] = []  # the same epochs, with the times of their batches
+        self._clocks: list[dict[str, float]] = []  # of a dsconv.Loader, in each epoch
+        self._look = Look() if look and is_dataloader(iterable) else None
         self._left = False  # an epoch was left before its end
         self._batch = 0  # images in the largest batch
 
     def __iter__(self) -> Iterator[Batch]:
         now, images, wait, step, synchronize = time.perf_counter, 0, 0.0, 0.0, _synchronize(self._sync)
+        seen, before = Pass(began=time.perf_counter_ns()), Surroundings.now()
         spent, cpu, start, whole = self._clock(), time.process_time(), now(), False
-        mark, iterator = start, iter(self._iterable)
+        mark, asked = start, 0.0
+        opened = contextlib.ExitStack()
+        iterator = opened.enter_context(self._iterator())
         try:
             for batch in iterator:
                 ready = now()
@@ -91,12 +115,18 @@ class Timed(Generic[Batch]):
                         synchronize()
                     mark = now()
                     step += mark - ready
+                    seen.add(asked, ready - start, mark - start)
+                    asked = mark - start
             wait += now() - mark
             whole = True
         finally:
             seconds, cpu = now() - start, time.process_time() - cpu
+            opened.close()
             self._left = self._left or not whole
             self._rounds.append(self._round(images, seconds, wait, step, cpu, spent))
+            seen.images, seen.batch, seen.seconds, seen.wait, seen.step = images, self._batch, seconds, wait, step
+            seen.cpu, seen.ended, seen.around = cpu, whole, Surroundings.now().since(before)
+            self._passes.append(seen)
             close = getattr(iterator, "close", None)
             if close is not None:
                 close()
@@ -108,6 +138,11 @@ class Timed(Generic[Batch]):
         if name.startswith("__") or name == "_iterable":
             raise AttributeError(name)
         return getattr(self._iterable, name)
+
+    def _iterator(self) -> contextlib.AbstractContextManager[Iterator[Batch]]:
+        if self._look is None:
+            return contextlib.nullcontext(iter(self._iterable))
+        return looked_at(self._iterable, self._look, _BUDGET)
 
     def report(self) -> Report:
         """The measurement so far, as from `dsconv.bench`. Raises RuntimeError before the first counted epoch."""
@@ -123,14 +158,30 @@ class Timed(Generic[Batch]):
             settings=settings,
             rounds=rounds,
         )
+        self._look_up(dataset)
         report = Report(
-            machine=_machine(),
+            machine=machine(),
             options={"epochs": 1, "batch": self._batch, "workers": settings.get("num_workers", 0)},
             consumer="the loop",
             datasets=[dataset],
             notes=["an epoch was left before its end"] if self._left else [],
         )
         return report.summarise().judge()
+
+    def _look_up(self, dataset: DatasetReport) -> None:
+        """Adds the costs to a row, with what the workers' timers found."""
+        passes = self._passes[self._warmup :]
+        images = max(1, sum(p.images for p in passes))
+        loop = Loop(1e6 * sum(p.step for p in passes) / images, 1e6 * sum(p.cpu for p in passes) / images)
+        row = Row(self._name, self._iterable, passes, loop=loop)
+        row.workers = self._look.workers() if self._look else ()
+        row.clocks = self._clocks[self._warmup :]
+        if row.workers:
+            for k, (r, p) in enumerate(zip(dataset.rounds, passes)):
+                r.stage_seconds = Stages(**row.stage_seconds(k, p), step=p.step)
+        if row.workers or row.clocks:
+            dataset.costs = row.costs()
+        dataset.timeline = row.timeline()
 
     def __repr__(self) -> str:
         head = f"Timed({self._name!r}): {counted(len(self._rounds), 'epoch')}"
@@ -154,21 +205,10 @@ class Timed(Generic[Batch]):
         if before is None or after is None:
             return r  # the workers are other processes, whose CPU time is unknown too
         spent = {key: after[key] - before.get(key, 0) for key in after}
+        self._clocks.append(spent)
         r.loaded, r.bytes, r.cpu_seconds = int(spent["images"]), int(spent["bytes"]), cpu
         r.stage_seconds = Stages(**{stage: spent[stage] for stage in WORKER_STAGES}, step=step)
         return r
-
-
-def count(batch: Any) -> int:
-    """The first dimension of the first tensor or array in a batch; 0 if there is none."""
-    while isinstance(batch, (tuple, list)) and batch:
-        batch = batch[0]
-    shape = getattr(batch, "shape", None)
-    if shape is not None:
-        return int(shape[0]) if len(shape) else 0
-    if isinstance(batch, Mapping):
-        return count(next(iter(batch.values()), None))
-    return 0
 
 
 def _name_of(iterable: object) -> str:
@@ -183,11 +223,3 @@ def _synchronize(wanted: bool) -> Callable[[], None] | None:
         return None
     synchronize: Callable[[], None] = torch.cuda.synchronize
     return synchronize
-
-
-def _machine() -> Machine:
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return Machine.this()
-    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else ""
-    return Machine.this(torch=torch.__version__, device=device)

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/bench"
+)
+
+// pythonUsage is the exit code of Python's dsconv.measure after a wrong option, a script that is missing, and the like.
+const pythonUsage = 2
+
+// pythonStops is how long a Python that was told to stop may take: it ends its DataLoader's workers.
+const pythonStops = 10 * time.Second
+
+// scriptFlags are those of bench --script. Python's dsconv.measure has the same names.
+func scriptFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "script", Usage: "measure the DataLoader `FILE:NAME`, such as train.py:loader; NAME may be a function without arguments that returns it"},
+		&cli.StringFlag{Name: "python", Value: "python3", EnvVars: []string{"DSCONV_PYTHON"}, Usage: "with --script: `PROGRAM` is the Python of the training, with dsconv's wheel"},
+		&cli.StringFlag{Name: "step", Usage: "with --script: the function `NAME` of the script is the loop's step on a batch"},
+		&cli.StringFlag{Name: "transfer", Usage: "with --script: the function `NAME` of the script moves a batch to the device and returns it"},
+		&cli.BoolFlag{Name: "tune", Usage: "with --script: also measure the DataLoader with the workers, prefetching, pinning and persistence that are best here"},
+	}
+}
+
+// besideScript are the flags of bench that apply to a script's loader.
+var besideScript = []string{"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
+	"progress", "quiet", "tune", "rules", "sweep",
+}
+
+// checkScript returns an error if flags contradict --script or need it.
+func checkScript(cc *cli.Context) error {
+	if !cc.IsSet("script") {
+		for _, name := range []string{"step", "transfer", "tune"} {
+			if cc.IsSet(name) {
+				return usageErrorf("--%s needs --script", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range cc.LocalFlagNames() {
+		if !slices.Contains(besideScript, name) {
+			return usageErrorf("--%s and --script cannot be used together: the script's DataLoader has its own settings", name)
+		}
+	}
+	if cc.IsSet("consume") && (cc.IsSet("step") || cc.IsSet("transfer")) {
+		return usageErrorf("--consume stands in for a loop: leave out --step and --transfer")
+	}
+	return positive(cc, "rounds", "limit-batches")
+}
+
+// runScript lets the user's Python measure the DataLoader of a script, and dsconv's loader on the same images.
+func runScript(cc *cli.Context, c *console) (*bench.Report, error) {
+	asJSON, err := progressAsJSON(cc)
+	if err != nil {
+		return nil, err
+	}
+	args, err := scriptArguments(cc)
+	if err != nil {
+		return nil, err
+	}
+	messages := &scriptMessages{c: c, quiet: cc.Bool("quiet"), asJSON: asJSON, rounds: cc.Int("rounds")}
+	python := cmp.Or(cc.String("python"), "python3") // the variable may be set and empty
+	report, err := measureScript(cc.Context, python, args, messages)
+	if err != nil {
+		return nil, err
+	}
+	report.Judge()
+	return report, nil
+}
+
+// scriptArguments are those of Python's dsconv.measure.
+func scriptArguments(cc *cli.Context) ([]string, error) {
+	args := []string{"-m", "dsconv.measure", "--progress=json", "--json=3", "--script=" + cc.String("script")}
+	for _, name := range []string{"step", "transfer"} {
+		if cc.IsSet(name) {
+			args = append(args, "--"+name+"="+cc.String(name))
+		}
+	}
+	for _, name := range []string{"rounds", "limit-batches"} {
+		if cc.IsSet(name) {
+			args = append(args, "--"+name+"="+strconv.Itoa(cc.Int(name)))
+		}
+	}
+	for _, name := range []string{"tune", "rules"} {
+		if cc.Bool(name) {
+			args = append(args, "--"+name)
+		}
+	}
+	for _, text := range cc.StringSlice("sweep") {
+		args = append(args, "--sweep="+text)
+	}
+	if cc.IsSet("consume") {
+		rate, err := parseRate(cc.String("consume"))
+		if err != nil {
+			return nil, usageError{err}
+		}
+		args = append(args, fmt.Sprintf("--consume=%g", rate))
+	}
+	return append(append(args, "--"), cc.Args().Slice()...), nil
+}
+
+// measureScript runs Python, which writes its report to a pipe. When ctx ends, so do Python and its workers.
+func measureScript(ctx context.Context, python string, args []string, messages *scriptMessages) (*bench.Report, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	cmd := exec.CommandContext(ctx, python, args...)
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.Stdout, cmd.Stderr = messages, messages
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = pythonStops
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return nil, fmt.Errorf("%w: --python names the Python of the training", err)
+	}
+	type result struct {
+		report *bench.Report
+		err    error
+	}
+	read := make(chan result, 1)
+	go func() {
+		report, err := bench.ReadReport(r)
+		_, _ = io.Copy(io.Discard, r) // Python must not wait for its reader
+		read <- result{report, err}
+	}()
+	err = cmd.Wait()
+	if err != nil { // what Python's workers may still hold open is not waited for
+		r.Close()
+	}
+	found := <-read
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, messages.failure(python, err)
+	}
+	if found.err != nil {
+		return nil, fmt.Errorf("the report of %s -m dsconv.measure: %w", python, found.err)
+	}
+	return found.report, nil
+}
+
+// scriptMessages takes what Python and the script print. Lines of progress become the command's own; all others pass.
+type scriptMessages struct {
+	c             *console
+	quiet, asJSON bool
+	rounds        int
+	rest          []byte // of a line that is not complete
+	last          string // line that was no progress
+	own           string // message of dsconv.measure
+}
+
+// Write takes text. os/exec calls it from one goroutine, as both streams have the same writer.
+func (m *scriptMessages) Write(data []byte) (int, error) {
+	m.rest = append(m.rest, data...)
+	for {
+		line, rest, whole := bytes.Cut(m.rest, []byte("\n"))
+		if !whole {
+			return len(data), nil
+		}
+		m.line(string(line))
+		m.rest = rest
+	}
+}
+
+func (m *scriptMessages) line(line string) {
+	var p benchProgressJSON
+	own, isOwn := strings.CutPrefix(line, "dsconv.measure: ")
+	switch {
+	case strings.HasPrefix(line, `{"round"`) && json.Unmarshal([]byte(line), &p) == nil:
+		m.progress(&p)
+	case isOwn:
+		m.own = own
+	default:
+		m.last = line
+		m.c.logf("%s", line)
+	}
+}
+
+func (m *scriptMessages) progress(p *benchProgressJSON) {
+	name := "warm-up"
+	if p.Round > 0 {
+		name = fmt.Sprintf("round %d of %d", p.Round, m.rounds)
+	}
+	switch {
+	case m.quiet:
+	case m.asJSON:
+		m.c.progressLine(p)
+	case p.Total == 0 && p.Seconds == 0:
+		m.c.logf("tested: %s", printable(p.Dataset))
+	case p.Total == 0: // other settings, beside the turns
+		m.c.logf("trial: %s: %.2f s an epoch, %.0f images/s", printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
+	default:
+		m.c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
+	}
+}
+
+// failure is the error for a Python that ended with err.
+func (m *scriptMessages) failure(python string, err error) error {
+	var exit *exec.ExitError
+	switch {
+	case m.own != "" && errors.As(err, &exit) && exit.ExitCode() == pythonUsage:
+		return usageErrorf("%s", m.own)
+	case m.own != "":
+		return errors.New(m.own)
+	case strings.Contains(m.last, "No module named dsconv") || strings.Contains(m.last, "No module named 'dsconv"):
+		return fmt.Errorf("%s has no dsconv: install the wheel there, or name another Python with --python", python)
+	}
+	return fmt.Errorf("the script failed: %s: %w", cmp.Or(m.last, python), err)
+}

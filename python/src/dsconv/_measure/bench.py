@@ -1,0 +1,138 @@
+"""Measures a loader of the user's beside dsconv's on the same images."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dsconv._arguments import whole
+from dsconv._errors import ArgumentError
+from dsconv._report import Report
+from dsconv._short_messages import shown
+
+from .batches import count
+from .machine import machine
+from .other_settings import OtherSettings
+from .ours import ours
+from .passes import Step
+from .rows import Row
+from .turns import Plan, Turn, measure
+
+
+def bench(
+    loader: Any,
+    others: Sequence[Any] = (),
+    *,
+    name: str = "",
+    rounds: int | None = None,
+    limit_batches: int | None = None,
+    step: Step | None = None,
+    transfer: Step | None = None,
+    consume: str | float | None = None,
+    tune: bool = False,
+    rules: bool = False,
+    sweep: str | Sequence[str] = (),
+    on_turn: Callable[[Turn], None] | None = None,
+) -> Report:
+    """Measures epochs of a loader, and of dsconv.Loader on the same images, in interleaved rounds.
+
+    A DataLoader is looked into in one more epoch. If its dataset is one of image files, such as an ImageFolder, then
+    dsconv.Loader reads the same folder with the same transforms. Otherwise a note says why there is no such row.
+
+    Args:
+        loader: a DataLoader, or any iterable of batches.
+        others: datasets, which dsconv.Loader reads with the same transforms; or further loaders.
+        name: of the loader in the report.
+        rounds: after one to warm up; 3 by default.
+        limit_batches: the maximum number of batches in an epoch. By default an epoch ends after 20 seconds.
+        step: the loop's step: a function of a batch. transfer: a function that moves a batch to the device and
+            returns it.
+        consume: images/s of a simulated GPU, in place of a step.
+        tune: also measure the DataLoader with its best settings, in a row of its own. rules: test rules of thumb.
+        sweep: values of a setting to measure, such as "workers=0,1,2,4"; or several such texts.
+
+    Raises ValueError for wrong options.
+    """
+    plan = _plan(rounds, limit_batches, step, transfer, consume, on_turn)
+    asked = OtherSettings(tune, rules, [sweep] if isinstance(sweep, str) else list(sweep))
+    rows, notes = ours(loader, others, name)
+    trials = asked.of(loader, rows[0].name, plan)
+    try:
+        if trials is not None:
+            trials.add_best(rows)
+        measure(rows, plan)
+        report = Report(
+            machine=machine(),
+            options=_options(rows, plan),
+            consumer=_consumer(plan),
+            datasets=[row.report() for row in rows],
+            notes=notes + _notes(rows, plan),
+        ).summarise()
+        if trials is not None:
+            trials.add_findings(report)
+    finally:
+        for row in rows[1:]:
+            row.close()
+        if trials is not None:
+            trials.close()
+    return report
+
+
+class Consumer:
+    """A step that takes as long as a GPU with that many images per second."""
+
+    def __init__(self, rate: str | float) -> None:
+        try:
+            self.rate = float(rate[:-2] if isinstance(rate, str) and rate.endswith("/s") else rate)
+        except (TypeError, ValueError):
+            self.rate = 0.0
+        if not 0 < self.rate < math.inf:
+            raise ArgumentError(f"consume={shown(rate)}: write images per second, such as 3000")
+
+    def __call__(self, batch: Any) -> None:
+        time.sleep(count(batch) / self.rate)
+
+
+def _plan(
+    rounds: int | None,
+    limit: int | None,
+    step: Step | None,
+    transfer: Step | None,
+    consume: str | float | None,
+    on_turn: Callable[[Turn], None] | None,
+) -> Plan:
+    for name, function in (("step", step), ("transfer", transfer)):
+        if function is not None and not callable(function):
+            raise ArgumentError(f"{name}={shown(function)}: beside a loader it must be a function of a batch")
+    if consume is not None and (step is not None or transfer is not None):
+        raise ArgumentError("consume stands in for a loop: leave out step and transfer")
+    rounds = 3 if rounds is None else whole("rounds", rounds, 1)
+    limit = None if limit is None else whole("limit_batches", limit, 1)
+    return Plan(rounds, limit, step if consume is None else Consumer(consume), transfer, on_turn)
+
+
+def _options(rows: Sequence[Row], plan: Plan) -> dict[str, Any]:
+    first = rows[0]
+    return {
+        "rounds": plan.rounds,
+        "epochs": 1,
+        "batch": max(p.batch for p in first.passes),
+        "workers": first.settings.get("num_workers", 0),
+        **({"limit_batches": plan.limit} if plan.limit else {}),
+    }
+
+
+def _consumer(plan: Plan) -> str:
+    if isinstance(plan.step, Consumer):
+        return f"a consumer of {plan.step.rate:g} images/s"
+    return "the loop's step" if plan.loops else "loader alone"
+
+
+def _notes(rows: Sequence[Row], plan: Plan) -> list[str]:
+    notes = [note for row in rows for note in row.notes]
+    if any(not p.ended for p in rows[0].passes):
+        why = "limit_batches" if plan.limit else "after 20 s; limit_batches= sets another end"
+        notes.append(f"epochs end early: {why}")
+    return notes

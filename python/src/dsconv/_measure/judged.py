@@ -1,0 +1,31 @@
+"""Lets the command judge a report: it fills in the verdicts of rows that have costs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from dsconv import _command
+from dsconv._report import Report
+
+
+def judged(report: Report, merge: Sequence[Report | str | os.PathLike[str]] = ()) -> Report:
+    """The report with verdicts, and with reports of other runs below it. dsconv.Error: the command failed."""
+    with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
+        out = os.path.join(scratch, "report.json")
+        others = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
+        _command.run(["bench", "--merge=-", *others, f"--json={out}"], stdin=report.to_json())
+        return Report.load(out)
+
+
+def report_file(report: Report | str | os.PathLike[str], scratch: str, i: int) -> str:
+    """The path of a report's file; a Report is written to scratch first."""
+    if not isinstance(report, Report):
+        return os.fspath(report)
+    file = Path(scratch, str(i), "report.json")
+    file.parent.mkdir()
+    named = Report(**{**vars(report), "source": report.source or f"merged {i + 1}"})
+    named.save(file)
+    return str(file)

@@ -1,0 +1,154 @@
+"""Measures rows in turns, round by round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .costs import Loop
+from .look import is_dataloader, look
+from .passes import Pass, Step, run
+from .rows import Row
+from .states import kept_states
+
+# A pass is not longer, unless a number of batches was given.
+PASS_SECONDS = 20.0
+# Batches that are kept to measure the loop's step.
+_KEPT_BATCHES, _KEPT_BYTES = 8, 256 << 20
+# The duration of that measurement.
+STEP_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A pass that has ended, for showing progress."""
+
+    name: str
+    round: int  # 0 is the warm-up
+    rounds: int
+    done: int
+    total: int
+    seconds: float
+    images_per_second: float
+
+
+@dataclass
+class Plan:
+    """How rows are measured.
+
+    limit     the maximum number of batches in a pass; None: all, but no more than PASS_SECONDS take
+    step      the loop's step, which takes what transfer returns
+    transfer  moves a batch to the device
+    on_turn   is called after each pass
+    """
+
+    rounds: int = 3
+    limit: int | None = None
+    step: Step | None = None
+    transfer: Step | None = None
+    on_turn: Callable[[Turn], None] | None = None
+
+    @property
+    def loops(self) -> bool:
+        return self.step is not None or self.transfer is not None
+
+
+def measure(rows: Sequence[Row], plan: Plan) -> None:
+    """Fills in the rows' passes: a round to warm up, then the others, in turns. Each row that is a DataLoader is looked
+    into once. All passes have as many batches as the first row's."""
+    total = len(rows) * (plan.rounds + 1) + sum(map(_extra, rows, [plan] * len(rows)))
+    done = 0
+
+    def turn(row: Row, number: int, p: Pass) -> None:
+        nonlocal done
+        done += 1
+        if plan.on_turn is not None:
+            rate = p.images / p.seconds if p.seconds else 0.0
+            plan.on_turn(Turn(row.name, number, plan.rounds, done, total, p.seconds, rate))
+
+    images = None
+    for number in range(plan.rounds + 1):
+        for row in rows:
+            p = _pass(row, plan, images, warm_up=number == 0)
+            if images is None and p.ended is False:
+                images = p.images  # the others have as many
+            turn(row, number, p)
+            if number == 0:
+                for extra in _extras(row, plan, images):
+                    turn(row, 0, extra)
+
+
+def _extra(row: Row, plan: Plan) -> int:
+    return int(is_dataloader(row.iterable)) + int(plan.loops)
+
+
+def _pass(row: Row, plan: Plan, images: int | None, warm_up: bool) -> Pass:
+    clock = getattr(row.iterable, "clock", None)
+    before = clock() if callable(clock) else None
+    with kept_states(row.iterable):
+        p = run(row.iterable, plan.limit, plan.step, plan.transfer, most_images=images, seconds=_seconds(plan))
+    if warm_up:
+        return p
+    row.passes.append(p)
+    if callable(clock) and before is not None:
+        after = clock()
+        row.clocks.append({key: after[key] - before.get(key, 0) for key in after})
+    return p
+
+
+def _seconds(plan: Plan) -> float | None:
+    return PASS_SECONDS if plan.limit is None else None
+
+
+def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
+    """The passes that are no rounds: one that is looked into, one without the loop's step."""
+    if is_dataloader(row.iterable):
+        with kept_states(row.iterable), look(row.iterable) as found:
+            row.looked = run(
+                row.iterable, plan.limit, plan.step, plan.transfer, most_images=images, seconds=_seconds(plan)
+            )
+        row.workers = found.workers()
+        if getattr(row.iterable, "persistent_workers", False):
+            with kept_states(row.iterable):
+                run(row.iterable, limit=1)  # starts the workers again, which stay
+        yield row.looked
+    if plan.loops:
+        kept: list[Any] = []
+        with kept_states(row.iterable):
+            row.alone = run(
+                row.iterable, plan.limit, lambda batch: _keep(kept, batch), most_images=images, seconds=_seconds(plan)
+            )
+        row.loop = step_alone(kept, plan)
+        yield row.alone
+
+
+def _keep(kept: list[Any], batch: Any) -> None:
+    if len(kept) < _KEPT_BATCHES and sum(map(_size, kept)) + _size(batch) <= max(_KEPT_BYTES, _size(batch)):
+        kept.append(batch)
+
+
+def _size(batch: Any) -> int:
+    """The bytes of the tensors in a batch."""
+    if isinstance(batch, dict):
+        return sum(map(_size, batch.values()))
+    if isinstance(batch, (list, tuple)):
+        return sum(map(_size, batch))
+    return int(getattr(batch, "nbytes", 0) or 0)
+
+
+def step_alone(batches: Sequence[Any], plan: Plan) -> Loop:
+    """The loop's step on batches in memory, again and again, while nothing is loaded."""
+    run(batches, step=plan.step, transfer=plan.transfer)  # the first steps allocate
+    images, transfer, step, cpu = 0, 0.0, 0.0, 0.0
+    until = time.perf_counter() + STEP_SECONDS
+    while True:
+        began = time.process_time()
+        p = run(batches, step=plan.step, transfer=plan.transfer)
+        cpu += time.process_time() - began
+        images, transfer, step = images + p.images, transfer + p.transfer, step + p.step
+        if time.perf_counter() >= until or not images:
+            break
+    each = 1e6 / max(1, images)
+    return Loop(each * step, each * cpu, each * transfer if plan.transfer is not None else 0.0)

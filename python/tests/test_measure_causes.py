@@ -1,0 +1,103 @@
+"""The verdict on a user's DataLoader names the part that was really made slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable
+
+import dsconv
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import slow_parts  # noqa: E402
+from dsconv._measure import turns  # noqa: E402
+from torch.utils.data import DataLoader  # noqa: E402
+
+SLOW = 0.02  # seconds a sample
+
+
+@pytest.fixture(autouse=True)
+def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "STEP_SECONDS", 0.05)
+
+
+class Decoded(slow_parts.Files):
+    """Decodes a large photo for each sample."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, 16)
+        from PIL import Image
+
+        noise = np.random.default_rng(1).integers(0, 255, (1800, 1800, 3), np.uint8)
+        for path in self.paths:
+            Image.fromarray(noise).save(path, "jpeg")
+
+    def __getitem__(self, index: int) -> Any:
+        from PIL import Image
+
+        with open(self.paths[index], "rb") as f:
+            return self.transform(torch.tensor([float(Image.open(f).convert("RGB").width)])), index
+
+
+def wait(_: Any) -> None:
+    slow_parts.sleep(0.3)
+
+
+def files(**slow: float) -> Callable[[Path], DataLoader[Any]]:
+    return lambda folder: DataLoader(slow_parts.Files(folder, 16, **slow), 2, num_workers=2, persistent_workers=True)
+
+
+def collating(folder: Path) -> DataLoader[Any]:
+    dataset = slow_parts.Files(folder, 16)
+    return DataLoader(dataset, 2, num_workers=2, persistent_workers=True, collate_fn=slow_parts.slow_collate)
+
+
+def starting(folder: Path) -> DataLoader[Any]:
+    return DataLoader(slow_parts.Files(folder, 16), 2, num_workers=2, worker_init_fn=wait)
+
+
+def decoding(folder: Path) -> DataLoader[Any]:
+    return DataLoader(Decoded(folder), 2, num_workers=2, persistent_workers=True)
+
+
+CASES: dict[str, tuple[Callable[[Path], DataLoader[Any]], str, str]] = {
+    "read": (files(read=SLOW), "storage", "waiting"),
+    "decode": (decoding, "decode", "PIL.ImageFile.load"),
+    "own code": (files(decode=SLOW), "python", "slow_parts.spin"),
+    "transform": (files(augment=SLOW), "python", "slow_parts.Slow"),
+    "collate": (collating, "collate", ""),
+    "start": (starting, "start", ""),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cause(case: str, tmp_path: Path) -> None:
+    make, cause, part = CASES[case]
+    report = dsconv.bench(make(tmp_path), rounds=1, progress=False)
+    verdict = report.datasets[0].verdict
+    assert verdict is not None and verdict["cause"] == cause, str((verdict, report.datasets[0].costs))
+    assert part in verdict.get("part", "") and report.datasets[0].diagnosis
+
+
+@pytest.mark.parametrize("slow", ["step", "transfer"])
+def test_cause_in_the_loop(slow: str, tmp_path: Path) -> None:
+    def work(batch: Any) -> Any:
+        slow_parts.sleep(0.04)
+        return batch
+
+    report = dsconv.bench(files()(tmp_path), rounds=1, progress=False, **{slow: work})
+    verdict = report.datasets[0].verdict
+    expected = "compute" if slow == "step" else "transfer"
+    assert verdict is not None and verdict["cause"] == expected, str((verdict, report.datasets[0].costs))
+
+
+def test_timed_names_the_cause_too(tmp_path: Path) -> None:
+    loader = dsconv.timed(files(augment=SLOW)(tmp_path), warmup=1)
+    for _ in range(2):
+        for _ in loader:
+            pass
+    row = loader.report().datasets[0]
+    assert row.verdict is not None and (row.verdict["cause"], row.verdict["part"]) == ("python", "slow_parts.Slow")
+    assert row.costs is not None and row.costs["loop"] and row.timeline is not None and row.timeline["loads"]

@@ -1,0 +1,87 @@
+"""dsconv._measure.clock: each stretch of time belongs to one part."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from dsconv._measure import clock as clocks
+from dsconv._measure.clock import AUGMENT, OTHER, Clock, Label, Overhead, timed
+
+
+class Time:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.wall = self.cpu = self.queue = 0
+
+    def spend(self, wall: int, cpu: int = 0, queue: int = 0) -> None:
+        self.wall, self.cpu, self.queue = self.wall + wall, self.cpu + cpu, self.queue + queue
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> Time:
+    found = Time()
+    monkeypatch.setattr(clocks.time, "perf_counter_ns", lambda: found.wall)
+    monkeypatch.setattr(clocks.time, "thread_time_ns", lambda: found.cpu)
+    monkeypatch.setattr(Clock, "_queued", lambda self: found.queue)
+    return found
+
+
+def test_times_are_exclusive(now: Time) -> None:
+    clock = Clock()
+    clock.start()
+    outer, inner = clock.part(Label("outer", OTHER, True)), clock.part(Label("inner", AUGMENT))
+
+    def work() -> None:
+        now.spend(1_000_000, 100_000, 300_000)
+
+    def both() -> None:
+        now.spend(10, 10)
+        timed(clock, inner, work)()
+        now.spend(5, 5)
+        timed(clock, inner, work)()
+
+    timed(clock, outer, both, outermost=True)()
+    clock.close()
+    assert (clock.wall[outer], clock.cpu[outer], clock.calls[outer], clock.children[outer]) == (15, 15, 1, 2)
+    assert (clock.wall[inner], clock.cpu[inner], clock.calls[inner]) == (2_000_000, 200_000, 2)
+    assert clock.queue[inner] == 600_000 and clock.queue[outer] == 0
+
+
+def test_what_is_not_a_sample_does_not_count(now: Time) -> None:
+    clock = Clock()
+    clock.start()
+    part, dataset = clock.part(Label("open", "read")), clock.part(Label("d", OTHER, True))
+    read = timed(clock, part, lambda: now.spend(100))
+    read()  # by the loop
+    thread = threading.Thread(target=timed(clock, dataset, read, outermost=True))
+    thread.start()
+    thread.join()
+    assert clock.wall == [0, 0] and clock.calls == [0, 0]
+    timed(clock, dataset, read, outermost=True)()
+    assert clock.wall == [100, 0] and clock.calls == [1, 1]
+    clock.close()
+
+
+def test_recursion_is_one_call(now: Time) -> None:
+    clock = Clock()
+    clock.start()
+    part = clock.part(Label("d", OTHER, True))
+
+    def down(n: int) -> int:
+        now.spend(10)
+        return n if n == 0 else again(n - 1)
+
+    again: Any = timed(clock, part, down, outermost=True)
+    assert again(4) == 0 and clock.calls == [1] and clock.wall == [50]
+    with pytest.raises(ZeroDivisionError):
+        timed(clock, part, lambda: 1 / 0, outermost=True)()
+    assert clock.inside() == ""
+    clock.close()
+
+
+def test_overhead_is_measured() -> None:
+    measured = Overhead.measured()
+    assert 0 < measured.inside_wall < 1e6 and 0 <= measured.outside_wall < 1e6

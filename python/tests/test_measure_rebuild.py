@@ -1,0 +1,337 @@
+"""A user's DataLoader rebuilt with other settings gives the same samples, or the setting is refused by name."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from dsconv._measure.rebuild import CannotRebuild, close, rebuilt, settings, shortened, with_dataset  # noqa: E402
+from torch.utils.data import (  # noqa: E402
+    BatchSampler,
+    DataLoader,
+    Dataset,
+    DistributedSampler,
+    IterableDataset,
+    RandomSampler,
+    Sampler,
+    Subset,
+    WeightedRandomSampler,
+    get_worker_info,
+)
+
+
+class Numbers(Dataset):
+    def __init__(self, n: int = 20) -> None:
+        self.targets = list(range(n))
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, i: int) -> tuple[Any, int]:
+        return torch.full((2, 2), float(i)), i
+
+
+class Divided(IterableDataset):
+    """Each worker gives its share."""
+
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        first, step = (0, 1) if info is None else (info.id, info.num_workers)
+        return iter(range(first, 24, step))
+
+
+class Whole(IterableDataset):
+    """Each worker gives all."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(24))
+
+
+class Alternating(Sampler):
+    """A sampler with a state: each epoch begins elsewhere."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset, self.epoch = dataset, 0
+
+    def __iter__(self) -> Iterator[int]:
+        self.epoch += 1
+        n = len(self.dataset)
+        return iter([(i + self.epoch) % n for i in range(n)])
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+
+def reversed_batch(samples: list[Any]) -> list[int]:
+    return [i for _, i in samples][::-1]
+
+
+def mark(worker_id: int) -> None:
+    torch.set_num_threads(1)
+
+
+def numbers(loader: Any) -> list[list[int]]:
+    """The batches as lists of their numbers."""
+    found = []
+    for batch in loader:
+        labels = batch[1] if isinstance(batch, list) and len(batch) == 2 and torch.is_tensor(batch[0]) else batch
+        found.append(torch.as_tensor(labels).tolist())
+    return found
+
+
+def loaders() -> dict[str, DataLoader]:
+    """DataLoaders of all kinds; each call makes the same."""
+    data = Numbers()
+    seeded = torch.Generator().manual_seed(3)
+    own = torch.Generator().manual_seed(4)
+    ranked = DistributedSampler(data, num_replicas=2, rank=1, seed=7)
+    ranked.set_epoch(5)
+    weights = WeightedRandomSampler([1.0] * 10, 12, generator=own)
+    return {
+        "in order": DataLoader(data, 3, drop_last=True),
+        "shuffled": DataLoader(data, 3, shuffle=True, generator=seeded),
+        "global generator": DataLoader(data, 3, shuffle=True),
+        "sampler's generator": DataLoader(data, 3, sampler=RandomSampler(data, generator=own)),
+        "weighted": DataLoader(data, 4, sampler=weights),
+        "ranked": DataLoader(data, 4, sampler=ranked),
+        "list": DataLoader(data, 4, sampler=[5, 3, 1]),
+        "stateful": DataLoader(data, 4, sampler=Alternating(data)),
+        "batch sampler": DataLoader(data, batch_sampler=BatchSampler(Alternating(data), 3, True)),
+        "list of batches": DataLoader(data, batch_sampler=[[1, 2], [7], [0, 3, 4]]),
+        "no batches": DataLoader(data, batch_size=None),
+        "collate": DataLoader(data, 3, collate_fn=reversed_batch),
+        "subset": DataLoader(Subset(data, [8, 6, 4]), 2, shuffle=True),
+    }
+
+
+@pytest.mark.parametrize("kind", loaders())
+def test_same_batches_in_the_same_order(kind: str) -> None:
+    expected, again = loaders()[kind], loaders()[kind]
+    torch.manual_seed(1)
+    first = [numbers(expected), numbers(expected)]
+    torch.manual_seed(1)
+    clone = rebuilt(again, pin_memory=False)
+    assert [numbers(clone), numbers(clone)] == first
+    torch.manual_seed(1)
+    assert [numbers(again), numbers(again)] == first, "the rebuilt one must not draw from the user's generators"
+
+
+@pytest.mark.parametrize("kind", ["shuffled", "stateful", "batch sampler", "collate"])
+def test_same_batches_with_other_workers(kind: str) -> None:
+    loader = loaders()[kind]
+    expected = [numbers(loader), numbers(loader)]
+    clone = rebuilt(loaders()[kind], num_workers=2, prefetch_factor=3)
+    assert [numbers(clone), numbers(clone)] == expected
+    assert settings(clone)["prefetch_factor"] == 3
+
+
+def test_same_samples_with_workers_that_stay() -> None:
+    """The second epoch of a seeded generator is in another order, as torch draws the workers' seed only once."""
+    expected = numbers(loaders()["shuffled"])
+    clone = rebuilt(loaders()["shuffled"], num_workers=2, persistent_workers=True)
+    assert numbers(clone) == expected
+    assert sorted(sum(numbers(clone), [])) == list(range(20))
+    assert vars(clone)["_iterator"] is not None
+    close(clone)
+    assert vars(clone)["_iterator"] is None
+
+
+def test_another_batch_size_keeps_the_order() -> None:
+    loader = DataLoader(Numbers(), 3, shuffle=True, generator=torch.Generator().manual_seed(9))
+    clone = rebuilt(loader, batch_size=5)
+    expected = sum(numbers(loader), [])
+    assert sum(numbers(clone), []) == expected
+    assert [len(b) for b in numbers(clone)] == [5, 5, 5, 5]
+
+
+def test_everything_else_is_kept() -> None:
+    context = torch.multiprocessing.get_context("spawn")
+    loader = DataLoader(
+        Numbers(), 2, num_workers=1, timeout=50, worker_init_fn=mark, multiprocessing_context=context, drop_last=True
+    )
+    loader.note = "of a subclass"  # type: ignore[attr-defined]
+    clone = rebuilt(loader, num_workers=3)
+    assert clone.multiprocessing_context is context
+    assert (clone.timeout, clone.worker_init_fn, clone.drop_last, clone.note) == (50, mark, True, "of a subclass")
+    assert clone.dataset is loader.dataset and clone.collate_fn is loader.collate_fn
+    assert (clone.num_workers, loader.num_workers, clone.prefetch_factor) == (3, 1, 2)
+
+
+def test_persistent_workers_are_not_shared() -> None:
+    loader = DataLoader(Numbers(), 5, num_workers=1, persistent_workers=True)
+    expected = numbers(loader)
+    used = loader._iterator
+    clone = rebuilt(loader)
+    assert numbers(clone) == expected
+    assert clone._iterator is not used and loader._iterator is used
+    close(clone)
+    assert numbers(loader) == expected, "the user's workers still work"
+    close(loader)
+
+
+def test_settings_without_workers() -> None:
+    loader = DataLoader(Numbers(), 5, num_workers=2, persistent_workers=True, prefetch_factor=4)
+    clone = rebuilt(loader, num_workers=0)
+    assert settings(clone) == {
+        "num_workers": 0, "prefetch_factor": None, "pin_memory": False, "persistent_workers": False, "batch_size": 5,
+    }  # fmt: skip
+    assert len(numbers(clone)) == 4
+
+
+class Repeating(DataLoader):
+    """Keeps its iterator, as timm's MultiEpochsDataLoader does."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.iterator = iter([])
+
+
+class Wrapping(DataLoader):
+    """Wraps another one, as accelerate's DataLoaderShard does."""
+
+    def __init__(self, inner: DataLoader) -> None:
+        self.base_dataloader = inner
+
+
+class Locked(Alternating):
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise TypeError("cannot pickle '_thread.lock' object")
+
+
+@pytest.mark.parametrize(
+    ("loader", "changes", "named"),
+    [
+        (lambda d: DataLoader(d, 2, num_workers=1, timeout=9), {"num_workers": 0}, "timeout=9"),
+        (
+            lambda d: DataLoader(d, 2, num_workers=1, multiprocessing_context="fork"),
+            {"num_workers": 0},
+            "multiprocessing_context",
+        ),
+        (lambda d: DataLoader(d, 2, num_workers=1, worker_init_fn=mark), {"num_workers": 0}, "worker_init_fn=mark"),
+        (lambda d: DataLoader(d, batch_sampler=[[1]]), {"batch_size": 4}, "batch_sampler list"),
+        (lambda d: DataLoader(d, batch_size=None), {"batch_size": 4}, "whole batches"),
+        (lambda d: DataLoader(d, sampler=iter([1, 2])), {}, "only once"),
+        (lambda d: DataLoader(d, sampler=Locked(d)), {}, "sampler=.*thread.lock"),
+        (lambda d: Repeating(d), {"num_workers": 2}, r"Repeating keeps an iterator of its own \(iterator\)"),
+        (lambda d: Wrapping(DataLoader(d)), {}, "pass its base_dataloader"),
+        (lambda d: DataLoader(d), {"prefetch_factor": 2}, "prefetch_factor=2 needs workers"),
+        (lambda d: DataLoader(d), {"persistent_workers": True}, "persistent_workers=True needs workers"),
+        (lambda d: DataLoader(d), {"num_workers": -1}, "num_workers=-1"),
+        (lambda d: DataLoader(d), {"num_workers": True}, "num_workers=True"),
+        (lambda d: DataLoader(d), {"batch_size": 0}, "batch_size=0"),
+        (lambda d: DataLoader(d), {"shuffle": True}, "shuffle is not a setting"),
+        (lambda d: DataLoader(Whole(), 4), {"num_workers": 2}, "Whole does not ask get_worker_info"),
+    ],
+)
+def test_refused_by_name(loader: Any, changes: dict[str, Any], named: str) -> None:
+    with pytest.raises(CannotRebuild, match=named):
+        rebuilt(loader(Numbers()), **changes)
+
+
+def share(worker_id: int) -> None:
+    """Divides a dataset in the way of torch's documentation."""
+    info = get_worker_info()
+    info.dataset.first = worker_id
+    info.dataset.step = info.num_workers
+
+
+class DividedOutside(IterableDataset):
+    first, step = 0, 1
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.first, 24, self.step))
+
+
+@pytest.mark.parametrize(
+    "loader", [lambda: DataLoader(Divided(), 4), lambda: DataLoader(DividedOutside(), 4, 0, worker_init_fn=share)]
+)
+def test_a_divided_iterable_dataset_has_any_number_of_workers(loader: Any) -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    clone = rebuilt(loader(), num_workers=2)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert sorted(sum(numbers(clone), [])) == list(range(24))
+
+
+def test_one_worker_or_none_need_no_division() -> None:
+    assert sum(numbers(rebuilt(DataLoader(Whole(), 4), num_workers=1)), []) == list(range(24))
+
+
+class Opened(Numbers):
+    def __init__(self, handle: Any) -> None:
+        super().__init__()
+        self.inner = {"handle": handle}
+
+
+def test_open_files_are_not_shared_between_workers(tmp_path: Path) -> None:
+    path = tmp_path / "data.bin"
+    path.write_bytes(b"data")
+    with path.open("rb") as file:
+        with pytest.raises(CannotRebuild, match=r"open file \(inner\.handle\)"):
+            rebuilt(DataLoader(Opened(file)), num_workers=2)
+        rebuilt(DataLoader(Opened(file), num_workers=1), num_workers=2)  # the user's workers share it already
+    rebuilt(DataLoader(Opened(file)), num_workers=2)  # it is closed
+    rebuilt(DataLoader(Opened(io.BytesIO())), num_workers=2)
+    file = type("File", (), {"__module__": "h5py._hl.files"})()  # h5py's own is not installed everywhere
+    with pytest.raises(CannotRebuild, match=r"open h5py File \(inner\.handle\)"):
+        rebuilt(DataLoader(Opened(file)), num_workers=2)
+
+
+def test_short_epochs_draw_as_the_user_does_and_leave_no_trace() -> None:
+    from dsconv._measure.random_state import undisturbed
+
+    loader = loaders()["shuffled"]
+    clone, limit = shortened(loader)
+    limit.limit = 2
+    states = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()
+    with undisturbed():
+        random.random(), np.random.rand(), torch.rand(1)
+        short = numbers(clone)
+    assert random.getstate() == states[0] and np.random.get_state()[1].tolist() == states[1]
+    assert torch.equal(torch.get_rng_state(), states[2])
+    assert len(clone) == 2
+    limit.limit = None
+    assert len(clone) == 7
+    assert short == numbers(loader)[:2]
+
+
+def test_short_epochs_of_an_iterable_dataset() -> None:
+    clone, limit = shortened(DataLoader(Divided(), 4))
+    limit.limit = 2
+    assert numbers(clone) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_samplers_share_the_dataset() -> None:
+    """A copy of a sampler must not copy a dataset of gigabytes, or its list of targets."""
+    loader = loaders()["stateful"]
+    assert rebuilt(loader).sampler.dataset is loader.dataset
+    data = Numbers()
+    inner = DataLoader(Subset(data, [0, 1]), sampler=WithTargets(data.targets))
+    assert rebuilt(inner).sampler.targets is data.targets
+
+
+class WithTargets(Alternating):
+    def __init__(self, targets: list[int]) -> None:
+        super().__init__(targets)
+        self.targets = targets
+
+
+def test_another_dataset() -> None:
+    loader = DataLoader(Numbers(6), 4)
+    clone = with_dataset(loader, Doubled(6))
+    assert numbers(clone) == [[0, 2, 4, 6], [8, 10]]
+    assert with_dataset(loader, Doubled(6), reversed_batch).collate_fn is reversed_batch
+    assert numbers(loader) == [[0, 1, 2, 3], [4, 5]]
+
+
+class Doubled(Numbers):
+    def __getitem__(self, i: int) -> tuple[Any, int]:
+        return torch.zeros(1), 2 * i
