@@ -43,6 +43,7 @@ def test_times_are_exclusive(now: Time) -> None:
         now.spend(5, 5)
         timed(clock, inner, work)()
 
+    now.spend(7, 0, 900_000_000)  # outside of all parts
     timed(clock, outer, both, outermost=True)()
     clock.close()
     assert (clock.wall[outer], clock.cpu[outer], clock.calls[outer], clock.children[outer]) == (15, 15, 1, 2)

@@ -89,6 +89,7 @@ class Clock:
             self.children[stack[-1]] += 1
         else:
             self.on_first(wall)
+            self._queue = self._queued()  # what was waited for since the last part belongs to none
         stack.append(part)
         self._wall, self._cpu = wall, cpu
         return True
