@@ -51,4 +51,8 @@ type Costs struct {
 	SwapIn      int64   `json:"swap_in_bytes,omitempty"`
 	OtherCPU    float64 `json:"other_cores,omitempty"`       // that other programs kept busy
 	Measurement float64 `json:"measurement_share,omitempty"` // of the epoch that measuring took itself
+
+	Rank       int `json:"rank,omitempty"`        // of Ranks: the slowest one, whose costs these are
+	Ranks      int `json:"ranks,omitempty"`       // that were measured; 0 is one
+	LocalRanks int `json:"local_ranks,omitempty"` // of this machine, which share Cores; 0 is one
 }

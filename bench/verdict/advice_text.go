@@ -1,0 +1,94 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// advise puts the recommendation into a sentence: the lossless candidate first, then the one that changes pixels, then the
+// settings that bring nothing.
+func (a *Advice) advise(v Verdict, lossless, changing *Candidate) string {
+	if a.Best == nil {
+		return "do not convert: " + a.whyNot(v)
+	}
+	var list []string
+	if lossless != nil {
+		list = append(list, lossless.text())
+	}
+	if changing != nil && (lossless == nil || changing.After < lossless.After) {
+		list = append(list, changing.text())
+	}
+	if a.Best.Setting && !a.packingHelps() {
+		list = append(list, "do not convert")
+	}
+	if idle := a.idleSettings(); len(idle) > 0 {
+		list = append(list, "no gain: "+strings.Join(idle, ", "))
+	}
+	return strings.Join(list, "; ")
+}
+
+// text is the candidate with what it brings and costs.
+func (c *Candidate) text() string {
+	s := fmt.Sprintf("%s (%s): %s -> %s", c.Command, c.fidelity(), seconds(c.Before), seconds(c.After))
+	if c.Extra != 0 {
+		s += fmt.Sprintf(", %+.0f %% disk", 100*c.Extra)
+	} else if c.Disk > 0 {
+		s += fmt.Sprintf(", %s MB", digits(float64(c.Disk)/1e6))
+	}
+	if epochs := math.Ceil(c.BreakEven); epochs > 0 {
+		s += ", packing pays after " + counted(int(min(epochs, math.MaxInt32)), "epoch")
+	}
+	return s
+}
+
+// fidelity says what happens to the pixels.
+func (c *Candidate) fidelity() string {
+	switch {
+	case c.Lossless:
+		return "lossless"
+	case c.PSNR > 0 && !math.IsInf(c.PSNR, 0):
+		return fmt.Sprintf("changes pixels, PSNR %.0f dB", c.PSNR)
+	}
+	return "changes pixels"
+}
+
+// whyNot says why nothing is recommended.
+func (a *Advice) whyNot(v Verdict) string {
+	var best *Candidate
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; c.After > 0 && c.Before > 0 && (best == nil || c.saved() > best.saved()) {
+			best = c
+		}
+	}
+	switch {
+	case v.Cause == OfCompute:
+		return v.Text
+	case best == nil:
+		return "nothing was measured that could be faster"
+	case best.saved() <= 0:
+		return fmt.Sprintf("none of %s is faster", counted(len(a.Candidates), "candidate"))
+	}
+	return fmt.Sprintf("the best of %s would save %s of the epoch: %s", counted(len(a.Candidates), "candidate"),
+		percent(best.saved()/best.Before), best.Command)
+}
+
+// packingHelps reports whether any packing is worth its while.
+func (a *Advice) packingHelps() bool {
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; !c.Setting && c.isWorthwhile() {
+			return true
+		}
+	}
+	return false
+}
+
+// idleSettings are the settings that were predicted to bring next to nothing.
+func (a *Advice) idleSettings() (list []string) {
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; c.Setting && c.After > 0 && c.Before > 0 && c.saved() < balancedBelow*c.Before {
+			list = append(list, c.Command)
+		}
+	}
+	return list
+}

@@ -1,0 +1,88 @@
+package verdict
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	// worthwhile is the share of the epoch that a change must save to be recommended.
+	worthwhile = 0.1
+	// pixelsFor is how many times what a lossless candidate saves one that changes pixels must save.
+	pixelsFor = 1.25
+	// settingFor is the share of a packing's saving from which a setting, which costs nothing, is preferred.
+	settingFor = 0.8
+)
+
+// Advise chooses the candidate to recommend for the subject, whose verdict is v. It fills in what a candidate with
+// Costs leaves open: Before, After and BreakEven. None is recommended that saves less than 10 % of the epoch. One that
+// changes pixels is only recommended if it saves over 25 % more than the best lossless one.
+func Advise(subject *Costs, v Verdict, candidates []Candidate) Advice {
+	if subject == nil {
+		subject = &Costs{}
+	}
+	list := slices.Clone(candidates)
+	for i := range list {
+		list[i].complete(subject)
+	}
+	slices.SortStableFunc(list, func(a, b Candidate) int {
+		if a.Lossless != b.Lossless {
+			if a.Lossless {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.After, b.After)
+	})
+	a := Advice{Candidates: list}
+	lossless, changing := bestOf(list, true), bestOf(list, false)
+	a.Best = lossless
+	if changing != nil && (lossless == nil || changing.saved() > pixelsFor*lossless.saved()) {
+		a.Best = changing
+	}
+	a.Text = a.advise(v, lossless, changing)
+	return a
+}
+
+// complete fills in what is computed from other fields.
+func (c *Candidate) complete(subject *Costs) {
+	if c.Before == 0 {
+		c.Before = subject.Epoch
+	}
+	if c.After == 0 && c.Costs != nil {
+		c.After = Predict(subject, c.Costs)
+	}
+	if c.BreakEven == 0 && c.PackSeconds > 0 && c.saved() > 0 {
+		c.BreakEven = c.PackSeconds / c.saved()
+	}
+}
+
+// saved is the seconds of an epoch that the candidate saves.
+func (c *Candidate) saved() float64 { return c.Before - c.After }
+
+// isWorthwhile reports whether the candidate is predicted, and saves enough to be recommended.
+func (c *Candidate) isWorthwhile() bool {
+	return c.After > 0 && c.Before > 0 && c.saved() >= worthwhile*c.Before
+}
+
+// bestOf is the worthwhile candidate that saves most; nil if there is none. Settings, which cost
+// nothing, are preferred to a packing that saves little more.
+func bestOf(list []Candidate, lossless bool) *Candidate {
+	var best, setting *Candidate
+	for i := range list {
+		c := &list[i]
+		if c.Lossless != lossless || !c.isWorthwhile() {
+			continue
+		}
+		if best == nil || c.saved() > best.saved() {
+			best = c
+		}
+		if c.Setting && (setting == nil || c.saved() > setting.saved()) {
+			setting = c
+		}
+	}
+	if setting != nil && setting.saved() >= settingFor*best.saved() {
+		return setting
+	}
+	return best
+}

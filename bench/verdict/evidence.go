@@ -1,0 +1,192 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// shownParts are the most parts of a cause that the evidence lists.
+	shownParts = 4
+	// crowdedFrom is the share of their time in which workers waited for cores, and of the cores that other programs
+	// used, from which the evidence mentions it.
+	crowdedFrom = 0.1
+	// disturbingFrom is the share of the epoch from which the evidence mentions what measuring took.
+	disturbingFrom = 0.02
+)
+
+// evidence are the measurements that speak for the verdict, the strongest first.
+func evidence(c *Costs, v *Verdict) []string {
+	if c.Modelled() == 0 {
+		return nil
+	}
+	list := []string{c.limits()}
+	list = append(list, c.parts(v.Cause)...)
+	if c.Loop && c.Epoch > 0 {
+		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", percent(c.Starved)))
+	}
+	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(), c.cold(), c.ranked(), c.disturbed()} {
+		if line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// limits names the times from which the model makes an epoch.
+func (c *Costs) limits() string {
+	m := c.model()
+	n := m.samples / 1e6
+	loop, loader := n*(m.step+m.transfer), n*(m.work+m.swap)
+	var limits []string
+	if c.Loop {
+		limits = append(limits, "the loop alone "+seconds(loop))
+	}
+	switch {
+	case m.workers > 0:
+		limits = append(limits, fmt.Sprintf("%s %s", counted(c.Workers, "worker"), seconds(loader/m.workers)))
+	default:
+		limits = append(limits, "loading in the loop "+seconds(loader))
+	}
+	if cpu := m.cpu + m.stepCPU; cpu > 0 && !math.IsInf(m.cores, 1) {
+		limits = append(limits, fmt.Sprintf("the CPU time on %s cores %s", short(m.cores), seconds(n*cpu/m.cores)))
+	}
+	if m.start > 0 {
+		limits = append(limits, "the start "+seconds(m.start))
+	}
+	said := fmt.Sprintf("the epoch took %s; by the model %s", seconds(c.measured()), seconds(m.seconds()))
+	return said + ": " + strings.Join(limits, ", ")
+}
+
+// parts describes the largest parts of the cause, or what it is instead of parts.
+func (c *Costs) parts(cause Cause) (list []string) {
+	switch cause {
+	case OfCompute:
+		return []string{fmt.Sprintf("the loop's step takes %s an image while nothing is loaded", perImage(c.stepAlone()))}
+	case OfTransfer:
+		return []string{fmt.Sprintf("the loop waits %s an image for copies to the device", perImage(c.Transfer))}
+	}
+	var of []*Part
+	for i := range c.Parts {
+		if c.Parts[i].cause() == cause {
+			of = append(of, &c.Parts[i])
+		}
+	}
+	slices.SortStableFunc(of, func(a, b *Part) int {
+		switch {
+		case a.work() > b.work():
+			return -1
+		case a.work() < b.work():
+			return 1
+		}
+		return 0
+	})
+	all := 0.0
+	for i := range c.Parts {
+		all += c.Parts[i].work()
+	}
+	for _, p := range of[:min(len(of), shownParts)] {
+		if p.work() > 0 {
+			list = append(list, p.describe(all))
+		}
+	}
+	return list
+}
+
+// describe says where the part's time goes. all is that of all parts.
+func (p *Part) describe(all float64) string {
+	work, cpu := p.work(), min(finite(p.CPU), p.work())
+	text := fmt.Sprintf("%s: %s an image, %s of the loading", p.Name, perImage(work), percent(work/all))
+	switch {
+	case cpu == 0: // not measured, or all of it blocked
+	case cpu < 0.9*work:
+		text += fmt.Sprintf(" (%s of CPU, blocked for %s)", perImage(cpu), perImage(work-cpu))
+	default:
+		text += ", all of it CPU"
+	}
+	if p.Native != "" {
+		text += "; dsconv's equal: " + p.Native
+	}
+	return text
+}
+
+// passed says what loading takes beside its parts.
+func (c *Costs) passed() string {
+	if passing, wall := c.passing(), c.wall(); wall > 0 && passing >= crowdedFrom*wall {
+		return fmt.Sprintf("%s an image are in no part: handing batches over to the loop", perImage(passing))
+	}
+	return ""
+}
+
+// crowded says how much the workers waited for cores, and who had them.
+func (c *Costs) crowded() string {
+	var queue float64
+	for i := range c.Parts {
+		queue += min(finite(c.Parts[i].Queue), finite(c.Parts[i].Wall))
+	}
+	var list []string
+	if wall := c.wall(); wall > 0 && queue >= crowdedFrom*wall {
+		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", percent(queue/wall)))
+	}
+	if cores := finite(c.Cores); cores > 0 && finite(c.OtherCPU) >= crowdedFrom*cores {
+		list = append(list, fmt.Sprintf("other programs used %s of %s cores, which the verdict leaves out", short(c.OtherCPU), short(cores)))
+	}
+	return strings.Join(list, "; ")
+}
+
+func (c *Costs) swapped() string {
+	if finite(c.SwapStall) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("loading waited %s an image for memory to be read back", perImage(c.SwapStall))
+	if c.SwapIn > 0 {
+		text += fmt.Sprintf(", %s MB from swap", digits(float64(c.SwapIn)/1e6))
+	}
+	return text
+}
+
+func (c *Costs) started() string {
+	if start := finite(c.Start); start > 0 && start >= balancedBelow*c.measured() {
+		return fmt.Sprintf("each epoch waits %s for its first batch", seconds(start))
+	}
+	return ""
+}
+
+// cold says what the epoch would be if nothing of the dataset were in memory.
+func (c *Costs) cold() string {
+	if finite(c.ColdRead) == 0 {
+		return ""
+	}
+	cold := *c
+	cold.Parts = slices.Clone(c.Parts)
+	cold.Loader = 0 // which was measured with the cache
+	warm := 0.0
+	for i := range cold.Parts {
+		if p := &cold.Parts[i]; p.Kind == Read {
+			warm += p.work()
+			*p = Part{Name: p.Name, Kind: Read}
+		}
+	}
+	cold.Parts = append(cold.Parts, Part{Name: "read", Kind: Read, Wall: c.ColdRead})
+	text := fmt.Sprintf("the files were in memory: reading takes %s an image, and %s from the disk", perImage(warm), perImage(c.ColdRead))
+	if whole := cold.Modelled(); cold.ModelledWithout(OfStorage) < (1-balancedBelow)*whole && whole > c.Modelled() {
+		text += fmt.Sprintf(", with which an epoch would take %s", seconds(c.measured()*whole/c.Modelled()))
+	}
+	return text
+}
+
+func (c *Costs) ranked() string {
+	if c.Ranks < 2 {
+		return ""
+	}
+	return fmt.Sprintf("of %d ranks, rank %d is the slowest: the others wait for it", c.Ranks, c.Rank)
+}
+
+func (c *Costs) disturbed() string {
+	if finite(c.Measurement) < disturbingFrom {
+		return ""
+	}
+	return fmt.Sprintf("measuring took %s of the epoch itself", percent(c.Measurement))
+}

@@ -1,0 +1,132 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+)
+
+// text is the verdict in one sentence.
+func text(c *Costs, v *Verdict) string {
+	switch v.Cause {
+	case Balanced:
+		return c.balanced()
+	case OfCompute:
+		return c.compute()
+	case OfCores:
+		return "short of CPU: " + c.crowd() + "; with a core for each, " + c.gained(v)
+	case OfStart:
+		return fmt.Sprintf("slow start: each epoch waits %s for its first batch; without that, %s", seconds(c.Start), c.gained(v))
+	case OfPython:
+		return c.python(v)
+	}
+	what := map[Cause]string{
+		OfStorage:  "storage-bound: without reading, ",
+		OfDecode:   "decode-bound: without decoding, ",
+		OfAugment:  "augment-bound: without augmentations, ",
+		OfCollate:  "collate-bound: without collating batches, ",
+		OfTransfer: "transfer-bound: without waiting for copies to the device, ",
+		OfSwap:     "swapping: without waiting for memory to be read back, ",
+	}
+	return what[v.Cause] + c.gained(v)
+}
+
+// gained says what the epoch would be without the cause.
+func (c *Costs) gained(v *Verdict) string {
+	now := c.measured()
+	return fmt.Sprintf("an epoch would take %s instead of %s", seconds(now*(1-v.Gain)), seconds(now))
+}
+
+// measured is the measured epoch or, without one, the modelled.
+func (c *Costs) measured() float64 {
+	if epoch := finite(c.Epoch); epoch > 0 {
+		return epoch
+	}
+	return c.Modelled()
+}
+
+func (c *Costs) balanced() string {
+	if c.Modelled() == 0 {
+		return "nothing that takes time was measured"
+	}
+	return "balanced: removing any one cause would save less than " + percent(balancedBelow) + " of the epoch"
+}
+
+// compute says that the loop holds the epoch up, and how little faster data would change.
+func (c *Costs) compute() string {
+	const bound = "compute-bound: the loop's own step takes the time, and faster data would "
+	if saved := 1 - c.withoutData().seconds()/c.Modelled(); saved >= balancedBelow {
+		return bound + "save at most " + percent(saved)
+	}
+	return bound + "not help"
+}
+
+// python names the transform or dataset and what could replace it.
+func (c *Costs) python(v *Verdict) string {
+	text := fmt.Sprintf("Python code of the dataset, most of it in %s: without it, %s", v.Part, c.gained(v))
+	for i := range c.Parts {
+		if p := &c.Parts[i]; p.Name == v.Part && p.cause() == OfPython && p.Native != "" {
+			return text + "; dsconv's own equal is " + p.Native
+		}
+	}
+	return text
+}
+
+// crowd says how many share the cores.
+func (c *Costs) crowd() string {
+	who := counted(c.Workers, "worker")
+	if c.Workers == 0 {
+		who = "the loop, which loads the data too,"
+	} else if finite(c.StepCPU) > 0 && c.Loop {
+		who += " and the loop"
+	}
+	if c.LocalRanks > 1 {
+		who += fmt.Sprintf(" of each of %d ranks", c.LocalRanks)
+	}
+	if c.Cores == 1 {
+		return who + " share 1 core"
+	}
+	return fmt.Sprintf("%s share %s cores", who, short(c.Cores))
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// short is x without needless digits.
+func short(x float64) string {
+	if x == math.Trunc(x) {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
+}
+
+// digits is x with about three digits.
+func digits(x float64) string {
+	switch {
+	case x >= 99.95:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+func seconds(s float64) string {
+	if s < 0.1 {
+		return digits(1e3*s) + " ms"
+	}
+	return digits(s) + " s"
+}
+
+// perImage is a time per image.
+func perImage(us float64) string {
+	if us >= 1e3 {
+		return digits(us/1e3) + " ms"
+	}
+	return digits(us) + " us"
+}
