@@ -132,6 +132,11 @@ func (m *meter) median(f func(t *turn) float64) float64 {
 	for i := range m.turns {
 		values[i] = f(&m.turns[i])
 	}
+	return middle(values)
+}
+
+// middle is the median of values, which it sorts; 0 of none.
+func middle(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
 	if n == 0 {
@@ -140,12 +145,26 @@ func (m *meter) median(f func(t *turn) float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
+// steady is the loader's time for an image: the first loader's, times the median of the ratios to its turns of the same
+// round. So a machine that was slow for a while does not change what loaders are beside each other.
+func (m *meter) steady(first *meter) float64 {
+	base := first.median(func(t *turn) float64 { return t.steady })
+	if m == first || len(m.turns) != len(first.turns) {
+		return m.median(func(t *turn) float64 { return t.steady })
+	}
+	ratios := make([]float64, len(m.turns))
+	for i := range ratios {
+		ratios[i] = m.turns[i].steady / max(first.turns[i].steady, 1e-9)
+	}
+	return base * middle(ratios)
+}
+
 // costs are what the loader was measured to cost, for an epoch of so many samples.
-func (m *meter) costs(samples int) verdict.Costs {
+func (m *meter) costs(samples int, first *meter) verdict.Costs {
 	c := m.loader.Config()
 	costs := verdict.Costs{
 		Samples: samples, Batch: c.BatchSize, Workers: c.Workers, Cores: float64(parallel.Cores()),
-		Loader: m.median(func(t *turn) float64 { return t.steady }),
+		Loader: m.steady(first),
 		Start:  m.median(func(t *turn) float64 { return t.start }),
 	}
 	var wall float64

@@ -78,6 +78,9 @@ func (p *packer) try(ctx context.Context, t *trial) error {
 		t.pack = all * float64(p.src.count) / float64(n)
 	}
 	p.extrapolate(t, indices)
+	if t.cold, err = readCold(ctx, p.format, path); err != nil && !errors.Is(err, errNotCold) {
+		return err
+	}
 	if t.dataset, err = p.format.Open(path); err != nil {
 		return err
 	}

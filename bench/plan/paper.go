@@ -72,6 +72,7 @@ func (e *exploration) onPaper() *OnPaper {
 		p.Rows = append(p.Rows, row)
 		return &p.Rows[len(p.Rows)-1]
 	}
+	e.as.cold = e.coldSource()
 	add(e.as, e.src.bytes).Source = true
 	for _, t := range e.trials {
 		if t.why == "" {
@@ -174,7 +175,7 @@ func (p Paper) fromDisk(s *sketch) float64 {
 
 // text says what to pack and what to buy.
 func (p *OnPaper) text() string {
-	best := slices.MinFunc(p.Rows, func(a, b PaperRow) int { return cmp.Compare(a.EpochSeconds, b.EpochSeconds) })
+	best := p.best()
 	name := best.Flags
 	switch {
 	case best.Source:
@@ -182,12 +183,23 @@ func (p *OnPaper) text() string {
 	case name == "":
 		name = "unchanged images"
 	}
-	text := fmt.Sprintf("the shortest epoch is %s with %s, limited by the %s", seconds(best.EpochSeconds), name, best.Bound)
+	text := fmt.Sprintf("an epoch takes %s with %s, limited by the %s", seconds(best.EpochSeconds), name, best.Bound)
 	if len(best.Buy) == 0 {
 		return text + "; nothing to buy: twice the cores, memory, disk or GPU alone would save less than 5 %"
 	}
 	next := best.Buy[0]
 	return fmt.Sprintf("%s; buy %s next: twice as much saves %.0f %% of it", text, next.Resource, 100*next.Gain)
+}
+
+// best is the first row within 5 % of the shortest epoch: what is listed later costs more, in pixels or disk.
+func (p *OnPaper) best() PaperRow {
+	shortest := slices.MinFunc(p.Rows, func(a, b PaperRow) int { return cmp.Compare(a.EpochSeconds, b.EpochSeconds) })
+	for _, row := range p.Rows {
+		if row.EpochSeconds*(1-worthBuying) <= shortest.EpochSeconds {
+			return row
+		}
+	}
+	return shortest
 }
 
 // seconds is a time for people to read.

@@ -146,6 +146,17 @@ func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (
 	return e, e.load(ctx)
 }
 
+// coldSource is what reading an image of the source from the disk takes: at least what a packed copy takes, which has the
+// same bytes in fewer files.
+func (e *exploration) coldSource() float64 {
+	for _, t := range e.trials {
+		if t.flags == "" {
+			return t.cold
+		}
+	}
+	return 0
+}
+
 // pack packs samples by each recipe.
 func (e *exploration) pack(ctx context.Context, dir string, recipes []preprocess.Recipe) error {
 	format, err := loadedFormat(e.o.Formats)
@@ -198,7 +209,8 @@ func (e *exploration) load(ctx context.Context) (err error) {
 		return err
 	}
 	for _, t := range all {
-		t.costs = t.meter.costs(len(e.src.loaded))
+		t.costs = t.meter.costs(len(e.src.loaded), e.as.meter)
+		t.costs.ColdRead = t.cold * float64(max(t.costs.Workers, 1)) // of a worker: the disk serves all of them
 		e.addLoop(&t.costs)
 	}
 	return nil
