@@ -130,27 +130,10 @@ func (p Paper) epoch(s *sketch) (float64, Resource) {
 	return seconds, bound
 }
 
-// costs are s's costs on paper: a worker for each core, and the loader's own work divided among them.
+// costs are s's costs on paper, with a worker for each core.
 func (p Paper) costs(s *sketch) verdict.Costs {
-	c := s.costs
-	here := float64(max(c.Workers, 1))
-	var wall float64
-	for _, part := range c.Parts {
-		wall += part.Wall
-	}
-	// What the measured loader took beyond its parts, and what the parts took beyond it, is theirs.
-	scale := 1.0
-	if c.Loader > 0 && wall > 0 {
-		scale = c.Loader * math.Min(here, c.Cores) / wall
-	}
-	c.Parts = slices.Clone(c.Parts)
-	for i := range c.Parts {
-		part := &c.Parts[i]
-		part.Wall *= scale
-		part.CPU, part.Queue = part.Wall, 0
-	}
-	c.Loader, c.Samples, c.Cores = 0, p.Images, p.Cores
-	c.Workers = max(1, int(math.Round(p.Cores)))
+	c := s.costs.On(p.Cores, max(1, int(math.Round(p.Cores))))
+	c.Samples = p.Images
 	c.Loop, c.Step, c.StepCPU = p.Consume > 0, 0, 0
 	if c.Loop {
 		c.Step = 1e6 / p.Consume

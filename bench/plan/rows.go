@@ -92,22 +92,3 @@ func rate(images int, seconds float64) float64 {
 func (t *trial) smallest(names []string) string {
 	return slices.MinFunc(names, func(a, b string) int { return cmp.Compare(t.disk[a], t.disk[b]) })
 }
-
-// candidates are the trials as candidates of an advice, in the given format.
-func (e *exploration) candidates(subject *verdict.Costs, format string) (list []verdict.Candidate) {
-	for _, t := range e.trials {
-		if t.why != "" || t.dataset == nil {
-			continue
-		}
-		costs := t.costs
-		c := verdict.Candidate{
-			Command: e.command(t, format), Lossless: lossless(t.recipe), PSNR: t.psnr, SSIM: t.ssim,
-			Disk: t.disk[format], PackSeconds: t.pack, Before: subject.Epoch, After: verdict.Predict(subject, &costs), Costs: &costs,
-		}
-		c.Extra = float64(c.Disk)/float64(max(e.src.bytes, 1)) - 1
-		c.BreakEven = breakEven(c.PackSeconds, c.Before, c.After)
-		list = append(list, c)
-	}
-	return list
-}
-

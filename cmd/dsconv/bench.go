@@ -33,6 +33,10 @@ the epoch in which the trainer or the GPU waited for data. A sentence for each d
 its bottleneck. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
 OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
+With a folder alone, or with --advise, ways to pack some of its images are tried and one is
+recommended, or none, with the predicted time of an epoch. --apply DIR packs the whole
+dataset so, measures it, and prints the measured time beside the predicted one.
+
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
@@ -41,11 +45,12 @@ Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench images/ out.lmdb --train cnn
+   dsconv bench images/ --apply packed/
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(benchFlags(), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
+		Flags: append(append(benchFlags(), adviseFlags()...), loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")...),
 		Action: func(cc *cli.Context) error {
 			if err := checkReport(cc.String("json")); err != nil { // before anything is measured
 				return err
@@ -68,6 +73,9 @@ Augmentations:
 			o, err := benchOptions(cc)
 			if err != nil {
 				return usageError{err}
+			}
+			if err := checkAdvise(cc, paths); err != nil {
+				return err
 			}
 			return runBench(cc, c, paths, o, others)
 		},
@@ -131,6 +139,9 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, othe
 	o.Progress = show
 	report, err := bench.Run(cc.Context, paths, o)
 	if err != nil {
+		return err
+	}
+	if err := advise(cc, c, report); err != nil {
 		return err
 	}
 	report.Merge(others...)
