@@ -3,66 +3,80 @@ package bench
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dsconv/dsconv/bench/verdict"
 )
 
 const (
-	// starvedFrom is the share of the epoch from which a consumer that waited was starved.
+	// starvedFrom is the share of the epoch from which a loop that waited was starved.
 	starvedFrom = 0.05
-	// lightLoad is the share of the time of workers and step below which the workers don't matter.
-	lightLoad = 0.1
 	// busyFrom is the share of the cores from which they were busy.
 	busyFrom = 0.7
 	// hadCore is the share of the workers' computing time below which they lacked cores.
 	hadCore = 0.8
 )
 
-// diagnose says in one sentence what limits the epoch's speed, and which of dsconv's options
-// could change that. cores is how many the process may use.
-func diagnose(d *Dataset, m *images, o *Options, cores int) string {
-	stage, spent := d.Stages.largest()
-	loader := d.Stages.workers()
-	var text string
-	switch starved := percent(d.Starved); {
-	case o.alone():
-		text = fmt.Sprintf("%s takes %s of the workers' time", stage, percent(ratio(spent, loader)))
-	case d.Starved >= starvedFrom:
-		text = fmt.Sprintf("%s takes %s of the workers' time; the consumer starved %s of the epoch", stage, percent(ratio(spent, loader)), starved)
-	case sharesCores(d, o, cores) && loader >= lightLoad*(loader+d.Stages.Step):
-		text = fmt.Sprintf("the trainer starved only %s of the epoch, but shares the cores with the workers, who take %s of the time of both, "+
-			"most of it for %s", starved, percent(loader/(loader+d.Stages.Step)), stage)
+// Judge gives each dataset of r and of the reports merged into it that has none a verdict: by its costs, or by its stages and
+// waiting times. Advice that has candidates and no text gets its text. So reports of loops in Python are
+// judged by the same rules as those of Run.
+func (r *Report) Judge() {
+	if r == nil {
+		return
+	}
+	for _, run := range r.runs() {
+		for i := range run.Datasets {
+			d := &run.Datasets[i]
+			if d.Verdict != nil {
+				continue
+			}
+			if d.Costs == nil && d.Diagnosis == "" {
+				d.Costs = run.costs(d, aboutLoop{}, aboutWaiting{})
+			}
+			run.diagnose(d, nil)
+		}
+		run.advise()
+	}
+}
+
+// advise completes advice of which only the candidates are known.
+func (r *Report) advise() {
+	if a := r.Advice; a != nil && a.Text == "" && len(r.Datasets) > 0 && r.Datasets[0].Costs != nil && r.Datasets[0].Verdict != nil {
+		advice := verdict.Advise(r.Datasets[0].Costs, *r.Datasets[0].Verdict, a.Candidates)
+		r.Advice = &advice
+	}
+}
+
+// diagnose judges the costs of d, and says in one sentence what limits the epoch's speed and what could change that. m is
+// nil if nothing is known of the images.
+func (r *Report) diagnose(d *Dataset, m *images) {
+	if d.Costs != nil {
+		v := verdict.Judge(d.Costs)
+		d.Verdict = &v
+	}
+	switch {
+	case d.Diagnosis != "": // somebody else's
+	case d.Verdict == nil && r.Consumer == loaderAlone:
+		d.Diagnosis = "no stage's time was measured"
+	case d.Verdict == nil:
+		d.Diagnosis = fmt.Sprintf("the loop waited for data for %s of the epoch; what its loader did meanwhile was not measured", percent(d.Starved))
 	default:
-		return fmt.Sprintf("the consumer starved only %s of the epoch: its own step takes the time, and faster data would not help", starved)
-	}
-	if a := advice(d, m, o, stage, cores); a != "" {
-		text += ": " + a
-	}
-	return text
-}
-
-// sharesCores reports whether the step runs on the cores that the workers use, so that
-// they slow it down.
-func sharesCores(d *Dataset, o *Options, cores int) bool {
-	onCPU := o.Backend == "" || o.Backend == "go"
-	return o.Train != "" && (onCPU || d.BusyCores >= busyFrom*float64(cores))
-}
-
-// largest is the workers' stage that takes the most time.
-func (s Stages) largest() (name string, spent float64) {
-	for _, stage := range []struct {
-		name  string
-		spent float64
-	}{{"read", s.Read}, {"decode", s.Decode}, {"augment", s.Augment}, {"collate", s.Collate}} {
-		if name == "" || stage.spent > spent {
-			name, spent = stage.name, stage.spent
+		d.Diagnosis = d.Verdict.Text
+		if a := r.packing(d, m); a != "" {
+			d.Diagnosis += "; " + a
 		}
 	}
-	return name, spent
 }
 
-// advice is how to make the stage faster, "" if dsconv knows no way.
-func advice(d *Dataset, m *images, o *Options, stage string, cores int) string {
+// packing is what could be done about the verdict, "" if dsconv knows no way.
+func (r *Report) packing(d *Dataset, m *images) string {
+	o, cores := &r.Options, r.Machine.GOMAXPROCS
+	stage := d.stageToBlame()
+	if stage == "" {
+		return ""
+	}
 	var list []string
 	switch {
+	case d.Settings != nil: // not of this loader
 	case o.Workers < cores:
 		list = append(list, fmt.Sprintf("try more --workers, there are %d cores", cores))
 	case stage == "read" && d.BusyCores > 0 && d.BusyCores < busyFrom*float64(cores):
@@ -73,6 +87,35 @@ func advice(d *Dataset, m *images, o *Options, stage string, cores int) string {
 		list = append(list, a)
 	}
 	return strings.Join(list, "; ")
+}
+
+// stageToBlame is the stage of the workers that should become faster, "" if none should: the one that the verdict names or,
+// where they lack cores, the largest.
+func (d *Dataset) stageToBlame() string {
+	switch d.Verdict.Cause {
+	case verdict.OfStorage:
+		return "read"
+	case verdict.OfDecode:
+		return "decode"
+	case verdict.OfAugment, verdict.OfPython:
+		return "augment"
+	case verdict.OfCollate:
+		return "collate"
+	case verdict.OfCores:
+		return d.Stages.largest()
+	}
+	return ""
+}
+
+// largest is the workers' stage that takes the most time, "" if none takes any.
+func (s *Stages) largest() (name string) {
+	var most float64
+	for _, stage := range s.workerStages() {
+		if stage.wall > most {
+			name, most = string(stage.kind), stage.wall
+		}
+	}
+	return name
 }
 
 // lackedCores reports whether the workers' stages took much longer than the CPU time of the whole

@@ -1,15 +1,19 @@
 package bench
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // ofSides are images with these shorter sides, for batches of 224. Raw images take the bytes of
@@ -33,8 +37,25 @@ func ofSides(sides ...int) *images {
 	return m
 }
 
+// diagnosed is the sentence about d in a report of its own, of 1,000 images an epoch and four cores.
+func diagnosed(d Dataset, m *images, o Options, waited aboutWaiting) (string, *verdict.Verdict) {
+	o.Workers = cmp.Or(o.Workers, 4)
+	o.BatchSize = 64
+	r := &Report{Machine: Machine{GOMAXPROCS: 4}, Options: o, Consumer: o.consumer()}
+	d.Rounds = []Round{{Images: 1000, Epochs: 1, FirstSeconds: d.Stages.workers() * 64 / 4e6}}
+	if d.EpochSeconds == 0 {
+		d.EpochSeconds = d.Stages.workers() * 1000 / 4e6
+	}
+	if o.Consume > 0 {
+		d.EpochSeconds = max(d.EpochSeconds, 1000/o.Consume)
+	}
+	d.Costs = r.costs(&d, aboutLoop{}, waited)
+	r.diagnose(&d, m)
+	return d.Diagnosis, d.Verdict
+}
+
 func TestDiagnose(t *testing.T) {
-	decoding := Stages{Read: 50, Decode: 1500, Augment: 300, Collate: 150, Step: 300}
+	decoding := Stages{Read: 50, Decode: 1500, Augment: 300, Collate: 150}
 	reading := Stages{Read: 900, Decode: 50, Augment: 25, Collate: 25}
 	augmenting := Stages{Augment: 5, Collate: 1}
 	large, little, mixed := ofSides(300, 900, 900), ofSides(32, 32, 32), ofSides(40, 900, 900)
@@ -43,11 +64,21 @@ func TestDiagnose(t *testing.T) {
 		c.memory, c.free = memory, free
 		return &c
 	}
+	changed := func(m *images, change func(m *images)) *images {
+		c := *m
+		change(&c)
+		return &c
+	}
+	tiledAdvice := "try packing with --encode jpeg-tiled (about 0.30 MB of images, 0.90 MB on disk now): lossless; or, which changes pixels, with --resize"
+	if !jpeg.HasLibjpegTurbo {
+		tiledAdvice = "try packing with --resize"
+	}
 	for _, c := range []struct {
 		name    string
 		d       Dataset
 		m       *images
 		o       Options
+		cause   verdict.Cause
 		want    string
 		without string
 	}{
@@ -56,57 +87,59 @@ func TestDiagnose(t *testing.T) {
 			Dataset{Encoding: "jpeg", Stages: decoding, Starved: 1, Disk: 900_000},
 			large,
 			Options{},
-			"decode takes 75 % of the workers' time: try packing with --resize shorter:256 --encode jpeg:90 (about 0.30 MB of images, 0.90 MB on disk now), " +
-				"or with --resize cover:256x256 --encode raw (about 0.59 MB of images, 0.90 MB on disk now)",
-			"starved",
+			verdict.OfDecode,
+			"decode-bound: without decoding, an epoch would take 0.12 s instead of 0.50 s; " +
+				"try packing with --resize shorter:256 --encode jpeg:90 (about 0.30 MB of images, 0.90 MB on disk now), " +
+				"or with --resize cover:256x256 --encode raw (about 0.59 MB of images, 0.90 MB on disk now): this changes pixels",
+			"--workers",
 		},
 		{
-			"starving",
-			Dataset{Encoding: "jpeg", Stages: decoding, Starved: 0.58},
-			large,
-			Options{Consume: 3000},
-			"; the consumer starved 58 % of the epoch: try", "--workers",
+			"a part of each image",
+			Dataset{Encoding: "jpeg", Stages: decoding, Disk: 900_000},
+			changed(large, func(m *images) { m.crops = true }),
+			Options{},
+			verdict.OfDecode, tiledAdvice, "",
+		},
+		{
+			"a part of each image, of which it is decoded alone",
+			Dataset{Encoding: "jpeg", Stages: decoding},
+			changed(large, func(m *images) { m.crops, m.tiled = true, true }),
+			Options{},
+			verdict.OfDecode, "try packing with --resize", "tiled",
+		},
+		{
+			"starving", Dataset{Encoding: "jpeg", Stages: decoding, Starved: 0.58}, large, Options{Consume: 3000}, verdict.OfDecode, "; try packing", "--workers",
 		},
 		{
 			"fed",
 			Dataset{Encoding: "jpeg", Stages: decoding, Starved: 0.02},
 			large,
 			Options{Consume: 300},
-			"starved only 2 % of the epoch: its own step takes the time, and faster data would not help", "try",
-		},
-		{
-			"trainer on the workers' cores",
-			Dataset{Encoding: "jpeg", Stages: decoding, Starved: 0.02},
-			large,
-			Options{Train: "cnn"},
-			"starved only 2 % of the epoch, but shares the cores with the workers, who take 87 % of the time of both, most of it for decode: try", "would not help",
-		},
-		{
-			"trainer on a device",
-			Dataset{Encoding: "jpeg", Stages: decoding, Starved: 0.02, BusyCores: 1},
-			large,
-			Options{Train: "cnn", Backend: "xla:p.so"},
-			"would not help", "shares",
+			verdict.OfCompute,
+			"compute-bound: the loop's own step takes the time, and faster data would not help", "try",
 		},
 		{
 			"resized already",
 			Dataset{Encoding: "jpeg", Resize: "shorter:256", Stages: decoding},
 			ofSides(256, 256),
 			Options{},
-			"decode takes 75 % of the workers' time: try packing with --encode raw (", "resize",
+			verdict.OfDecode,
+			"; try packing with --encode raw (about 0.39 MB of images, 0.00 MB on disk now): lossless", "resize",
 		},
 		{
 			"small images",
 			Dataset{Encoding: "png", Shorter: 32, Stages: decoding, Disk: 7000},
 			little,
 			Options{},
-			": try packing with --encode raw (about 0.01 MB of images, 0.01 MB on disk now)", "resize",
+			verdict.OfDecode,
+			"; try packing with --encode raw (about 0.01 MB of images, 0.01 MB on disk now): lossless", "resize",
 		},
 		{
 			"some small images",
 			Dataset{Encoding: "jpeg", Stages: decoding},
 			mixed,
 			Options{},
+			verdict.OfDecode,
 			"with --resize shorter:256 --encode jpeg:90 (about 0.30 MB of images, 0.00 MB on disk now), or with --resize shorter:256 --encode raw (", "cover",
 		},
 		{
@@ -114,13 +147,15 @@ func TestDiagnose(t *testing.T) {
 			Dataset{Encoding: "jpeg", Stages: decoding},
 			ofSides(40, 50, 900),
 			Options{},
-			": try packing with --encode raw (", "resize",
+			verdict.OfDecode,
+			"; try packing with --encode raw (", "resize",
 		},
 		{
 			"more than the memory holds",
 			Dataset{Encoding: "jpeg", Stages: decoding},
 			without(large, 400_000, 1<<40),
 			Options{},
+			verdict.OfDecode,
 			"--encode jpeg:90", "raw",
 		},
 		{
@@ -128,55 +163,56 @@ func TestDiagnose(t *testing.T) {
 			Dataset{Encoding: "png", Stages: decoding},
 			without(little, 1<<40, 9000),
 			Options{},
-			"decode takes 75 % of the workers' time", "try",
+			verdict.OfDecode,
+			"decode-bound", "try",
 		},
+		{"raw pixels", Dataset{Encoding: "raw", Stages: decoding}, large, Options{}, verdict.OfDecode, "decode-bound", "try"},
 		{
-			"raw pixels", Dataset{Encoding: "raw", Stages: decoding}, large, Options{}, "decode takes", "try",
+			"compressed pixels",
+			Dataset{Encoding: "raw+zstd", Stages: decoding},
+			little,
+			Options{},
+			verdict.OfDecode,
+			"--encode raw, without --compress (about 0.01 MB of images, 0.00 MB on disk now): lossless", "resize",
 		},
-		{
-			"compressed pixels", Dataset{Encoding: "raw+zstd", Stages: decoding}, little, Options{}, "--encode raw, without --compress (", "resize",
-		},
-		{
-			"nothing known of the images", Dataset{Encoding: "jpeg", Stages: decoding}, nil, Options{}, "decode takes", "try",
-		},
+		{"nothing known of the images", Dataset{Encoding: "jpeg", Stages: decoding}, nil, Options{}, verdict.OfDecode, "decode-bound", "try"},
 		{
 			"folder on a slow disk",
 			Dataset{Format: "folder", Stages: reading, BusyCores: 0.4},
 			large,
 			Options{},
-			"read takes 90 % of the workers' time: 0.4 of 4 cores were busy, so try more --workers, which then wait at the same time; try packing it into another format", "--encode",
+			verdict.OfStorage,
+			"storage-bound: without reading, an epoch would take 25.0 ms instead of 0.25 s; " +
+				"0.4 of 4 cores were busy, so try more --workers, which then wait at the same time; try packing it into another format, unchanged", "--encode",
 		},
 		{
 			"cores that are not used",
 			Dataset{Format: "lmdb", Encoding: "raw", Stages: Stages{Collate: 2}},
 			large,
 			Options{Config: reader.Config{Workers: 2}},
-			"collate takes 100 % of the workers' time: try more --workers, there are 4 cores", "--encode",
+			verdict.OfCollate, "; try more --workers, there are 4 cores", "--encode",
 		},
 		{
 			"large pixels",
 			Dataset{Encoding: "raw", Stages: augmenting},
 			large,
 			Options{},
-			"augment takes 83 % of the workers' time: try packing with --resize shorter:256 --encode raw (", "jpeg",
+			verdict.OfAugment,
+			"; try packing with --resize shorter:256 --encode raw (", "jpeg",
 		},
 		{
 			"large photos",
 			Dataset{Encoding: "jpeg", Stages: augmenting},
 			large,
 			Options{},
-			"augment takes 83 % of the workers' time: try packing with --resize shorter:256 --encode jpeg:90 (", "raw",
+			verdict.OfAugment,
+			"; try packing with --resize shorter:256 --encode jpeg:90 (", "raw",
 		},
-		{
-			"small photos", Dataset{Encoding: "jpeg", Stages: augmenting}, little, Options{}, "augment takes", "try",
-		},
+		{"small photos", Dataset{Encoding: "jpeg", Stages: augmenting}, little, Options{}, verdict.OfAugment, "augment-bound", "try"},
 	} {
-		if c.o.Workers == 0 {
-			c.o.Workers = 4
-		}
-		got := diagnose(&c.d, c.m, &c.o, 4)
-		if !strings.Contains(got, c.want) || c.without != "" && strings.Contains(got, c.without) {
-			t.Errorf("%s: %q, want %q in it and not %q", c.name, got, c.want, c.without)
+		got, v := diagnosed(c.d, c.m, c.o, aboutWaiting{})
+		if v == nil || v.Cause != c.cause || !strings.Contains(got, c.want) || c.without != "" && strings.Contains(got, c.without) {
+			t.Errorf("%s: %q, want %s with %q in it and not %q", c.name, got, c.cause, c.want, c.without)
 		}
 	}
 }
@@ -194,13 +230,13 @@ func TestLackedCores(t *testing.T) {
 // The size of images is estimated from some of them, for the whole dataset whatever split is read.
 func TestInspect(t *testing.T) {
 	ds := newMemory("a", 100, &log{})
-	m := inspect(t.Context(), ds, 7, pixel.ColorRGB, formats.Uint16)
+	m := inspect(t.Context(), ds, 7, &reader.Config{Color: pixel.ColorRGB, DType: formats.Uint16, Transforms: augment.Train(7)})
 	var s formats.Sample
 	if err := ds.Read(0, &s); err != nil {
 		t.Fatal(err)
 	}
 	shape := s.Values[0].Shape
-	if want := min(shape[0], shape[1]); len(m.shorter) != inspected || m.shorter[0] != want || !m.same || m.side != 8 || m.deep {
+	if want := min(shape[0], shape[1]); len(m.shorter) != inspected || m.shorter[0] != want || !m.same || m.side != 8 || m.deep || !m.crops || m.tiled {
 		t.Errorf("%d images, shorter sides %v, one size: %v, wanted %d", len(m.shorter), m.shorter, m.same, want)
 	}
 	raw := preprocess.Recipe{Encode: codec.EncodeOptions{Encoding: formats.Raw}}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/augment"
 )
 
 const (
@@ -21,6 +24,8 @@ type images struct {
 	side    int // that is enough for the loader
 	color   pixel.Color
 	deep    bool  // some have 16 bits per channel, and the batches keep them
+	crops   bool  // the loader needs only a part of each image
+	tiled   bool  // JPEGs of which a part is decoded alone
 	shorter []int // shorter sides of some images, sorted
 	same    bool  // all have the same size
 	memory  int64 // of the machine, 0 if unknown
@@ -29,9 +34,12 @@ type images struct {
 	sizeOf func(preprocess.Recipe) (int64, bool)
 }
 
-// inspect reads some of ds's images. side is that of the images in the loader's batches, which are of dtype.
-func inspect(ctx context.Context, ds formats.Dataset, side int, color pixel.Color, dtype formats.DType) *images {
+// inspect reads some of ds's images, which a loader with config uses. side is that of the images in its batches.
+func inspect(ctx context.Context, ds formats.Dataset, side int, config *reader.Config) *images {
+	color, dtype := config.Color, config.DType
+	encode := ds.Meta().Recipe["encode"]
 	m := &images{
+		crops: firstCrops(config), tiled: strings.HasPrefix(encode, "jpeg-tiled") || strings.Contains(encode, ":tile="),
 		side:  side * 8 / 7, // as evaluation resizes before it crops
 		color: color, same: true, memory: totalMemory(), free: math.MaxInt64,
 	}
@@ -52,6 +60,22 @@ func inspect(ctx context.Context, ds formats.Dataset, side int, color pixel.Colo
 	slices.Sort(m.shorter)
 	m.sizeOf = func(r preprocess.Recipe) (int64, bool) { return estimate(ctx, ds, r) }
 	return m
+}
+
+// firstCrops reports whether the first transform takes a part of the image, so that not all of it has to be decoded.
+func firstCrops(config *reader.Config) bool {
+	ops := config.Transforms
+	if len(config.Views) > 0 {
+		ops = config.Views[0]
+	}
+	if len(ops) == 0 {
+		return false
+	}
+	switch ops[0].(type) {
+	case augment.RandomResizedCrop, *augment.RandomResizedCrop, augment.RandomCrop, *augment.RandomCrop, augment.CenterCrop, *augment.CenterCrop:
+		return true
+	}
+	return false
 }
 
 // each calls use with n of ds's samples, evenly spread, except those that cannot be read.

@@ -3,6 +3,7 @@ package bench
 import (
 	"slices"
 
+	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
@@ -30,6 +31,8 @@ type Report struct {
 	Applied *Applied        `json:"applied,omitempty"`
 	Sweeps  []Sweep         `json:"sweeps,omitempty"`
 	Rules   []Rule          `json:"rules,omitempty"`
+	// Monitor is the machine during the run; its time 0 is that of Round.Begin and Timeline.Begin.
+	Monitor *monitor.Record `json:"monitor,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.
@@ -117,8 +120,14 @@ type Round struct {
 	Epochs      int     `json:"epochs"`
 	Seconds     float64 `json:"seconds"`      // wall time of all epochs
 	WaitSeconds float64 `json:"wait_seconds"` // time that the consumer waited for data
+	// FirstSeconds is the part of WaitSeconds until the first batch of each epoch.
+	FirstSeconds float64 `json:"first_wait_seconds,omitempty"`
 	// CPUSeconds is the CPU time of the process.
 	CPUSeconds float64 `json:"cpu_seconds"`
+	// Begin is when it began, in the time of Report.Monitor. Waited is what the process waited for, and
+	// what others did meanwhile; nil if the system does not tell.
+	Begin  float64           `json:"begin_seconds,omitempty"`
+	Waited *monitor.Counters `json:"waited,omitempty"`
 	Stages     Stages  `json:"stage_seconds"`
 	Depth      float64 `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
@@ -131,9 +140,8 @@ type Round struct {
 
 func (r *Round) imagesPerSecond() float64 { return ratio(float64(r.Images), r.Seconds) }
 
-// summarise fills in the datasets' ratios and medians from their rounds. list has what is known
-// about each dataset's images, nil where that is nothing.
-func (r *Report) summarise(list []*images) {
+// summarise fills in the datasets' ratios and medians from their rounds.
+func (r *Report) summarise() {
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		for k := range d.Rounds {
@@ -141,7 +149,6 @@ func (r *Report) summarise(list []*images) {
 			d.Rounds[k].Ratio = ratio(d.Rounds[k].imagesPerSecond(), first.imagesPerSecond())
 		}
 		d.medians()
-		d.Diagnosis = diagnose(d, list[i], &r.Options, r.Machine.GOMAXPROCS)
 	}
 	r.note()
 }

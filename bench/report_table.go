@@ -165,30 +165,6 @@ func (r *Report) training(b *strings.Builder) {
 	}))
 }
 
-// sentences writes each dataset's diagnosis and remarks.
-func (r *Report) sentences(b *strings.Builder) {
-	for i := range r.Datasets {
-		d := &r.Datasets[i]
-		name := printable(d.Path)
-		fmt.Fprintf(b, "%s: %s\n", name, printable(d.Diagnosis))
-		if len(d.Settings) > 0 {
-			fmt.Fprintf(b, "%s: with %s\n", name, settings(d.Settings))
-		}
-		if d.ShuffleQuality != nil {
-			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.OrderText), d.ShuffleQuality)
-		}
-		if d.Narrowed > 0 {
-			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))
-		}
-		if d.Bad > 0 {
-			fmt.Fprintf(b, "%s: %d reads of bad samples\n", name, d.Bad)
-		}
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(b, "note: %s\n", printable(note))
-	}
-}
-
 // settings lists the values by name, without those that nobody gave.
 func settings(values map[string]any) string {
 	list := make([]string, 0, len(values))

@@ -53,6 +53,7 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 		return nil, err
 	}
 	r := b.report(ctx)
+	b.judge(r)
 	return r, ctx.Err()
 }
 
@@ -87,6 +88,9 @@ type subject struct {
 	loader   *reader.Loader
 	consumer consumer
 	result   Dataset
+	images   *images // what is known about them
+	loop     aboutLoop
+	waited   aboutWaiting
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -222,6 +226,9 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 		}
 		ready := time.Now()
 		*wait += ready.Sub(mark)
+		if batches == 0 {
+			m.FirstSeconds += ready.Sub(mark).Seconds()
+		}
 		if err := s.consumer.take(ctx, batch, ready); err != nil {
 			return err
 		}
@@ -241,20 +248,27 @@ func (b *bench) report(ctx context.Context) *Report {
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
 	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
-	list := make([]*images, 0, len(b.subjects))
 	for _, s := range b.subjects {
 		s.result.Cached = s.loader.CacheStats().Used
 		s.result.Bad, _ = s.loader.Bad()
 		narrowed := s.loader.Narrowed()
 		s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
 		shape := s.loader.ImageShape()
-		m := inspect(ctx, s.dataset, max(shape[0], shape[1]), b.options.Color, b.options.DType)
-		m.free = freeSpace(s.result.Path)
-		list = append(list, m)
+		s.images = inspect(ctx, s.dataset, max(shape[0], shape[1]), &b.options.Config)
+		s.images.free = freeSpace(s.result.Path)
 		r.Datasets = append(r.Datasets, s.result)
 	}
-	r.summarise(list)
+	r.summarise()
 	return r
+}
+
+// judge gives each dataset its verdict, when all is measured.
+func (b *bench) judge(r *Report) {
+	for i, s := range b.subjects {
+		d := &r.Datasets[i]
+		d.Costs = r.costs(d, s.loop, s.waited)
+		r.diagnose(d, s.images)
+	}
 }
 
 func (b *bench) close() error {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -25,15 +26,7 @@ func Advise(subject *Costs, v Verdict, candidates []Candidate) Advice {
 	for i := range list {
 		list[i].complete(subject)
 	}
-	slices.SortStableFunc(list, func(a, b Candidate) int {
-		if a.Lossless != b.Lossless {
-			if a.Lossless {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.After, b.After)
-	})
+	slices.SortStableFunc(list, before)
 	a := Advice{Candidates: list}
 	lossless, changing := bestOf(list, true), bestOf(list, false)
 	a.Best = lossless
@@ -42,6 +35,23 @@ func Advise(subject *Costs, v Verdict, candidates []Candidate) Advice {
 	}
 	a.Text = a.advise(v, lossless, changing)
 	return a
+}
+
+// before orders the lossless candidates before the others, and each by the predicted time; unknown times are last.
+func before(a, b Candidate) int {
+	rank := func(c *Candidate) int {
+		if c.Lossless {
+			return 0
+		}
+		return 1
+	}
+	after := func(c *Candidate) float64 {
+		if c.After > 0 {
+			return c.After
+		}
+		return math.Inf(1)
+	}
+	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(after(&a), after(&b)))
 }
 
 // complete fills in what is computed from other fields.

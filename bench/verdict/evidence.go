@@ -27,7 +27,7 @@ func evidence(c *Costs, v *Verdict) []string {
 	if c.Loop && c.Epoch > 0 {
 		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", percent(c.Starved)))
 	}
-	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(), c.cold(), c.ranked(), c.disturbed()} {
+	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.cold(), c.ranked(), c.disturbed()} {
 		if line != "" {
 			list = append(list, line)
 		}
@@ -51,7 +51,7 @@ func (c *Costs) limits() string {
 		limits = append(limits, "loading in the loop "+seconds(loader))
 	}
 	if cpu := m.cpu + m.stepCPU; cpu > 0 && !math.IsInf(m.cores, 1) {
-		limits = append(limits, fmt.Sprintf("the CPU time on %s cores %s", short(m.cores), seconds(n*cpu/m.cores)))
+		limits = append(limits, fmt.Sprintf("the CPU time on %s %s", cores(m.cores), seconds(n*cpu/m.cores)))
 	}
 	if m.start > 0 {
 		limits = append(limits, "the start "+seconds(m.start))
@@ -64,7 +64,10 @@ func (c *Costs) limits() string {
 func (c *Costs) parts(cause Cause) (list []string) {
 	switch cause {
 	case OfCompute:
-		return []string{fmt.Sprintf("the loop's step takes %s an image while nothing is loaded", perImage(c.stepAlone()))}
+		if finite(c.Step) == 0 {
+			return []string{fmt.Sprintf("the loop was busy for %s an image", perImage(c.stepAlone()))}
+		}
+		return []string{fmt.Sprintf("the loop's step takes %s an image on batches in memory, while nothing is loaded", perImage(c.Step))}
 	case OfTransfer:
 		return []string{fmt.Sprintf("the loop waits %s an image for copies to the device", perImage(c.Transfer))}
 	}
@@ -147,8 +150,8 @@ func (c *Costs) swapped() string {
 	return text
 }
 
-func (c *Costs) started() string {
-	if start := finite(c.Start); start > 0 && start >= balancedBelow*c.measured() {
+func (c *Costs) started(v *Verdict) string {
+	if start := finite(c.Start); v.Cause != OfStart && start >= balancedBelow*c.measured() {
 		return fmt.Sprintf("each epoch waits %s for its first batch", seconds(start))
 	}
 	return ""

@@ -44,7 +44,11 @@ func Judge(c *Costs) Verdict {
 		v.Cause, v.Part, v.Gain = all[best].Cause, all[best].Part, all[best].Gain
 		all = slices.Delete(all, best, best+1)
 	}
-	v.Others = slices.DeleteFunc(all, func(o Other) bool { return o.Gain < balancedBelow })
+	for _, o := range all {
+		if o.Gain >= balancedBelow {
+			v.Others = append(v.Others, o)
+		}
+	}
 	v.Text = text(c, &v)
 	v.Evidence = evidence(c, &v)
 	return v

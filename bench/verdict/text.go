@@ -54,7 +54,8 @@ func (c *Costs) balanced() string {
 // compute says that the loop holds the epoch up, and how little faster data would change.
 func (c *Costs) compute() string {
 	const bound = "compute-bound: the loop's own step takes the time, and faster data would "
-	if saved := 1 - c.withoutData().seconds()/c.Modelled(); saved >= balancedBelow {
+	saved := 1 - c.withoutData().seconds()/c.Modelled()
+	if saved = max(saved, min(finite(c.Starved), 1)); saved >= balancedBelow {
 		return bound + "save at most " + percent(saved)
 	}
 	return bound + "not help"
@@ -62,10 +63,10 @@ func (c *Costs) compute() string {
 
 // python names the transform or dataset and what could replace it.
 func (c *Costs) python(v *Verdict) string {
-	text := fmt.Sprintf("Python code of the dataset, most of it in %s: without it, %s", v.Part, c.gained(v))
+	text := fmt.Sprintf("Python-bound: without the dataset's Python code, most of which is %s, %s", v.Part, c.gained(v))
 	for i := range c.Parts {
 		if p := &c.Parts[i]; p.Name == v.Part && p.cause() == OfPython && p.Native != "" {
-			return text + "; dsconv's own equal is " + p.Native
+			return text + "; dsconv's equal is " + p.Native
 		}
 	}
 	return text
@@ -82,10 +83,19 @@ func (c *Costs) crowd() string {
 	if c.LocalRanks > 1 {
 		who += fmt.Sprintf(" of each of %d ranks", c.LocalRanks)
 	}
-	if c.Cores == 1 {
-		return who + " share 1 core"
+	verb := " share "
+	if c.Workers < 2 && c.LocalRanks < 2 {
+		verb = " has "
 	}
-	return fmt.Sprintf("%s share %s cores", who, short(c.Cores))
+	return who + verb + cores(c.Cores)
+}
+
+// cores is a number of cores.
+func cores(n float64) string {
+	if n == 1 {
+		return "1 core"
+	}
+	return short(n) + " cores"
 }
 
 func counted(n int, noun string) string {

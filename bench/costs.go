@@ -1,0 +1,68 @@
+package bench
+
+import "github.com/dsconv/dsconv/bench/verdict"
+
+// aboutLoop is what is known of the loop alone, in microseconds per image; 0 is unknown.
+type aboutLoop struct {
+	step, stepCPU, transfer float64 // on batches in memory, while nothing is loaded
+	coldRead                float64 // of the workers: reading when nothing is cached
+}
+
+// aboutWaiting is what the process waited for while a dataset was measured.
+type aboutWaiting struct {
+	queue     float64 // microseconds per image, summed over threads: ready, but no core was free
+	fromDisk  bool    // much of what was loaded came from a disk, also through mapped files
+	other     float64 // cores that other programs used
+	swapStall float64 // microseconds per image, summed over threads
+	swapIn    int64
+}
+
+// costs are what an epoch of d consists of; nil if too little was measured to say.
+func (r *Report) costs(d *Dataset, loop aboutLoop, w aboutWaiting) *verdict.Costs {
+	o := &r.Options
+	hasLoop := r.Consumer != loaderAlone
+	if d.Stages.workers() == 0 && (!hasLoop || d.Starved >= starvedFrom) {
+		return nil
+	}
+	c := &verdict.Costs{
+		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: d.workers(o), Cores: float64(r.Machine.GOMAXPROCS),
+		Loop: hasLoop, Epoch: d.EpochSeconds, ColdRead: loop.coldRead,
+		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
+	}
+	c.Parts = d.Stages.parts(d.CPU-loop.stepCPU, &w)
+	if hasLoop {
+		c.Starved = d.Starved
+		c.Step, c.StepCPU = loop.step, loop.stepCPU
+		if c.Transfer = loop.transfer; c.Transfer == 0 {
+			c.Transfer = 1e6 * ratio(d.Transfer, float64(c.Samples))
+		}
+	}
+	c.Start = d.start(c)
+	if !hasLoop {
+		c.Loader = 1e6 * ratio(max(0, d.EpochSeconds-c.Start), float64(c.Samples))
+	}
+	return c
+}
+
+// samplesOfEpoch is the number of images that an epoch gave to the loop, which is smaller than Samples if epochs end early.
+func (d *Dataset) samplesOfEpoch() int {
+	return int(d.median(func(r *Round) float64 { return ratio(float64(r.Images), float64(r.Epochs)) }) + 0.5)
+}
+
+// workers is the number of the loader's workers: the dataset's own or the report's.
+func (d *Dataset) workers(o *Options) int {
+	if n, ok := d.Settings["num_workers"].(float64); ok && n >= 0 && n < 1<<20 { // a number of JSON
+		return int(n)
+	}
+	if o.Synchronous {
+		return 0
+	}
+	return o.Workers
+}
+
+// start is the time to an epoch's first batch, without that which the workers need for one.
+func (d *Dataset) start(c *verdict.Costs) float64 {
+	first := d.median(func(r *Round) float64 { return ratio(r.FirstSeconds, float64(r.Epochs)) })
+	batch := min(c.Batch, c.Samples)
+	return max(0, first-d.Stages.workers()*float64(batch)/1e6/float64(max(c.Workers, 1)))
+}

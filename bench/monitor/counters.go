@@ -1,0 +1,66 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dsconv/dsconv/internal/misuse"
+)
+
+// Counters are what a process and its descendants waited for, and what others did, since they started or, as a difference of
+// two, in between. What the system does not count is 0. Times are seconds, summed over threads unless it says otherwise.
+type Counters struct {
+	// CPU is the CPU time of the process and its descendants.
+	CPU float64 `json:"cpu_seconds"`
+	// Queue is the time in which threads were ready to run and had no core, also because of the control group's quota.
+	Queue float64 `json:"queue_seconds"`
+	// OtherCPU is the CPU time of all other programs, and what a hypervisor gave to other machines.
+	OtherCPU float64 `json:"other_cpu_seconds"`
+	// MajorFaults is how often a thread touched memory that had to be read from a disk: swapped, or of a mapped file.
+	MajorFaults int64 `json:"major_faults"`
+	// Read is the bytes that the process and its descendants read from disks, memory that was swapped out included.
+	Read int64 `json:"read_bytes"`
+	// SwapIn and SwapOut are bytes, of the control group if it counts them, otherwise of the machine.
+	SwapIn  int64 `json:"swap_in_bytes"`
+	SwapOut int64 `json:"swap_out_bytes"`
+	// MemoryStall, IOStall and CPUStall are the time, not summed, in which at least one thread waited for memory, a disk or a
+	// core (PSI), of the control group if it counts them, otherwise of the machine.
+	MemoryStall float64 `json:"memory_stall_seconds"`
+	IOStall     float64 `json:"io_stall_seconds"`
+	CPUStall    float64 `json:"cpu_stall_seconds"`
+}
+
+// Sub is the difference to earlier Counters of the same process.
+func (c Counters) Sub(then Counters) Counters {
+	return Counters{
+		CPU: c.CPU - then.CPU, Queue: c.Queue - then.Queue, OtherCPU: c.OtherCPU - then.OtherCPU,
+		MajorFaults: c.MajorFaults - then.MajorFaults, Read: c.Read - then.Read,
+		SwapIn: c.SwapIn - then.SwapIn, SwapOut: c.SwapOut - then.SwapOut,
+		MemoryStall: c.MemoryStall - then.MemoryStall, IOStall: c.IOStall - then.IOStall, CPUStall: c.CPUStall - then.CPUStall,
+	}
+}
+
+// SwapStall estimates the seconds, summed over threads, in which threads waited for memory that had been swapped out. blocked is
+// the time in which they neither computed nor waited for a core: of it, what was read from swap has the part that it has of
+// all bytes read. No more than all threads at once can have waited, for the time in which at least one did.
+func (c *Counters) SwapStall(blocked float64, threads int) float64 {
+	if c.SwapIn <= 0 || blocked <= 0 {
+		return 0
+	}
+	share := min(1, float64(c.SwapIn)/float64(max(c.Read, c.SwapIn)))
+	stall := blocked * share
+	if c.MemoryStall > 0 {
+		stall = min(stall, c.MemoryStall*float64(threads))
+	}
+	return stall
+}
+
+func checkRead(ctx context.Context, pid int) error {
+	if err := misuse.Context("monitor.Read", ctx); err != nil {
+		return err
+	}
+	if pid < 0 {
+		return fmt.Errorf("monitor.Read: process %d: give the number of a process, or 0 for this one", pid)
+	}
+	return nil
+}
