@@ -38,7 +38,7 @@ type trial struct {
 const (
 	firstTry  = 24 // images that are packed first, to know how many more can be
 	leastTry  = 32
-	sizeTry   = 256      // images that a format's overhead is measured with
+	sizeTry   = 512      // images that a format's overhead is measured with
 	sizeBytes = 32 << 20 // about the most bytes of them
 )
 

@@ -13,6 +13,8 @@ import (
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Plan is what packing a dataset would bring.
@@ -227,6 +229,12 @@ func (e *exploration) addLoop(c *verdict.Costs) {
 func (e *exploration) newMeter(ctx context.Context, t *trial) (*meter, error) {
 	config := e.o.Bench.Config
 	config.Split, config.Splits = "", nil // the sample is of the split
+	if config.OnError == reader.Fail || config.OnError == "" {
+		config.OnError = reader.Skip // packing leaves bad images out too
+	}
+	if config.Order.Kind == order.Weighted { // the weights are not known
+		config.Order = order.Spec{Kind: order.Full}
+	}
 	return newMeter(ctx, t.dataset, config, e.o.LoadSeconds)
 }
 
