@@ -8,24 +8,17 @@ type aboutLoop struct {
 	coldRead                float64 // of the workers: reading when nothing is cached
 }
 
-// aboutWaiting is what the process waited for while a dataset was measured.
-type aboutWaiting struct {
-	queue     float64 // microseconds per image, summed over threads: ready, but no core was free
-	fromDisk  bool    // much of what was loaded came from a disk, also through mapped files
-	other     float64 // cores that other programs used
-	swapStall float64 // microseconds per image, summed over threads
-	swapIn    int64
-}
-
 // costs are what an epoch of d consists of; nil if too little was measured to say.
-func (r *Report) costs(d *Dataset, loop aboutLoop, w aboutWaiting) *verdict.Costs {
+func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
 	o := &r.Options
 	hasLoop := r.Consumer != loaderAlone
 	if d.Stages.workers() == 0 && (!hasLoop || d.Starved >= starvedFrom) {
 		return nil
 	}
+	workers := d.workers(o)
+	w := d.waiting(workers)
 	c := &verdict.Costs{
-		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: d.workers(o), Cores: float64(r.Machine.GOMAXPROCS),
+		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: workers, Cores: float64(r.Machine.GOMAXPROCS),
 		Loop: hasLoop, Epoch: d.EpochSeconds, ColdRead: loop.coldRead,
 		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
 	}

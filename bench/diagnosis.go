@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,11 +31,25 @@ func (r *Report) Judge() {
 				continue
 			}
 			if d.Costs == nil && d.Diagnosis == "" {
-				d.Costs = run.costs(d, aboutLoop{}, aboutWaiting{})
+				d.Costs = run.costs(d, aboutLoop{})
 			}
+			d.completeCosts()
 			run.diagnose(d, nil)
 		}
 		run.advise()
+	}
+}
+
+// completeCosts fills in what the costs of another program's row leave to the row.
+func (d *Dataset) completeCosts() {
+	c := d.Costs
+	if c == nil {
+		return
+	}
+	c.Samples = cmp.Or(c.Samples, d.Samples)
+	c.Epoch = cmp.Or(c.Epoch, d.EpochSeconds)
+	if c.Loop {
+		c.Starved = cmp.Or(c.Starved, d.Starved)
 	}
 }
 

@@ -38,7 +38,7 @@ func ofSides(sides ...int) *images {
 }
 
 // diagnosed is the sentence about d in a report of its own, of 1,000 images an epoch and four cores.
-func diagnosed(d Dataset, m *images, o Options, waited aboutWaiting) (string, *verdict.Verdict) {
+func diagnosed(d Dataset, m *images, o Options) (string, *verdict.Verdict) {
 	o.Workers = cmp.Or(o.Workers, 4)
 	o.BatchSize = 64
 	r := &Report{Machine: Machine{GOMAXPROCS: 4}, Options: o, Consumer: o.consumer()}
@@ -49,7 +49,7 @@ func diagnosed(d Dataset, m *images, o Options, waited aboutWaiting) (string, *v
 	if o.Consume > 0 {
 		d.EpochSeconds = max(d.EpochSeconds, 1000/o.Consume)
 	}
-	d.Costs = r.costs(&d, aboutLoop{}, waited)
+	d.Costs = r.costs(&d, aboutLoop{})
 	r.diagnose(&d, m)
 	return d.Diagnosis, d.Verdict
 }
@@ -210,7 +210,7 @@ func TestDiagnose(t *testing.T) {
 		},
 		{"small photos", Dataset{Encoding: "jpeg", Stages: augmenting}, little, Options{}, verdict.OfAugment, "augment-bound", "try"},
 	} {
-		got, v := diagnosed(c.d, c.m, c.o, aboutWaiting{})
+		got, v := diagnosed(c.d, c.m, c.o)
 		if v == nil || v.Cause != c.cause || !strings.Contains(got, c.want) || c.without != "" && strings.Contains(got, c.without) {
 			t.Errorf("%s: %q, want %s with %q in it and not %q", c.name, got, c.cause, c.want, c.without)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dsconv/dsconv/bench/verdict"
 )
 
 // loop is a report as a training loop in Python writes it.
@@ -116,6 +118,62 @@ func TestReadReport(t *testing.T) {
 	} {
 		if _, err := ReadReport(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ReadReport(%q): error %v, want one of %s", text, err, want)
+		}
+	}
+}
+
+// judged is a report of a loop in Python whose rows have costs and no verdict, as dsconv.bench of a DataLoader writes it.
+const judged = `{
+  "consumer": "train.py", "options": {"workers": 2},
+  "datasets": [
+    {"path": "loader", "format": "DataLoader", "samples": 1000, "epoch_seconds": 3, "images_per_second": 333, "starved": 0.8, "costs": {
+       "samples": 1000, "workers": 2, "cores": 2, "loop": true, "step_us": 400, "epoch_seconds": 3, "parts": [
+         {"name": "decode", "kind": "decode", "wall_us": 900, "cpu_us": 900},
+         {"name": "Cut\u001bout", "kind": "augment", "wall_us": 5000, "cpu_us": 4900, "python": true, "native": "erase"}]}},
+    {"path": "judged", "samples": 1000, "costs": {"samples": 1000}, "verdict": {"cause": "swap", "gain": 0.5, "text": "judged before"},
+     "diagnosis": "judged before"}
+  ],
+  "advice": {"text": "", "candidates": [
+    {"command": "dsconv.Loader(\"images\")", "setting": true, "lossless": true, "before_seconds": 3, "after_seconds": 0.5},
+    {"command": "DataLoader(num_workers=4)", "setting": true, "lossless": true, "before_seconds": 3, "after_seconds": 2.9}]}
+}`
+
+// Judge gives rows of Python their verdicts, also in merged reports, and changes none that is there.
+func TestJudge(t *testing.T) {
+	r := fixed(t, Options{})
+	before := r.Datasets[0].Diagnosis
+	read, err := ReadReport(strings.NewReader(judged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Merge(readLoop(t, "loop.json"), read)
+	for range 2 { // nothing changes the second time
+		r.Judge()
+		loader, other := r.Merged[1].Datasets[0], r.Merged[1].Datasets[1]
+		if v := loader.Verdict; v == nil || v.Cause != verdict.OfPython || v.Part != "Cut\x1bout" || loader.Diagnosis != v.Text {
+			t.Errorf("%+v, %q", v, loader.Diagnosis)
+		}
+		if other.Verdict.Text != "judged before" || other.Diagnosis != "judged before" || r.Datasets[0].Diagnosis != before {
+			t.Errorf("a verdict has changed: %+v", other.Verdict)
+		}
+		if a := r.Merged[1].Advice; a.Best == nil || !strings.HasPrefix(a.Text, `dsconv.Loader("images") (lossless): 3.00 s -> 0.50 s`) {
+			t.Errorf("advice %+v", a)
+		}
+		if old := r.Merged[0].Datasets[0]; old.Verdict != nil || old.Diagnosis != "it starved" {
+			t.Errorf("a row without costs: %+v, %q", old.Verdict, old.Diagnosis)
+		}
+	}
+	var b strings.Builder
+	if err := r.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"loader: \"Python-bound: without the dataset's Python code, most of which is Cut\\x1bout, an epoch would take ",
+		"the loop waited for data for 80 % of the epoch", "\nadvice: dsconv.Loader(", "; no gain: DataLoader(num_workers=4)\n",
+		"\n    DataLoader(num_workers=4): 3.00 s -> 2.90 s, lossless\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
 }

@@ -128,8 +128,8 @@ type Round struct {
 	// what others did meanwhile; nil if the system does not tell.
 	Begin  float64           `json:"begin_seconds,omitempty"`
 	Waited *monitor.Counters `json:"waited,omitempty"`
-	Stages     Stages  `json:"stage_seconds"`
-	Depth      float64 `json:"queue_depth"`
+	Stages Stages            `json:"stage_seconds"`
+	Depth  float64           `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
 	Ratio float64 `json:"ratio"`
 	// As in Dataset, of all epochs; Accuracy and Loss after the last.
@@ -174,6 +174,7 @@ func (d *Dataset) medians() {
 	d.CPU = over(func(r *Round) float64 { return 1e6 * ratio(r.CPUSeconds, float64(r.Loaded)) })
 	d.BusyCores = over(func(r *Round) float64 { return ratio(r.CPUSeconds, r.Seconds) })
 	d.Depth = over(func(r *Round) float64 { return r.Depth })
+	d.Transfer = over(func(r *Round) float64 { return ratio(r.TransferSeconds, float64(r.Epochs)) })
 	d.Stages = Stages{
 		Read:    stage(func(s Stages) float64 { return s.Read }),
 		Decode:  stage(func(s Stages) float64 { return s.Decode }),

@@ -56,7 +56,7 @@ func fixed(t *testing.T, o Options) *Report {
 	r.summarise()
 	for i, m := range []*images{ofSides(900, 1200), ofSides(300, 300), nil} {
 		d := &r.Datasets[i]
-		d.Costs = r.costs(d, aboutLoop{}, aboutWaiting{})
+		d.Costs = r.costs(d, aboutLoop{})
 		r.diagnose(d, m)
 	}
 	return r

@@ -90,7 +90,6 @@ type subject struct {
 	result   Dataset
 	images   *images // what is known about them
 	loop     aboutLoop
-	waited   aboutWaiting
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -266,7 +265,7 @@ func (b *bench) report(ctx context.Context) *Report {
 func (b *bench) judge(r *Report) {
 	for i, s := range b.subjects {
 		d := &r.Datasets[i]
-		d.Costs = r.costs(d, s.loop, s.waited)
+		d.Costs = r.costs(d, s.loop)
 		r.diagnose(d, s.images)
 	}
 }

@@ -4,7 +4,7 @@ package monitor
 // become one, and the interval doubles.
 type Record struct {
 	// Interval is the seconds between two samples.
-	Interval float64 `json:"interval_seconds"`
+	Interval float64  `json:"interval_seconds"`
 	Samples  []Sample `json:"samples"`
 	// GPUs are those of the samples, in the same order.
 	GPUs []GPU `json:"gpus,omitempty"`

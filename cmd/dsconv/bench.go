@@ -30,7 +30,7 @@ func benchCommand(c *console) *cli.Command {
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
 or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
 the epoch in which the trainer or the GPU waited for data. A sentence for each dataset names
-its bottleneck. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
+what holds its epoch back: that without which the epoch would be shortest. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
 OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
 With a folder alone, or with --advise, ways to pack some of its images are tried and one is
@@ -40,6 +40,7 @@ dataset so, measures it, and prints the measured time beside the predicted one.
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
+Rows of theirs that have costs and no verdict get one.
 
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
@@ -165,6 +166,7 @@ func readReports(c *console, files []string) (reports []*bench.Report, err error
 		if file != "-" {
 			r.Source = cmp.Or(r.Source, file)
 		}
+		r.Judge()
 		reports = append(reports, r)
 	}
 	return reports, nil

@@ -99,7 +99,7 @@ def flat(value: object, name: str = "") -> dict[str, object]:
 
 
 def test_go_reads_what_python_wrote(tmp_path: Path) -> None:
-    report = loop()
+    report = loop().judge()
     report.save(tmp_path / "loop.json")
     _command.run(["bench", f"--merge={tmp_path / 'loop.json'}", f"--json={tmp_path / 'go.json'}"])
     go = Report.load(tmp_path / "go.json")
@@ -114,7 +114,25 @@ def test_medians_and_ratios() -> None:
     before, after = loop().datasets
     assert (before.epoch_seconds, before.images_per_second, before.starved) == (2.0, 500.0, 0.8)
     assert (after.ratio, after.transfer_seconds, after.accuracy, after.loss) == (4.0, 0.1, 0.0, 1.0)
-    assert "starved 80 % of the epoch" in before.diagnosis
+    assert before.diagnosis == ""  # summarise computes, and judges nothing
+
+
+def test_the_command_judges() -> None:
+    report = loop()
+    part = {"name": "Cutout", "kind": "augment", "wall_us": 5000, "cpu_us": 5000, "python": True, "native": "erase"}
+    report.datasets[1].costs = {"samples": 1000, "workers": 2, "cores": 2, "epoch_seconds": 2.5, "parts": [part]}
+    report.advice = {
+        "text": "",
+        "candidates": [{"command": "x", "lossless": True, "before_seconds": 2, "after_seconds": 1}],
+    }
+    report.merged = [loop()]
+    before, after = report.judge().datasets
+    assert before.verdict is None and "waited for data for 80 % of the epoch" in before.diagnosis
+    assert after.verdict is not None and (after.verdict["cause"], after.verdict["part"]) == ("python", "Cutout")
+    assert after.diagnosis == after.verdict["text"] and after.diagnosis in report.table
+    assert "waited for data" in report.merged[0].datasets[0].diagnosis
+    assert report.advice is None or report.advice["text"] == ""  # the first row has no verdict
+    assert Report.from_dict(report.to_dict()) == report
 
 
 def test_repr_is_short() -> None:

@@ -25,9 +25,6 @@ WORKER_STAGES = ("read", "decode", "augment", "collate")
 # The datasets that a repr shows.
 _IN_REPR = 4
 
-# A loop that waits for a smaller share of the epoch is not starved.
-STARVED = 0.05
-
 
 def _optional(default: Any = None, factory: Callable[[], Any] | None = None) -> Any:
     """A field that is left out of the JSON if it has its default."""
@@ -80,12 +77,6 @@ class Stages:
     collate: float = 0.0
     step: float = 0.0
 
-    def largest(self) -> str:
-        """The workers' stage that takes the most time; "" if none was measured."""
-        spent = {name: getattr(self, name) for name in WORKER_STAGES}
-        name = max(spent, key=spent.__getitem__)
-        return name if spent[name] > 0 else ""
-
 
 @dataclass
 class Round:
@@ -97,7 +88,10 @@ class Round:
     epochs: int = 1
     seconds: float = 0.0  # wall time
     wait_seconds: float = 0.0  # in which the loop waited for data
+    first_wait_seconds: float = _optional(0.0)  # of it, until the first batch of each epoch
     cpu_seconds: float = 0.0  # of the process; 0 if unknown
+    begin_seconds: float = _optional(0.0)  # in the time of the report's monitor
+    waited: dict[str, Any] | None = _optional()  # what the process waited for, and what others did meanwhile
     stage_seconds: Stages = field(default_factory=Stages)
     queue_depth: float = 0.0
     ratio: float = 0.0  # images/s divided by those of the first dataset in this round
@@ -148,7 +142,11 @@ class DatasetReport:
         0.0
     )  # of whole batches; the step in `stage_us_per_image` is with
     settings: dict[str, Any] = _optional(factory=dict)  # of this dataset alone
-    diagnosis: str = ""
+    diagnosis: str = ""  # the verdict in a sentence, with what could be done
+    costs: dict[str, Any] | None = _optional()  # of an image, by part: what the verdict is computed from
+    verdict: dict[str, Any] | None = _optional()  # cause, gain, text, evidence, others
+    rungs: list[dict[str, Any]] = _optional(factory=list)
+    timeline: dict[str, Any] | None = _optional()
     rounds: list[Round] = field(default_factory=list)
 
     def summarise(self) -> None:
@@ -171,7 +169,6 @@ class DatasetReport:
         for r in self.rounds:
             self.accuracy = self.accuracy if r.accuracy is None else r.accuracy
             self.loss = self.loss if r.loss is None else r.loss
-        self.diagnosis = self.diagnosis or self._diagnose()
 
     def __repr__(self) -> str:
         figures = f"{self.images_per_second:.0f} images/s, ratio {self.ratio:.2f}, starved {100 * self.starved:.0f} %"
@@ -179,17 +176,6 @@ class DatasetReport:
 
     def _over(self, figure: Callable[[Round], float]) -> float:
         return statistics.median(map(figure, self.rounds)) if self.rounds else 0.0
-
-    def _diagnose(self) -> str:
-        share = f"{100 * self.starved:.0f} %"
-        if self.starved < STARVED:
-            return (
-                f"the loop starved only {share} of the epoch: its own step takes the time, "
-                "and faster data would not help"
-            )
-        stage = self.stage_us_per_image.largest()
-        most = f"; {stage} takes most of the workers' time" if stage else ""
-        return f"the loop starved {share} of the epoch{most}"
 
 
 @dataclass
@@ -208,6 +194,11 @@ class Report:
     notes: list[str] = _optional(factory=list)
     source: str = _optional("")  # the file of a merged report
     merged: list[Report] = _optional(factory=list)
+    advice: dict[str, Any] | None = _optional()  # text, best, candidates: what to do about the first dataset
+    applied: dict[str, Any] | None = _optional()
+    sweeps: list[dict[str, Any]] = _optional(factory=list)
+    rules: list[dict[str, Any]] = _optional(factory=list)
+    monitor: dict[str, Any] | None = _optional()
 
     def summarise(self) -> Report:
         """Computes the ratios and medians of the datasets from their rounds. Returns itself."""
@@ -218,6 +209,22 @@ class Report:
             for k, r in enumerate(d.rounds):
                 r.ratio = _ratio(r.images_per_second, first[k].images_per_second if paired else base)
             d.summarise()
+        return self
+
+    def judge(self) -> Report:
+        """Gives each dataset its verdict and diagnosis, and the advice its text, if they have none. Returns itself.
+
+        The command judges, so that loops in Python and the command's own runs have the same rules.
+        """
+        from dsconv import _command
+
+        judged = Report.from_dict(
+            json.loads(_command.run(["bench", "--merge=-", "--json=-"], stdin=self.to_json()).stdout)
+        )
+        for mine, other in zip([self, *self.merged], [judged, *judged.merged]):
+            mine.advice = other.advice
+            for row, told in zip(mine.datasets, other.datasets):
+                row.costs, row.verdict, row.diagnosis = told.costs, told.verdict, told.diagnosis
         return self
 
     @property

@@ -130,7 +130,7 @@ class Timed(Generic[Batch]):
             datasets=[dataset],
             notes=["an epoch was left before its end"] if self._left else [],
         )
-        return report.summarise()
+        return report.summarise().judge()
 
     def __repr__(self) -> str:
         head = f"Timed({self._name!r}): {counted(len(self._rounds), 'epoch')}"

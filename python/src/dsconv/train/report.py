@@ -49,7 +49,7 @@ def report(results: Sequence[Result], settings: Settings, world: World) -> Repor
         datasets=datasets,
         notes=notes(results, settings, world),
     )
-    return result.summarise()
+    return result.summarise().judge()
 
 
 def turn(epoch: Epoch) -> Round:
