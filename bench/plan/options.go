@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Bench describes the loader and the consumer of its batches, as for bench.Run: Config, Size and Consume. The rest of
 	// it is not used.
-	Bench bench.Options `json:"loader"`
+	Bench bench.Options `json:"-"`
 	// Sample is the number of images that are tried, evenly spread over the keys; 0 is 1,000. Fewer are
 	// if the packed images of a candidate would take more than SampleBytes or TrySeconds.
 	Sample int `json:"sample"`
@@ -36,13 +36,13 @@ type Options struct {
 	Formats []string `json:"formats,omitempty"`
 	// Resizes and Encodings are tried in all combinations that make sense. If both are empty, those that suit the images
 	// and the loader are: none of these enlarges an image.
-	Resizes   []preprocess.Resize   `json:"resizes,omitempty"`
-	Encodings []codec.EncodeOptions `json:"encodings,omitempty"`
+	Resizes   []preprocess.Resize   `json:"-"`
+	Encodings []codec.EncodeOptions `json:"-"`
 	// NoQuality leaves out PSNR and SSIM.
 	NoQuality bool `json:"no_quality,omitempty"`
 
 	// Paper is another machine, or another number of images, for which the plan is computed too.
-	Paper Paper `json:"paper,omitzero"`
+	Paper Paper `json:"-"`
 
 	// Dir is the folder of the temporary folder, on the disk that the dataset will be on; "" is the system's. It must exist.
 	Dir string `json:"-"`

@@ -21,14 +21,25 @@ import (
 type Plan struct {
 	Source Source  `json:"source"`
 	Here   Machine `json:"machine"`
-	// Options are those of Run with the defaults filled in.
+	// Options are those of Run with the defaults filled in, and Loader is what loaded.
 	Options Options `json:"options"`
+	Loader  Loader  `json:"loader"`
 	// Rows are the ways to pack it: those that keep the pixels first, each in all formats.
 	Rows []Row `json:"rows"`
 	// Paper is the training of Options.Paper; nil if that is empty.
 	Paper *OnPaper `json:"paper,omitempty"`
 	// Notes are reasons why a figure is not known.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Loader is what loads the batches of an epoch, and what takes them.
+type Loader struct {
+	Batch   int    `json:"batch"`
+	Workers int    `json:"workers"`
+	Augment string `json:"augment"`
+	DType   string `json:"dtype"`
+	// Consume is the most images per second that the consumer takes; 0 is no limit.
+	Consume float64 `json:"consume_images_per_second,omitempty"`
 }
 
 // Machine is where a plan was measured.
@@ -75,7 +86,7 @@ type Row struct {
 	EpochSeconds    float64        `json:"epoch_seconds"`
 	ImagesPerSecond float64        `json:"images_per_second"`
 	BreakEven       float64        `json:"break_even_epochs,omitempty"`
-	Costs           *verdict.Costs `json:"costs,omitempty"`
+	Costs           *verdict.Costs `json:"-"`
 	// Unfit says why it was not measured.
 	Unfit string `json:"unfit,omitempty"`
 }

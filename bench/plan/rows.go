@@ -11,7 +11,9 @@ import (
 // plan is the result.
 func (e *exploration) plan() *Plan {
 	src := e.src
-	p := &Plan{Here: e.here, Options: *e.o, Source: Source{
+	b := &e.o.Bench
+	loader := Loader{Batch: b.BatchSize, Workers: b.Workers, Augment: b.AugmentText, DType: string(b.DType), Consume: b.Consume}
+	p := &Plan{Here: e.here, Options: *e.o, Loader: loader, Source: Source{
 		Path: src.path, Format: src.ds.Meta().Format, Split: src.split, Images: int(src.count), Bytes: src.bytes,
 		Loaded: len(src.loaded), Sampled: len(src.indices), EpochSeconds: e.as.costs.Epoch,
 		ImagesPerSecond: rate(len(src.loaded), e.as.costs.Epoch), Costs: &e.as.costs,

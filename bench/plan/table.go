@@ -27,7 +27,7 @@ func (p *Plan) WriteTable(w io.Writer) error {
 	s := &p.Source
 	fmt.Fprintf(&b, "%s: %d images, %s; measured on %d of them, on %d cores\n",
 		legible.Name(s.Path), s.Images, megabytes(s.Bytes), s.Sampled, p.Here.Cores)
-	fmt.Fprintf(&b, "%s; batches of %d, %s\n\n", legible.Name(p.Options.Bench.AugmentText), p.Options.Bench.BatchSize, p.consumer())
+	fmt.Fprintf(&b, "%s; batches of %d, %s\n\n", legible.Name(p.Loader.Augment), p.Loader.Batch, p.consumer())
 	align(&b, p.lines())
 	b.WriteByte('\n')
 	for _, note := range p.sentences() {
@@ -41,7 +41,7 @@ func (p *Plan) WriteTable(w io.Writer) error {
 }
 
 func (p *Plan) consumer() string {
-	if rate := p.Options.Bench.Consume; rate > 0 {
+	if rate := p.Loader.Consume; rate > 0 {
 		return fmt.Sprintf("a consumer of %g images/s", rate)
 	}
 	return "loader alone"

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/internal/bytesize"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -68,7 +71,7 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "images", Usage: "on paper: `N` images in an epoch, such as 50k or 1.28M", DefaultText: "those of SRC"},
 		&cli.StringFlag{Name: "memory", Usage: "on paper: `SIZE` of memory for the page cache, such as 64GB", DefaultText: "this machine's"},
 		&cli.StringFlag{Name: "disk", Usage: "on paper: the disk reads `RATE`, such as 500MB/s", DefaultText: "as measured"},
-		&cli.BoolFlag{Name: "json", Usage: "print the plan as JSON"},
+		&cli.StringFlag{Name: "json", Usage: "write the plan to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
@@ -169,6 +172,9 @@ func parseCount(s string) (int, error) {
 }
 
 func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
+	if err := checkPlan(cc.String("json")); err != nil { // before anything is measured
+		return err
+	}
 	show, err := c.planProgress(cc, src)
 	if err != nil {
 		return err
@@ -178,10 +184,46 @@ func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
 	if err != nil {
 		return err
 	}
-	if cc.Bool("json") {
+	return writePlan(c, p, cc.String("json"))
+}
+
+// checkPlan returns an error if another file than a plan is at the path: the dataset, for instance.
+func checkPlan(file string) error {
+	if err := durable.Check(file); err != nil || file == "-" {
+		return err
+	}
+	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+		return nil // writing it returns the error
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var p plan.Plan
+	if err := json.NewDecoder(f).Decode(&p); err != nil || p.Source.Path == "" {
+		return usageErrorf("--json %s: this file exists and is no plan of dsconv: choose another name; - is standard output", file)
+	}
+	return nil
+}
+
+// writePlan prints the table, and writes the JSON to a file if one is named.
+func writePlan(c *console, p *plan.Plan, file string) error {
+	if file == "-" {
 		return c.json(p)
 	}
-	return p.WriteTable(c.out)
+	var table strings.Builder
+	if err := p.WriteTable(&table); err != nil {
+		return err
+	}
+	if err := printTo(c.out, "%s", table.String()); err != nil || file == "" {
+		return err
+	}
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(file, append(data, '\n'))
 }
 
 // planProgressJSON is a line of --progress json of plan, after each step.

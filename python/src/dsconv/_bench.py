@@ -34,6 +34,8 @@ def bench(
     consume: str | float | None = None,
     train: str | None = None,
     backend: str | None = None,
+    advise: bool | None = None,
+    apply: str | os.PathLike[str] | None = None,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     progress: bool = True,
 ) -> Report:
@@ -43,6 +45,10 @@ def bench(
     first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the
     command's default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of
     the command's own trainer.
+
+    With a folder alone, or with `advise`, ways to pack some of its images are tried, and ``report.advice`` recommends one or
+    none. `apply` names a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and
+    the measured time of an epoch.
 
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
@@ -58,8 +64,10 @@ def bench(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
         augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
         order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
-        train=train, backend=backend,
+        train=train, backend=backend, apply=apply,
     )  # fmt: skip
+    if advise is not None:
+        options.append(f"--advise={str(bool(advise)).lower()}")
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
         merged = [f"--merge={_file(r, scratch, i)}" for i, r in enumerate(merge)]
