@@ -2,8 +2,8 @@
 // computes them with Gaussian weights.
 //
 //	var d quality.Difference
-//	if err := d.Add(original, packed); err != nil {
-//		return err
+//	if err := d.Add(&original, &packed); err != nil {
+//		log.Panic(err)
 //	}
 //	fmt.Printf("%.1f dB, SSIM %.4f\n", d.PSNR(), d.SSIM())
 package quality

@@ -5,6 +5,8 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/plan"
+	"github.com/dsconv/dsconv/bench/quality"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
@@ -31,6 +33,7 @@ import (
 var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
+	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
 	bench.ReadReport, bench.Run, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
@@ -103,8 +106,13 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.Resize](),
 	reflect.TypeFor[*augment.Runner](),
 	reflect.TypeFor[augment.TrivialAugmentWide](),
+	reflect.TypeFor[*bench.Applied](),
 	reflect.TypeFor[bench.Options](),
 	reflect.TypeFor[*bench.Report](),
+	reflect.TypeFor[plan.Options](),
+	reflect.TypeFor[*plan.Plan](),
+	reflect.TypeFor[*plan.Recommendation](),
+	reflect.TypeFor[*quality.Difference](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Order](),

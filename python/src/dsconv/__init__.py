@@ -6,8 +6,8 @@
     for x, y in dsconv.Loader("out.lmdb", batch_size=256, transforms=tf, shuffle=True):
         ...
 
-`Loader` replaces a DataLoader and `Dataset` replaces an ImageFolder. `pack`, `plan` and `bench` call the commands of the
-same names. `timed` measures your own training loop.
+`Loader` replaces a DataLoader and `Dataset` replaces an ImageFolder. `pack`, `plan` and `bench` call the commands of
+the same names. `timed` measures your own training loop.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _NAMES = {
 }
 
 __all__ = [
-    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "__version__", "bench", "pack", "plan", "timed", "transforms",
+    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "__version__", "bench", "pack", "plan", "timed",
+    "transforms",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

@@ -46,9 +46,9 @@ def bench(
     command's default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of
     the command's own trainer.
 
-    With a folder alone, or with `advise`, ways to pack some of its images are tried, and ``report.advice`` recommends one or
-    none. `apply` names a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and
-    the measured time of an epoch.
+    With a folder alone, or with `advise`, ways to pack some of its images are tried, and ``report.advice``
+    recommends one or none. `apply` names a new folder into which the first dataset is packed so; ``report.applied``
+    has the predicted and the measured time of an epoch.
 
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.

@@ -79,8 +79,8 @@ def plan(
     max_pixels: int | None = None,
     progress: bool = True,
 ) -> Plan:
-    """Says what packing src, a folder of images or a dataset, would bring: bytes in each format, the time of packing, the
-    time of an epoch, how near the pixels are, and after how many epochs the packing has paid.
+    """Says what packing src, a folder of images or a dataset, would bring: bytes in each format, the time of packing,
+    the time of an epoch, how near the pixels are, and after how many epochs the packing has paid.
 
     About `sample` images are packed in each size and encoding into a temporary folder in `dir`, which is removed, and
     loaded. The options are the flags of ``dsconv plan``, and its ``--help`` explains them; None is the command's
