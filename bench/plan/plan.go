@@ -311,4 +311,3 @@ func thisMachine(dirs ...string) Machine {
 	}
 	return m
 }
-

@@ -146,7 +146,7 @@ func TestDriftIsTakenOut(t *testing.T) {
 
 func TestAdviseMisuse(t *testing.T) {
 	var none context.Context
-	if _, err := Advise(none, &bench.Report{}, Options{}); err == nil { //nolint:staticcheck // nil is what is tested
+	if _, err := Advise(none, &bench.Report{}, Options{}); err == nil {
 		t.Error("no context")
 	}
 	for _, r := range []*bench.Report{nil, {}, {Datasets: []bench.Dataset{{Path: "x"}}}} {

@@ -23,8 +23,20 @@ func (e *exploration) plan() *Plan {
 	}
 	if e.o.Paper != (Paper{}) {
 		p.Paper = e.onPaper()
+		if t := p.Paper.Training; t.Disk == 0 && e.coldSource() == 0 && e.exceeds(t) {
+			p.Notes = append(p.Notes, "the disk's speed is not known, because the samples stay in memory: give --disk, or --dir on the disk of the dataset")
+		}
 	}
 	return p
+}
+
+// exceeds reports whether a dataset on paper does not fit in memory.
+func (e *exploration) exceeds(t Paper) bool {
+	largest := e.src.bytes
+	for _, one := range e.trials {
+		largest = max(largest, one.images)
+	}
+	return t.Memory > 0 && float64(largest)/float64(max(e.src.count, 1))*float64(t.Images) > float64(t.Memory)
 }
 
 // rowsOf are the trial's rows: one for each format, or one that says why there is none.
@@ -75,9 +87,12 @@ func quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
+// noise is the share of an epoch below which a difference is none.
+const noise = 0.03
+
 // breakEven is the number of epochs after which a pack of so many seconds has paid, 0 if it never does.
 func breakEven(pack, before, after float64) float64 {
-	if after >= before {
+	if after >= before*(1-noise) {
 		return 0
 	}
 	return pack / (before - after)

@@ -50,9 +50,7 @@ func (p *Plan) consumer() string {
 // lines are the table: a line for the source, and one for each size and encoding.
 func (p *Plan) lines() [][]string {
 	head := []string{"dsconv pack", "epoch", "images/s", "pixels", "pack", "pays after"}
-	for _, name := range p.Options.Formats {
-		head = append(head, name)
-	}
+	head = append(head, p.Options.Formats...)
 	lines := [][]string{head}
 	s := &p.Source
 	source := []string{"(as it is)", seconds(s.EpochSeconds), fmt.Sprintf("%.0f", s.ImagesPerSecond), "same", unknown, unknown}
