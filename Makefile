@@ -211,6 +211,11 @@ BASE ?= HEAD
 compare: deps photos ## speed beside the commit BASE, result in JSON (default build/compare/result.json); WHEEL=1: Python too
 	WHEEL=$(WHEEL) JSON=$(JSON) IMAGES="$(or $(IMAGES),$(wildcard $(PHOTOS)))" scripts/compare $(BASE) $(BUILD)/compare $(ARGS)
 
+# Such as ARGS="--rounds 41 --consume 500"; IMAGES is a folder of photos or a dataset to use instead of PHOTOS.
+.PHONY: overhead
+overhead: deps photos ## what bench's own watching costs: epochs with it beside epochs without; fails above 2 %
+	go run ./bench/internal/overhead $(ARGS) "$(or $(IMAGES),$(PHOTOS))"
+
 # What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
 # that runs there: make gpu-pack EXTRA="torchvision==0.26.0 pytest" GPU_PYTHON=3.12
 GPU_PYTHON ?= 3.12

@@ -1,6 +1,10 @@
 package bench
 
-import "github.com/dsconv/dsconv/bench/verdict"
+import (
+	"math"
+
+	"github.com/dsconv/dsconv/bench/verdict"
+)
 
 // aboutLoop is what is known of the loop alone, in microseconds per image; 0 is unknown.
 type aboutLoop struct {
@@ -53,9 +57,16 @@ func (d *Dataset) workers(o *Options) int {
 	return o.Workers
 }
 
-// start is the time to an epoch's first batch, without that which the workers need for one.
+// start is the time to an epoch's first batch, without that which the workers need for two: they make the next one at the
+// same time. It is that of the quickest round: other programs can only add to it.
 func (d *Dataset) start(c *verdict.Costs) float64 {
-	first := d.median(func(r *Round) float64 { return ratio(r.FirstSeconds, float64(r.Epochs)) })
+	if len(d.Rounds) == 0 {
+		return 0
+	}
+	first := math.Inf(1)
+	for i := range d.Rounds {
+		first = min(first, ratio(d.Rounds[i].FirstSeconds, float64(d.Rounds[i].Epochs)))
+	}
 	batch := min(c.Batch, c.Samples)
-	return max(0, first-d.Stages.workers()*float64(batch)/1e6/float64(max(c.Workers, 1)))
+	return max(0, first-2*d.Stages.workers()*float64(batch)/1e6/float64(max(c.Workers, 1)))
 }

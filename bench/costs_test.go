@@ -67,7 +67,7 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 			round := &r.Datasets[0].Rounds[0]
 			round.FirstSeconds += 3
 			round.Seconds, round.WaitSeconds = round.Seconds+3, round.WaitSeconds+3
-		}, verdict.OfStart, 3},
+		}, verdict.OfStart, 2.975},
 	} {
 		r := measured(c.stages, c.cpu, c.waited, c.change)
 		d := &r.Datasets[0]

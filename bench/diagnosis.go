@@ -30,7 +30,12 @@ func (r *Report) Judge() {
 			if d.Verdict != nil {
 				continue
 			}
-			if d.Costs == nil && d.Diagnosis == "" {
+			switch {
+			case d.Costs != nil:
+			case len(d.RankCosts) > 0:
+				slowest := verdict.Join(d.RankCosts)
+				d.Costs = &slowest
+			case d.Diagnosis == "":
 				d.Costs = run.costs(d, aboutLoop{})
 			}
 			d.completeCosts()

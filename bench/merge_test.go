@@ -177,3 +177,21 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// The ranks of a distributed loop have one verdict.
+func TestJudgeOfRanks(t *testing.T) {
+	rank := func(step float64) verdict.Costs {
+		return verdict.Costs{Workers: 2, Cores: 2, Loop: true, Step: step, Parts: []verdict.Part{{Name: "decode", Kind: verdict.Decode, Wall: 500, CPU: 500}}}
+	}
+	r := &Report{Consumer: "train.py", Datasets: []Dataset{{
+		Samples: 1000, EpochSeconds: 5, RankCosts: []verdict.Costs{rank(400), rank(5000), rank(450)},
+	}}}
+	for i := range r.Datasets[0].RankCosts {
+		r.Datasets[0].RankCosts[i].Samples = 1000
+	}
+	r.Judge()
+	d := &r.Datasets[0]
+	if d.Verdict == nil || d.Verdict.Cause != verdict.OfCompute || d.Costs.Rank != 1 || d.Costs.Ranks != 3 || d.Costs.Epoch != 5 {
+		t.Errorf("%+v of %+v", d.Verdict, d.Costs)
+	}
+}

@@ -42,6 +42,8 @@ type Options struct {
 	Train   trainer.Model `json:"train,omitempty"`
 	Backend string        `json:"backend,omitempty"`
 
+	// NoMonitor leaves out Report.Monitor, Round.Waited and Dataset.Timeline.
+	NoMonitor bool `json:"-"`
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each turn, on the caller's goroutine.

@@ -90,8 +90,10 @@ type Dataset struct {
 	NarrowedHow string `json:"narrowed_how,omitempty"`
 
 	// Diagnosis describes the bottleneck in one sentence: the verdict's, if there is one.
-	Diagnosis string           `json:"diagnosis"`
-	Costs     *verdict.Costs   `json:"costs,omitempty"`
+	Diagnosis string         `json:"diagnosis"`
+	Costs     *verdict.Costs `json:"costs,omitempty"`
+	// RankCosts are those of each rank of a distributed loop, from which Judge makes Costs: those of the slowest.
+	RankCosts []verdict.Costs  `json:"rank_costs,omitempty"`
 	Verdict   *verdict.Verdict `json:"verdict,omitempty"`
 	Rungs     []Rung           `json:"rungs,omitempty"`
 	Timeline  *Timeline        `json:"timeline,omitempty"`

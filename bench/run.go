@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -39,6 +40,9 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 		b.options.Open = openAny
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.watch(ctx); err != nil {
+		return nil, err
+	}
 	if err := b.prepare(ctx, paths); err != nil {
 		return nil, err
 	}
@@ -80,6 +84,7 @@ type bench struct {
 	options         Options
 	subjects        []*subject
 	memoryOfProcess bool
+	monitor         *monitor.Monitor // nil with Options.NoMonitor
 }
 
 // subject is a dataset with its loader and the consumer of its batches.
@@ -90,6 +95,7 @@ type subject struct {
 	result   Dataset
 	images   *images // what is known about them
 	loop     aboutLoop
+	trace    *trace // of the next epoch; nil for none
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -176,10 +182,15 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 	if round == 0 {
 		first, epochs = 0, 1
 	}
+	if round == b.options.Rounds {
+		s.trace = b.newTrace()
+	}
+	watched := b.begin(ctx)
 	m, err := s.measure(ctx, first, epochs, b.options.LimitBatches)
 	if err != nil {
 		return err
 	}
+	watched.end(ctx, &m)
 	if round > 0 {
 		s.result.Rounds = append(s.result.Rounds, m)
 	}
@@ -218,12 +229,15 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 // epoch adds the images of an epoch to m, the time blocked in the loader to wait, and the
 // consumer's time to step.
 func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, step *time.Duration) error {
+	t := s.trace
+	s.trace = nil // of one epoch
+	t.start()
 	batches, mark := 0, time.Now()
-	for batch, err := range s.loader.Epoch(ctx, epoch) {
+	for batch, err := range t.epoch(ctx, s.loader, epoch) {
 		if err != nil {
 			return err
 		}
-		ready := time.Now()
+		asked, ready := mark, time.Now()
 		*wait += ready.Sub(mark)
 		if batches == 0 {
 			m.FirstSeconds += ready.Sub(mark).Seconds()
@@ -234,11 +248,15 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 		m.Images += int64(batch.N)
 		mark = time.Now()
 		*step += mark.Sub(ready)
+		t.took(asked, ready, mark)
 		if batches++; batches == limit {
 			break
 		}
 	}
 	*wait += time.Since(mark)
+	if t != nil {
+		s.result.Timeline = t.timeline()
+	}
 	return nil
 }
 
@@ -247,6 +265,7 @@ func (b *bench) report(ctx context.Context) *Report {
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
 	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
+	r.Monitor = b.monitor.Stop()
 	for _, s := range b.subjects {
 		s.result.Cached = s.loader.CacheStats().Used
 		s.result.Bad, _ = s.loader.Bad()
@@ -266,11 +285,13 @@ func (b *bench) judge(r *Report) {
 	for i, s := range b.subjects {
 		d := &r.Datasets[i]
 		d.Costs = r.costs(d, s.loop)
+		r.addMeasurement(d.Costs)
 		r.diagnose(d, s.images)
 	}
 }
 
 func (b *bench) close() error {
+	b.monitor.Stop()
 	var errs []error
 	for _, s := range b.subjects {
 		errs = append(errs, s.consumer.close())

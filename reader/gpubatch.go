@@ -20,21 +20,30 @@ func (r *running) startDecoding() {
 	}
 	r.staged = make(chan *slot, len(r.slots))
 	var begun atomic.Int64
-	for range r.loader.gpu.decoders {
+	for k := range r.loader.gpu.decoders {
 		r.workers.Go(func() {
 			w := r.loader.acquire()
 			defer r.loader.release(w)
 			w.stopBy(&r.interrupt)
+			o := observer{observe: r.observe, worker: r.loader.config.Workers + k}
 			for begun.Add(1) <= int64(r.batches) {
 				select {
 				case s := <-r.staged:
-					r.complete(w, s)
+					r.completeObserved(w, s, &o)
 				case <-r.over:
 					return
 				}
 			}
 		})
 	}
+}
+
+func (r *running) completeObserved(w *worker, s *slot, o *observer) {
+	if r.observe != nil {
+		o.work(s.number)
+		defer o.pause()
+	}
+	r.complete(w, s)
 }
 
 // decode decodes the slot's batch on the GPU. Entries that cannot be decoded, not even by w, are handled as OnError

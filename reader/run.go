@@ -41,6 +41,9 @@ type RunOptions struct {
 	Sizes []int32
 	// Allocate provides the memory for the images; nil is the Loader's own. It is not asked with DecodeOnGPU.
 	Allocate Allocator
+	// Observe, if it is not nil, gets each stretch of time in which a worker worked on a batch, on the worker's goroutine and
+	// when the stretch has ended: it must be safe for concurrent use, and fast. After Stop it is not called.
+	Observe func(Stretch)
 }
 
 // Start starts the workers on an epoch, from 0. If ctx ends, the Run stops by itself, and Next returns
@@ -114,7 +117,7 @@ func (l *Loader) start(ctx context.Context, o RunOptions) (*running, error) {
 	if o.Epoch < 0 {
 		return nil, fmt.Errorf("start a run: epoch %d: epochs count from 0", o.Epoch)
 	}
-	r := &running{loader: l, allocate: o.Allocate, epoch: o.Epoch}
+	r := &running{loader: l, allocate: o.Allocate, epoch: o.Epoch, observe: o.Observe}
 	if l.gpu != nil {
 		r.allocate = nil
 	}

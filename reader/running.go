@@ -20,7 +20,8 @@ type running struct {
 	loader       *Loader
 	order        sampleorder.Order
 	rank         division
-	allocate     Allocator // nil for the Loader's own memory
+	allocate     Allocator     // nil for the Loader's own memory
+	observe      func(Stretch) // nil if nobody does
 	epoch        int
 	batches      int
 	repeats      bool   // samples may come more than once
@@ -87,8 +88,8 @@ func (r *running) begin(ctx context.Context) error {
 	}
 	l.add(r)
 	r.startDecoding()
-	for range min(int64(l.config.Workers), r.total) {
-		r.workers.Go(r.work)
+	for k := range int(min(int64(l.config.Workers), r.total)) {
+		r.workers.Go(func() { r.work(k) })
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,6 +232,7 @@ func (r *running) open(k int) error {
 	}
 	first, size := r.rank.Span(k)
 	step, all := r.rank.Step(k)
+	s.number = k
 	s.resetItems(r.loader, size+r.extraEntries)
 	s.reset(first, size, step, all)
 	s.left.Store(int64(size + r.extraEntries))
@@ -295,17 +297,22 @@ func (r *running) wait(ctx context.Context, k int) (*Batch, error) {
 	}
 }
 
-// work builds entries until none is left or the run is stopped.
-func (r *running) work() {
+// work builds entries until none is left or the run is stopped. number is the worker's.
+func (r *running) work(number int) {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
 	w.stopBy(&r.interrupt)
+	o := observer{observe: r.observe, worker: number}
+	defer o.pause()
 	for {
 		entry := r.next.Add(1) - 1
+		if r.observe != nil && entry >= r.limit.Load() {
+			o.pause()
+		}
 		if entry >= r.total || !r.admit(entry) {
 			return
 		}
-		r.buildEntry(w, entry)
+		r.buildEntry(w, entry, &o)
 	}
 }
 
@@ -315,14 +322,19 @@ func (r *running) loadNow(ctx context.Context) {
 	w := r.loader.acquire()
 	defer r.loader.release(w)
 	w.stopBy(&r.interrupt)
+	o := observer{observe: r.observe}
+	defer o.pause()
 	for r.next.Load() < r.limit.Load() && ctx.Err() == nil && !r.stopped.Load() {
-		r.buildEntry(w, r.next.Add(1)-1)
+		r.buildEntry(w, r.next.Add(1)-1, &o)
 	}
 }
 
 // buildEntry builds an entry, and finishes its batch if it is the last one to be built.
-func (r *running) buildEntry(w *worker, entry int64) {
+func (r *running) buildEntry(w *worker, entry int64, o *observer) {
 	k, i := r.rank.Locate(entry, r.extraEntries)
+	if r.observe != nil {
+		o.work(k)
+	}
 	s := r.slot(k)
 	r.build(w, s, i)
 	if s.left.Add(-1) > 0 {

@@ -19,6 +19,7 @@ type slot struct {
 	all      int    // entries of all ranks
 	first    int    // position of the first entry of this batch
 	size     int
+	number   int           // of the batch in the run
 	left     atomic.Int64  // entries that are not done yet
 	done     chan struct{} // one token when none is left
 	err      error         // of the batch

@@ -18,6 +18,8 @@ type Counters struct {
 	OtherCPU float64 `json:"other_cpu_seconds"`
 	// MajorFaults is how often a thread touched memory that had to be read from a disk: swapped, or of a mapped file.
 	MajorFaults int64 `json:"major_faults"`
+	// AllMajorFaults are those of the control group if it counts them, otherwise of the machine.
+	AllMajorFaults int64 `json:"all_major_faults"`
 	// Read is the bytes that the process and its descendants read from disks, memory that was swapped out included.
 	Read int64 `json:"read_bytes"`
 	// SwapIn and SwapOut are bytes, of the control group if it counts them, otherwise of the machine.
@@ -30,27 +32,33 @@ type Counters struct {
 	CPUStall    float64 `json:"cpu_stall_seconds"`
 }
 
-// Sub is the difference to earlier Counters of the same process.
+// Sub is the difference to earlier Counters of the same process. Nothing is below 0, although a thread that ended takes its
+// part of Queue along.
 func (c Counters) Sub(then Counters) Counters {
 	return Counters{
-		CPU: c.CPU - then.CPU, Queue: c.Queue - then.Queue, OtherCPU: c.OtherCPU - then.OtherCPU,
-		MajorFaults: c.MajorFaults - then.MajorFaults, Read: c.Read - then.Read,
-		SwapIn: c.SwapIn - then.SwapIn, SwapOut: c.SwapOut - then.SwapOut,
-		MemoryStall: c.MemoryStall - then.MemoryStall, IOStall: c.IOStall - then.IOStall, CPUStall: c.CPUStall - then.CPUStall,
+		CPU: max(0, c.CPU-then.CPU), Queue: max(0, c.Queue-then.Queue), OtherCPU: max(0, c.OtherCPU-then.OtherCPU),
+		MajorFaults: max(0, c.MajorFaults-then.MajorFaults), AllMajorFaults: max(0, c.AllMajorFaults-then.AllMajorFaults),
+		Read:   max(0, c.Read-then.Read),
+		SwapIn: max(0, c.SwapIn-then.SwapIn), SwapOut: max(0, c.SwapOut-then.SwapOut),
+		MemoryStall: max(0, c.MemoryStall-then.MemoryStall), IOStall: max(0, c.IOStall-then.IOStall),
+		CPUStall: max(0, c.CPUStall-then.CPUStall),
 	}
 }
 
 // SwapStall estimates the seconds, summed over threads, in which threads waited for memory that had been swapped out. blocked is
 // the time in which they neither computed nor waited for a core: of it, what was read from swap has the part that it has of
-// all bytes read. No more than all threads at once can have waited, for the time in which at least one did.
-func (c *Counters) SwapStall(blocked float64, threads int) float64 {
-	if c.SwapIn <= 0 || blocked <= 0 {
+// all bytes read. What the kernel counts as waiting for memory (MemoryStall) limits this on both sides, as on a busy machine
+// threads also wait for a core while they wait for memory: it is at least the process's part of that time, by its page faults,
+// and at most that time in each of the threads.
+func (c Counters) SwapStall(blocked float64, threads int) float64 {
+	if c.SwapIn <= 0 || c.MajorFaults <= 0 {
 		return 0
 	}
 	share := min(1, float64(c.SwapIn)/float64(max(c.Read, c.SwapIn)))
-	stall := blocked * share
+	stall := max(0, blocked) * share
 	if c.MemoryStall > 0 {
-		stall = min(stall, c.MemoryStall*float64(threads))
+		own := min(1, float64(c.MajorFaults)/float64(max(c.AllMajorFaults, c.MajorFaults)))
+		stall = min(max(stall, c.MemoryStall*share*own), c.MemoryStall*float64(max(threads, 1)))
 	}
 	return stall
 }

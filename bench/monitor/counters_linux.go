@@ -79,6 +79,7 @@ func (c *Counters) addGroup(root fs.FS, pid int) {
 	c.IOStall = stalled(read("io.pressure", "proc/pressure/io"))
 	c.MemoryStall = stalled(read("memory.pressure", "proc/pressure/memory"))
 	swaps := read("memory.stat", "proc/vmstat")
+	c.AllMajorFaults = keyed(swaps, "pgmajfault")
 	if !strings.Contains(swaps, "pswpin ") {
 		text, _ := fs.ReadFile(root, "proc/vmstat") // a kernel before 6.13 does not count them for groups
 		swaps = string(text)

@@ -2,7 +2,6 @@
 //
 //	m, err := monitor.Start(ctx, monitor.Options{})
 //	...
-//	... // what is measured
 //	record := m.Stop()
 //	for _, s := range record.Samples {
 //		fmt.Printf("%.1f s: %.1f cores, %.1f of them ours\n", s.At, s.Cores, s.OwnCores)

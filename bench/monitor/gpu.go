@@ -49,7 +49,10 @@ func watchGPUs(ctx context.Context, interval time.Duration, open func() (gpuSour
 func (w *gpuWatch) note(err error) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.err, w.asked, w.now = err, true, nil
+	w.err, w.asked = err, true
+	if err != nil {
+		w.now = nil
+	}
 }
 
 func (w *gpuWatch) run(ctx context.Context, interval time.Duration, open func() (gpuSource, error)) (err error) {

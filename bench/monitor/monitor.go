@@ -56,15 +56,16 @@ func start(ctx context.Context, o Options, from sources) *Monitor {
 // now is the time since the start.
 func (m *Monitor) now() time.Duration { return time.Since(m.started) }
 
-// Seconds is the time since the Monitor's start, as in Sample.At. A nil Monitor has none.
+// Seconds is the time since the Monitor's start, as in Sample.At. It is 0 for a Monitor that was not started.
 func (m *Monitor) Seconds() float64 {
-	if m == nil {
+	if m == nil || m.record == nil {
 		return 0
 	}
 	return m.now().Seconds()
 }
 
-// Stop takes a last sample, ends the sampling and returns all samples. Later calls return the same Record. A nil Monitor has nil.
+// Stop takes a last sample, ends the sampling and returns all samples. Later calls return the same Record. It is nil for a
+// Monitor that was not started.
 func (m *Monitor) Stop() *Record {
 	if m == nil || m.record == nil {
 		return nil

@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"math"
+	"runtime"
 	"time"
 )
 
@@ -15,10 +16,12 @@ type sources struct {
 		usage(ctx context.Context, now time.Duration) (usage, error)
 	}
 	gpus func() (gpuSource, error)
+	// spent is the CPU time of the calling thread.
+	spent func() time.Duration
 }
 
 func newSources(pid int) sources {
-	return sources{machine: readMachine, disks: newDisks(), tree: &tree{pid: pid}, gpus: openGPUs}
+	return sources{machine: readMachine, disks: newDisks(), tree: &tree{pid: pid}, gpus: openGPUs, spent: threadCPU}
 }
 
 // machine is the state of the machine. What is cumulative counts from its boot.
@@ -79,6 +82,8 @@ type sampler struct {
 
 // run samples until ctx ends.
 func (s *sampler) run(ctx context.Context) {
+	runtime.LockOSThread() // so that the thread's CPU time is that of the samples
+	defer runtime.UnlockOSThread()
 	s.last = s.read(ctx)
 	timer := time.NewTimer(s.thinned.interval)
 	defer timer.Stop()
@@ -105,6 +110,7 @@ func (s *sampler) sample(ctx context.Context) {
 func (s *sampler) read(ctx context.Context) reading {
 	r := s.last // what cannot be read has not changed
 	r.at = s.clock()
+	begin := s.from.spent()
 	if m, err := s.from.machine(ctx); err == nil {
 		r.machine = m
 	} else {
@@ -121,7 +127,7 @@ func (s *sampler) read(ctx context.Context) reading {
 		s.miss(ctx, "the process", err)
 	}
 	r.gpus = s.gpus.latest()
-	s.spent += s.clock() - r.at
+	s.spent += s.from.spent() - begin
 	return r
 }
 

@@ -52,13 +52,13 @@ type treeMemory struct {
 	next     time.Duration // when it may be measured again
 }
 
-// costly is how many times longer than the measurement the time until the next one is: it takes 0.5 % of the time.
-const costly = 200
+// costly is how many times longer than the measurement the time until the next one is: it takes 0.2 % of the time.
+const costly = 500
 
 func (m *treeMemory) of(members []int, now time.Duration) int64 {
 	resident := sum(members, residentMemory)
-	if now < m.next {
-		return max(0, m.shared+resident-m.resident)
+	if now < m.next && m.resident > 0 {
+		return int64(float64(m.shared) * float64(resident) / float64(m.resident))
 	}
 	begin := time.Now()
 	m.shared, m.resident = sum(members, proportionalMemory), resident

@@ -57,6 +57,9 @@ func threads(pid int) (folders []string) {
 // processCPU is the CPU time of a process, threads that have ended included. The kernel's clock of the process is exact, while
 // /proc counts in steps of 10 ms.
 func processCPU(pid int) (time.Duration, error) {
+	if pid > maxPID {
+		return 0, fmt.Errorf("CPU time of process %d: %w", pid, unix.ESRCH)
+	}
 	var t unix.Timespec
 	clock := int32(^uint32(pid))<<3 | 2 // MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) of the kernel
 	if err := unix.ClockGettime(clock, &t); err != nil {
@@ -64,6 +67,16 @@ func processCPU(pid int) (time.Duration, error) {
 	}
 	return time.Duration(t.Nano()), nil
 }
+
+// threadCPU is the CPU time of the calling thread.
+func threadCPU() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // cannot fail
+	return time.Duration(t.Nano())
+}
+
+// maxPID is the kernel's limit. Larger numbers would be other clocks.
+const maxPID = 1 << 22
 
 // residentMemory is what a process has in memory, in bytes; 0 if it has ended.
 func residentMemory(pid int) int64 {

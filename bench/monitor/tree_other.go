@@ -33,3 +33,8 @@ func residentMemory(pid int) int64 {
 
 // proportionalMemory is not known.
 func proportionalMemory(int) int64 { return 0 }
+
+// threadCPU is wall time, of which the calling thread has at most as much.
+func threadCPU() time.Duration { return time.Since(started) }
+
+var started = time.Now()

@@ -59,7 +59,7 @@ func (c *Candidate) complete(subject *Costs) {
 	if c.Before == 0 {
 		c.Before = subject.Epoch
 	}
-	if c.After == 0 && c.Costs != nil {
+	if c.After == 0 && c.Costs != nil && c.Costs.wall()+finite(c.Costs.Loader) > 0 {
 		c.After = Predict(subject, c.Costs)
 	}
 	if c.BreakEven == 0 && c.PackSeconds > 0 && c.saved() > 0 {

@@ -39,7 +39,7 @@ func evidence(c *Costs, v *Verdict) []string {
 func (c *Costs) limits() string {
 	m := c.model()
 	n := m.samples / 1e6
-	loop, loader := n*(m.step+m.transfer), n*(m.work+m.swap)
+	loop, loader := n*(m.step+m.transfer), n*m.loading()
 	var limits []string
 	if c.Loop {
 		limits = append(limits, "the loop alone "+seconds(loop))
@@ -105,7 +105,7 @@ func (p *Part) describe(all float64) string {
 	switch {
 	case cpu == 0: // not measured, or all of it blocked
 	case cpu < 0.9*work:
-		text += fmt.Sprintf(" (%s of CPU, blocked for %s)", perImage(cpu), perImage(work-cpu))
+		text += fmt.Sprintf(" (%s of CPU, waiting for %s)", perImage(cpu), perImage(work-cpu))
 	default:
 		text += ", all of it CPU"
 	}
@@ -133,8 +133,8 @@ func (c *Costs) crowded() string {
 	if wall := c.wall(); wall > 0 && queue >= crowdedFrom*wall {
 		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", percent(queue/wall)))
 	}
-	if cores := finite(c.Cores); cores > 0 && finite(c.OtherCPU) >= crowdedFrom*cores {
-		list = append(list, fmt.Sprintf("other programs used %s of %s cores, which the verdict leaves out", short(c.OtherCPU), short(cores)))
+	if n := finite(c.Cores); n > 0 && finite(c.OtherCPU) >= crowdedFrom*n {
+		list = append(list, fmt.Sprintf("other programs kept %s busy, which the verdict leaves out", cores(c.OtherCPU)))
 	}
 	return strings.Join(list, "; ")
 }

@@ -9,6 +9,7 @@ type model struct {
 	stepCPU        float64
 	work           float64 // of the workers: computing and blocked, neither waiting for a core nor for memory
 	cpu            float64 // of the workers
+	passing        float64 // of the workers: handing batches over to the loop
 	swap           float64 // the workers waited for memory to be read back
 	workers        float64
 	cores          float64 // +Inf if unknown
@@ -31,20 +32,24 @@ func (c *Costs) model() model {
 		m.cpu += finite(c.Parts[i].CPU)
 	}
 	m.swap = min(finite(c.SwapStall), m.work)
-	m.work += c.passing() - m.swap
+	m.work -= m.swap
+	m.passing = c.passing()
 	return m
 }
 
 // perImage is the steady time of an image: that of the slowest of the loop, the workers and the cores. Without
 // workers the loop does all of it.
 func (m model) perImage() float64 {
-	loop, loader := m.step+m.transfer, m.work+m.swap
+	loop, loader := m.step+m.transfer, m.loading()
 	cores := (m.cpu + m.stepCPU) / m.cores
 	if m.workers == 0 {
 		return max(loop+loader, cores)
 	}
 	return max(loop, loader/m.workers, cores)
 }
+
+// loading is the workers' time for an image.
+func (m model) loading() float64 { return m.work + m.passing + m.swap }
 
 // seconds is the time of an epoch.
 func (m model) seconds() float64 { return m.start + m.samples*m.perImage()/1e6 }
@@ -63,10 +68,18 @@ func (c *Costs) wall() (sum float64) {
 	return sum
 }
 
-// passing is the workers' time that is in no part: that of passing batches on to the loop. It is what the loader
-// alone takes beyond its parts, or all of it if there are none.
+// passing is the workers' time that is in no part: that of handing batches over to the loop. It is what the loader
+// alone takes beyond its parts, or all of it if there are none. It waits for cores as much as the parts do.
 func (c *Costs) passing() float64 {
-	return max(0, finite(c.Loader)*float64(max(c.Workers, 1))-c.wall())
+	wall, work := c.wall(), 0.0
+	for i := range c.Parts {
+		work += c.Parts[i].work()
+	}
+	passing := max(0, finite(c.Loader)*float64(max(c.Workers, 1))-wall)
+	if wall > 0 {
+		passing *= work / wall
+	}
+	return passing
 }
 
 // cores are those of this rank, +Inf if they are unknown.
@@ -127,11 +140,11 @@ func (c *Costs) without(cause Cause) model {
 // withoutData returns the model in which loading costs nothing.
 func (c *Costs) withoutData() model {
 	m := c.model()
-	m.work, m.cpu, m.swap, m.start = 0, 0, 0, 0
+	m.work, m.cpu, m.passing, m.swap, m.start = 0, 0, 0, 0, 0
 	return m
 }
 
-// remove takes the parts away that the cause stands for. The time of waiting for memory stays, of which each had its share.
+// remove takes the parts away that the cause stands for; handing batches over belongs to making them. The time of waiting for memory stays, of which each had its share.
 func (m *model) remove(c *Costs, cause Cause) {
 	var work, all float64
 	for i := range c.Parts {
@@ -143,6 +156,9 @@ func (m *model) remove(c *Costs, cause Cause) {
 		}
 	}
 	m.cpu = max(m.cpu, 0)
+	if cause == OfCollate && all > 0 {
+		m.passing = 0
+	}
 	if all > 0 {
 		m.work = max(0, m.work-work*(1-m.swap/all))
 	}

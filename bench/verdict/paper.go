@@ -28,7 +28,11 @@ func (c *Costs) On(cores float64, workers int) Costs {
 		}
 	}
 	if there.Loader = 0; finite(c.Loader) > 0 {
-		there.Loader = alone + c.passing()/threads
+		passing := c.passing()
+		if work > 0 { // it waits for cores as much as the parts do
+			passing *= alone * threads / work
+		}
+		there.Loader = alone + passing/threads
 	}
 	return there
 }

@@ -23,7 +23,7 @@ func text(c *Costs, v *Verdict) string {
 		OfStorage:  "storage-bound: without reading, ",
 		OfDecode:   "decode-bound: without decoding, ",
 		OfAugment:  "augment-bound: without augmentations, ",
-		OfCollate:  "collate-bound: without collating batches, ",
+		OfCollate:  "collate-bound: without collating batches and handing them over, ",
 		OfTransfer: "transfer-bound: without waiting for copies to the device, ",
 		OfSwap:     "swapping: without waiting for memory to be read back, ",
 	}
@@ -45,8 +45,12 @@ func (c *Costs) measured() float64 {
 }
 
 func (c *Costs) balanced() string {
-	if c.Modelled() == 0 {
+	whole := c.Modelled()
+	switch {
+	case whole == 0:
 		return "nothing that takes time was measured"
+	case len(c.Parts) == 0 && c.withoutData().seconds() < (1-balancedBelow)*whole:
+		return "the loader is slower than the loop; what it spends its time on was not measured"
 	}
 	return "balanced: removing any one cause would save less than " + percent(balancedBelow) + " of the epoch"
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dsconv/dsconv/bench/monitor"
 )
 
 // Nonsense in any argument of an exported function or method that returns an error is refused with one, or does no harm:
@@ -105,6 +107,8 @@ func finish(r reflect.Value) {
 	}
 	switch r := r.Interface().(type) {
 	case interface{ Stop() }:
+		r.Stop()
+	case *monitor.Monitor:
 		r.Stop()
 	case interface{ Close() error }:
 		_ = r.Close()

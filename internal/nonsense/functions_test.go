@@ -7,6 +7,8 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/bench/quality"
+	"github.com/dsconv/dsconv/bench/monitor"
+	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
@@ -34,7 +36,7 @@ var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	plan.CheckEmpty,
-	bench.ReadReport, bench.Run, convert.Run, convert.Shuffled,
+	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
@@ -113,6 +115,9 @@ var types = []reflect.Type{
 	reflect.TypeFor[*plan.Plan](),
 	reflect.TypeFor[*plan.Recommendation](),
 	reflect.TypeFor[*quality.Difference](),
+	reflect.TypeFor[*verdict.Costs](),
+	reflect.TypeFor[*monitor.Monitor](),
+	reflect.TypeFor[monitor.Counters](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Order](),

@@ -12,8 +12,8 @@ typedef struct {
 #undef F
 } dsconv_nvml;
 
-// dsconv_nvml_open loads the library. *opened is NULL if it cannot, with the reason in why; missing is set if there is no
-// such library. The caller frees *opened; the library stays loaded.
+// dsconv_nvml_open loads the library. *opened is NULL if it cannot, with the reason in why; missing is set if
+// there is no such library. The caller frees *opened; the library stays loaded.
 void dsconv_nvml_open(const char *file, dsconv_nvml **opened, int *missing, char *why, size_t size);
 
 nvmlReturn_t dsconv_nvml_init(const dsconv_nvml *api, unsigned int *devices);

@@ -1,4 +1,5 @@
-// What dsconv uses of NVML. NVIDIA's nvml.h is not needed to build; a test compares these declarations with it.
+// What dsconv uses of NVML. NVIDIA's nvml.h is not needed to build; a test compares these declarations with
+// it.
 #ifndef DSCONV_NVML_FUNCTIONS_H
 #define DSCONV_NVML_FUNCTIONS_H
 
@@ -15,7 +16,8 @@ typedef struct {
 
 enum { DSCONV_NVML_NOT_SUPPORTED = 3 };
 
-// F(name, suffix, result, parameters) for each function. The suffix is the version that nvml.h maps the name to.
+// F(name, suffix, result, parameters) for each function. The suffix is the version that nvml.h maps the name
+// to.
 #define DSCONV_NVML_FUNCTIONS(F)                                                                             \
   F(nvmlInit, _v2, nvmlReturn_t, (void))                                                                     \
   F(nvmlShutdown, , nvmlReturn_t, (void))                                                                    \

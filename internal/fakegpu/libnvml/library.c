@@ -1,4 +1,5 @@
-// NVML: what nvidia-smi knows of the GPUs. It works without CUDA, and stays usable when a GPU is lost to CUDA.
+// NVML: what nvidia-smi knows of the GPUs. It works without CUDA, and stays usable when a GPU is lost to
+// CUDA.
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-// The part of NVML that the fake has, by NVIDIA's documentation. With NVIDIA's nvml.h included before, its declarations are
-// used instead, and the compiler compares the definitions with them (signatures_test.go of internal/nvml).
+// The part of NVML that the fake has, by NVIDIA's documentation. With NVIDIA's nvml.h included before, its
+// declarations are used instead, and the compiler compares the definitions with them (signatures_test.go of
+// internal/nvml).
 #ifndef DSCONV_FAKE_ML_H
 #define DSCONV_FAKE_ML_H
 
@@ -17,6 +18,12 @@ typedef struct {
 } nvmlMemory_t;
 #endif
 
-enum { ML_OK = 0, ML_UNINITIALIZED = 1, ML_INVALID_ARGUMENT = 2, ML_NOT_SUPPORTED = 3, ML_INSUFFICIENT_SIZE = 7 };
+enum {
+  ML_OK = 0,
+  ML_UNINITIALIZED = 1,
+  ML_INVALID_ARGUMENT = 2,
+  ML_NOT_SUPPORTED = 3,
+  ML_INSUFFICIENT_SIZE = 7
+};
 
 #endif

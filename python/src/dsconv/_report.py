@@ -144,6 +144,7 @@ class DatasetReport:
     settings: dict[str, Any] = _optional(factory=dict)  # of this dataset alone
     diagnosis: str = ""  # the verdict in a sentence, with what could be done
     costs: dict[str, Any] | None = _optional()  # of an image, by part: what the verdict is computed from
+    rank_costs: list[dict[str, Any]] = _optional(factory=list)  # of each rank, from which costs are made
     verdict: dict[str, Any] | None = _optional()  # cause, gain, text, evidence, others
     rungs: list[dict[str, Any]] = _optional(factory=list)
     timeline: dict[str, Any] | None = _optional()

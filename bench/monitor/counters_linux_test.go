@@ -1,0 +1,163 @@
+package monitor
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Two threads that compute on one core wait for each other: for as long as both do, one of them is in the queue.
+func TestQueue(t *testing.T) {
+	before, err := Read(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cores unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+		t.Fatal(err)
+	}
+	core := 0
+	for !cores.IsSet(core) {
+		core++
+	}
+	const each = 100 * time.Millisecond
+	var started, done sync.WaitGroup
+	var finished atomic.Int64
+	measured := make(chan struct{})
+	for range 2 {
+		started.Add(1)
+		done.Add(1)
+		go func() {
+			runtime.LockOSThread() // and never unlocked: the thread, with its one core, ends with the goroutine
+			var one unix.CPUSet
+			one.Set(core)
+			if err := unix.SchedSetaffinity(0, &one); err != nil {
+				t.Error(err)
+			}
+			started.Done()
+			started.Wait()
+			begin := threadCPU()
+			for first := true; finished.Load() < 2; {
+				if first && threadCPU()-begin >= each {
+					first = false
+					finished.Add(1)
+				}
+			}
+			done.Done()
+			<-measured // a thread that ended would no longer count
+		}()
+	}
+	done.Wait()
+	after, err := Read(t.Context(), 0)
+	close(measured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := after.Sub(before)
+	if d.CPU < 1.8*each.Seconds() || d.Queue < 1.8*each.Seconds() {
+		t.Errorf("two threads that computed %v each on one core: %+v", each, d)
+	}
+}
+
+// Reading a file that is not in memory counts, also of a child that has ended.
+func TestCountersOfChildren(t *testing.T) {
+	c := startChildren(t)
+	before, err := Read(t.Context(), c.pid)
+	if err != nil || before.CPU < childCPU.Seconds() {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	c.endWorker(t)
+	after, err := Read(t.Context(), c.pid)
+	if err != nil || after.CPU < before.CPU-2*clockTick.Seconds() { // the time of those that ended is in ticks
+		t.Errorf("%+v, %v, and before %+v", after, err, before)
+	}
+}
+
+const (
+	mountinfo = "30 25 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
+)
+
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
+func someStalled(total string) *fstest.MapFile {
+	return file("some avg10=1.00 avg60=0.00 avg300=0.00 total=" + total + "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=99\n")
+}
+
+// The control group's counters are taken before the machine's, where it has them.
+func TestGroups(t *testing.T) {
+	page := int64(os.Getpagesize())
+	machine := map[string]*fstest.MapFile{
+		"proc/self/mountinfo":  file(mountinfo),
+		"proc/7/cgroup":        file("0::/job.slice/run\n"),
+		"proc/pressure/cpu":    someStalled("1000000"),
+		"proc/pressure/io":     someStalled("2000000"),
+		"proc/pressure/memory": someStalled("3000000"),
+		"proc/vmstat":          file("nr_free 5\npgmajfault 70\npswpin 10\npswpout 20\nzswpin 1\nzswpout 2\n"),
+	}
+	of := func(more map[string]*fstest.MapFile) (c Counters) {
+		root := fstest.MapFS{}
+		for name, f := range machine {
+			root[name] = f
+		}
+		for name, f := range more {
+			root[name] = f
+		}
+		c.addGroup(root, 7)
+		return c
+	}
+	ofMachine := Counters{CPUStall: 1, IOStall: 2, MemoryStall: 3, AllMajorFaults: 70, SwapIn: 11 * page, SwapOut: 22 * page}
+	const group = "sys/fs/cgroup/job.slice/run/"
+	ofGroup := map[string]*fstest.MapFile{
+		group + "cpu.pressure": someStalled("100000"), group + "io.pressure": someStalled("200000"),
+		group + "memory.pressure": someStalled("300000"), group + "memory.stat": file("anon 5\npgmajfault 7\npswpin 3\npswpout 4\n"),
+	}
+	want := Counters{CPUStall: 0.1, IOStall: 0.2, MemoryStall: 0.3, AllMajorFaults: 7, SwapIn: 3 * page, SwapOut: 4 * page}
+	if got := of(ofGroup); got != want {
+		t.Errorf("in a group: %+v, want %+v", got, want)
+	}
+	if got := of(nil); got != ofMachine {
+		t.Errorf("a group without counters: %+v, want %+v", got, ofMachine)
+	}
+	ofGroup[group+"memory.stat"] = file("anon 5\npgmajfault 7\n") // an old kernel
+	want.SwapIn, want.SwapOut = 11*page, 22*page
+	if got := of(ofGroup); got != want {
+		t.Errorf("an old kernel: %+v, want %+v", got, want)
+	}
+	inContainer := map[string]*fstest.MapFile{
+		"proc/7/cgroup":                 file("3:cpu:/x\n0::/../../other\n"),
+		"sys/fs/cgroup/memory.pressure": someStalled("400000"),
+	}
+	want = ofMachine
+	want.MemoryStall = 0.4
+	if got := of(inContainer); got != want {
+		t.Errorf("in a container: %+v, want %+v", got, want)
+	}
+	var none Counters
+	if none.addGroup(fstest.MapFS{}, 7); none != (Counters{}) {
+		t.Errorf("without /proc: %+v", none)
+	}
+}
+
+// Disks count once: not their partitions, nor what is made of them.
+func TestDisks(t *testing.T) {
+	root := fstest.MapFS{
+		"sys/block/sda/device/model": file("disk"), "sys/block/loop0/size": file("1"), "sys/block/dm-0/size": file("1"),
+		"proc/diskstats": file(`   7 0 loop0 1 0 800 0 1 0 800 0 0 0 0
+   8       0 sda 10 0 100 5 20 0 200 7 0 3 12
+   8       1 sda1 10 0 100 5 20 0 200 7 0 3 12
+ 253       0 dm-0 10 0 100 5 20 0 200 7 0 3 12
+`),
+	}
+	if got, err := readDisks(root, diskNames(root)); err != nil || got != (disks{read: 51200, written: 102400}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := readDisks(fstest.MapFS{}, nil); err == nil {
+		t.Error("no error without /proc")
+	}
+}

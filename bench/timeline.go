@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dsconv/dsconv/reader"
+)
+
+const (
+	// maxTimelineBatches and maxTimelineLoads limit a Timeline, and so the size of a report.
+	maxTimelineBatches = 200
+	maxTimelineLoads   = 1500
+)
+
+// trace makes the Timeline of one epoch. A nil one traces nothing.
+type trace struct {
+	origin  float64 // in the monitor's time, of made and then of the epoch's start
+	made    time.Time
+	started time.Time
+	batches []BatchTimes
+	ended   time.Time
+
+	lock  sync.Mutex // guards loads, which workers add to
+	loads []Load
+}
+
+// start begins the epoch's time.
+func (t *trace) start() {
+	if t != nil {
+		t.started = time.Now()
+		t.origin += t.started.Sub(t.made).Seconds()
+	}
+}
+
+// epoch ranges over the batches of an epoch, as Loader.Epoch does, and traces it.
+func (t *trace) epoch(ctx context.Context, l *reader.Loader, epoch int) iter.Seq2[*reader.Batch, error] {
+	if t == nil {
+		return l.Epoch(ctx, epoch)
+	}
+	return func(yield func(*reader.Batch, error) bool) {
+		defer func() { t.ended = time.Now() }()
+		r, err := l.StartWith(ctx, reader.RunOptions{Epoch: epoch, Observe: t.load})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.Stop()
+		for {
+			b, err := r.Next(ctx)
+			if errors.Is(err, io.EOF) || !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// load notes what a worker did.
+func (t *trace) load(s reader.Stretch) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if s.Batch < maxTimelineBatches && len(t.loads) < maxTimelineLoads {
+		t.loads = append(t.loads, Load{Worker: s.Worker, Begin: t.at(s.Begin), End: t.at(s.End)})
+	}
+}
+
+// took notes a batch of the loop.
+func (t *trace) took(asked, ready, done time.Time) {
+	if t != nil && len(t.batches) < maxTimelineBatches {
+		t.batches = append(t.batches, BatchTimes{Asked: t.at(asked), Ready: t.at(ready), Done: t.at(done)})
+	}
+}
+
+// at is the seconds since the epoch's start, in microseconds' steps.
+func (t *trace) at(when time.Time) float64 {
+	return math.Round(max(0, when.Sub(t.started).Seconds())*1e6) / 1e6
+}
+
+// timeline is the traced epoch, which has ended; nil if nothing was traced.
+func (t *trace) timeline() *Timeline {
+	if t == nil || len(t.batches) == 0 {
+		return nil
+	}
+	slices.SortFunc(t.loads, func(a, b Load) int {
+		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Worker, b.Worker))
+	})
+	return &Timeline{Begin: t.origin, Seconds: t.at(t.ended), Batches: t.batches, Loads: t.loads}
+}

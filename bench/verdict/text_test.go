@@ -1,0 +1,71 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSentences has a verdict of each kind as people read it.
+func TestSentences(t *testing.T) {
+	parts := usual().Parts
+	for _, c := range []struct {
+		name string
+		c    Costs
+		want []string // in the text and the evidence
+	}{
+		{"compute that starves a little", Costs{Workers: 2, Cores: 2, Parts: parts, Loop: true, Epoch: 2, Starved: 0.12}, []string{
+			"compute-bound: the loop's own step takes the time, and faster data would save at most 12 %",
+			"the loop was busy for 1.76 ms an image", "the loop waited for data for 12 % of the epoch",
+		}},
+		{"compute without workers", Costs{Cores: 2, Parts: parts, Loop: true, Step: 1900, Epoch: 2.85}, []string{
+			"and faster data would save at most 33 %", "the loop alone 1.90 s, loading in the loop 0.95 s",
+			"the loop's step takes 1.90 ms an image on batches in memory, while nothing is loaded",
+		}},
+		{"cores", Costs{Workers: 8, Cores: 0.5, Parts: parts, Loop: true, Step: 5, StepCPU: 5}, []string{
+			"short of CPU: 8 workers and the loop share 0.5 cores; with a core for each, an epoch would take 0.12 s instead of 1.81 s",
+			"the CPU time on 0.5 cores 1.81 s",
+		}},
+		{"cores without workers", Costs{Cores: 0.25, Parts: parts, LocalRanks: 1}, []string{
+			"short of CPU: the loop, which loads the data too, has 0.25 cores; with a core for each, an epoch would take 0.95 s instead of 3.60 s",
+		}},
+		{"a Python transform with an equal", Costs{Workers: 1, Cores: 2, Parts: []Part{
+			{Name: "train.Cutout", Kind: Augment, Wall: 5000, CPU: 5000, Python: true, Native: "erase:1"},
+			{Name: "decode", Kind: Decode, Wall: 1000, CPU: 400, Queue: 500},
+		}, OtherCPU: 1.5, Measurement: 0.03}, []string{
+			"Python-bound: without the dataset's Python code, most of which is train.Cutout, an epoch would take 0.50 s instead of 5.50 s; " +
+				"dsconv's equal is erase:1",
+			"train.Cutout: 5.00 ms an image, 91 % of the loading, all of it CPU; dsconv's equal: erase:1",
+			"other programs kept 1.5 cores busy, which the verdict leaves out", "measuring took 3 % of the epoch itself",
+		}},
+		{"a disk, cached and not", Costs{Workers: 1, ColdRead: 9000, Parts: []Part{
+			{Name: "read", Kind: Read, Wall: 600, CPU: 60}, {Name: "decode", Kind: Decode, Wall: 400, CPU: 400, Queue: 0},
+		}}, []string{
+			"storage-bound: without reading, an epoch would take 0.40 s instead of 1.00 s",
+			"read: 600 us an image, 60 % of the loading (60.0 us of CPU, waiting for 540 us)",
+			"the files were in memory: reading takes 600 us an image, and 9.00 ms from the disk, with which an epoch would take 9.40 s",
+		}},
+		{"handing over", Costs{Workers: 1, Loader: 5000, Parts: parts}, []string{
+			"collate-bound: without collating batches and handing them over, an epoch would take 0.80 s instead of 5.00 s",
+			"4.05 ms an image are in no part: handing batches over to the loop",
+		}},
+		{"no parts", Costs{Workers: 2, Loader: 500, Loop: true, Step: 100}, []string{
+			"the loader is slower than the loop; what it spends its time on was not measured",
+		}},
+		{"swapping", Costs{Workers: 1, SwapStall: 900, SwapIn: 52e6, Parts: []Part{{Name: "decode", Kind: Decode, Wall: 1000, CPU: 100}}}, []string{
+			"swapping: without waiting for memory to be read back, an epoch would take 100 ms instead of 1.00 s",
+			"loading waited 900 us an image for memory to be read back, 52.0 MB from swap",
+		}},
+		{"queues", Costs{Workers: 8, Cores: 1, Parts: []Part{{Name: "decode", Kind: Decode, Wall: 8000, CPU: 1000, Queue: 7000}}}, []string{
+			"short of CPU: 8 workers share 1 core", "loading waited for a core for 88 % of its time",
+		}},
+	} {
+		c.c.Samples = 1000
+		v := Judge(&c.c)
+		said := v.Text + "\n" + strings.Join(v.Evidence, "\n")
+		for _, want := range c.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, said)
+			}
+		}
+	}
+}
