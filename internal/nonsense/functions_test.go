@@ -5,9 +5,9 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/bench/quality"
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
