@@ -247,4 +247,3 @@ func (c *console) planProgress(cc *cli.Context, src string) (func(plan.Progress)
 		}
 	}, err
 }
-
