@@ -99,6 +99,10 @@ func (o Options) Validate() error {
 	return err
 }
 
+// Filled returns the options with the defaults filled in, as Run uses them and a Report shows them, or the error that
+// Run would return.
+func (o Options) Filled() (Options, error) { return o.withDefaults() }
+
 // withDefaults fills in the defaults and checks the options.
 func (o Options) withDefaults() (Options, error) {
 	o.Rounds = cmp.Or(o.Rounds, 3)

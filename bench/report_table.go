@@ -58,6 +58,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 		run.sentences(&b)
 	}
+	if r.Applied != nil {
+		fmt.Fprintf(&b, "%s\n", r.Applied)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

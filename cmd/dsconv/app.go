@@ -30,7 +30,7 @@ func newApp(c *console) *cli.App {
 		Commands: []*cli.Command{
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), showCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
 			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
-			trainCommand(c), benchCommand(c), doctorCommand(c), completionCommand(c), manCommand(c),
+			trainCommand(c), benchCommand(c), planCommand(c), doctorCommand(c), completionCommand(c), manCommand(c),
 		},
 		Version:   versionText(),
 		Writer:    c.out,

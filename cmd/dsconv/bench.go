@@ -37,6 +37,10 @@ looks into its workers: what they read, decode, each transform, collate. dsconv'
 same folder with the same transforms beside it; so are datasets that are given too. The script is
 imported, not run as main. NAME may be a function without arguments that returns the DataLoader.
 
+With a folder alone, or with --advise, ways to pack some of its images are tried and one is
+recommended, or none, with the predicted time of an epoch. --apply DIR packs the whole
+dataset so, measures it, and prints the measured time beside the predicted one.
+
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
@@ -55,11 +59,12 @@ Examples:
    dsconv bench images/ --consume 3000/s --isolate --cold
    dsconv bench images/ --sweep workers=0,1,2,4 --sweep batch=16,64,256
    dsconv bench --script train.py:loader --step train_step
+   dsconv bench images/ --apply packed/
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), differentialFlags(), scriptFlags(),
+		Flags: slices.Concat(benchFlags(), adviseFlags(), differentialFlags(), scriptFlags(),
 			loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
@@ -93,6 +98,9 @@ Augmentations:
 			o, err := benchOptions(cc)
 			if err != nil {
 				return usageError{err}
+			}
+			if err := checkAdvise(cc, paths); err != nil {
+				return err
 			}
 			return runBench(cc, c, paths, o, others)
 		},
@@ -161,6 +169,9 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, othe
 	o.Progress = show
 	report, err := bench.Run(cc.Context, paths, o)
 	if err != nil {
+		return err
+	}
+	if err := advise(cc, c, report); err != nil {
 		return err
 	}
 	report.Merge(others...)

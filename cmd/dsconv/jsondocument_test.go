@@ -20,6 +20,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
@@ -79,6 +80,8 @@ var documented = map[string]reflect.Type{
 	"dsconv train":             reflect.TypeFor[trainer.Result](),
 	"dsconv bench":             reflect.TypeFor[bench.Report](),
 	"--progress json":          reflect.TypeFor[progressJSON](),
+	"dsconv plan":              reflect.TypeFor[plan.Plan](),
+	"--progress json of plan":  reflect.TypeFor[planProgressJSON](),
 	"--progress json of bench": reflect.TypeFor[benchProgressJSON](),
 	"--report FILE.json":       reflect.TypeFor[convert.Problem](),
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/page"
+	"github.com/dsconv/dsconv/bench/plan"
+	"github.com/dsconv/dsconv/bench/quality"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
@@ -35,6 +37,7 @@ var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML, page.WriteMarkdown,
+	plan.CheckEmpty,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	bench.ParseDelay, bench.ParseSweep,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
@@ -109,9 +112,14 @@ var types = []reflect.Type{
 	reflect.TypeFor[*augment.Runner](),
 	reflect.TypeFor[augment.TrivialAugmentWide](),
 	reflect.TypeFor[*bench.Delay](),
+	reflect.TypeFor[*bench.Applied](),
 	reflect.TypeFor[bench.Options](),
 	reflect.TypeFor[*bench.SweepSpec](),
 	reflect.TypeFor[*bench.Report](),
+	reflect.TypeFor[plan.Options](),
+	reflect.TypeFor[*plan.Plan](),
+	reflect.TypeFor[*plan.Recommendation](),
+	reflect.TypeFor[*quality.Difference](),
 	reflect.TypeFor[*verdict.Costs](),
 	reflect.TypeFor[*monitor.Monitor](),
 	reflect.TypeFor[monitor.Counters](),
@@ -174,5 +182,8 @@ var types = []reflect.Type{
 	reflect.TypeFor[*verify.Report](),
 }
 
-// harmless take nothing that could be wrong.
-var harmless = map[string]bool{}
+// harmless take nothing that could be wrong, or are tested for misuse in their own package.
+var harmless = map[string]bool{
+	// They would pack and load samples for each of hundreds of values: see TestMisuse and TestAdviseMisuse of bench/plan.
+	"plan.Run": true, "plan.Advise": true, "plan.Candidates": true,
+}

@@ -6,8 +6,8 @@
     for x, y in dsconv.Loader("out.lmdb", batch_size=256, transforms=tf, shuffle=True):
         ...
 
-`Loader` replaces a DataLoader and `Dataset` replaces an ImageFolder. `pack` and `bench` call the commands of the same
-names. `timed` measures your own training loop.
+`Loader` replaces a DataLoader and `Dataset` replaces an ImageFolder. `pack`, `plan` and `bench` call the commands of
+the same names. `timed` measures your own training loop.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ _NAMES = {
     "Error": "_errors",
     "Loader": "loader",
     "PackReport": "_pack",
+    "Plan": "_plan",
     "Report": "_report",
     "bench": "_bench",
     "pack": "_pack",
+    "plan": "_plan",
     "timed": "_timed",
 }
 
 __all__ = [
-    "Dataset", "Error", "Loader", "PackReport", "Report", "__version__", "bench", "pack", "timed", "transforms",
+    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "__version__", "bench", "pack", "plan", "timed",
+    "transforms",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from ._bench import bench
     from ._errors import Error
     from ._pack import PackReport, pack
+    from ._plan import Plan, plan
     from ._report import Report
     from ._timed import timed
     from .dataset import Dataset

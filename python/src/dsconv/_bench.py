@@ -48,6 +48,8 @@ def bench(
     tune: bool = False,
     rules: bool = False,
     sweep: str | Sequence[str] = (),
+    advise: bool | None = None,
+    apply: str | os.PathLike[str] | None = None,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     progress: bool = True,
 ) -> Report:
@@ -80,6 +82,10 @@ def bench(
     values of a setting: "workers=0,1,2,4", "batch=16,64", "prefetch=2,4", "pin=0,1", "persistent=0,1", or a list of
     such texts. The DataLoader is copied for that: dataset, sampler, collate_fn and whatever else it has stay the same.
 
+    With a folder alone, or with `advise`, ways to pack some of its images are tried, and ``report.advice``
+    recommends one or none. `apply` names a new folder into which the first dataset is packed so; ``report.applied``
+    has the predicted and the measured time of an epoch.
+
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
 
@@ -107,7 +113,10 @@ def bench(
         train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read,
         script=script, python=python, step=step, transfer=transfer,
         tune=tune, rules=rules, sweep=sweep,
+        apply=apply,
     )  # fmt: skip
+    if advise is not None:
+        options.append(f"--advise={str(bool(advise)).lower()}")
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
         merged = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
@@ -120,7 +129,7 @@ def bench(
 # Options that a loader has itself.
 _OF_DATASETS = {
     "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
-    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold",
+    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold", "advise", "apply",
     "delay", "limit_read", "script", "python",
 }  # fmt: skip
 

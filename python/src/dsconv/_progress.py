@@ -46,7 +46,7 @@ class JSONProgress:
 
     def __init__(self, unit: str, title: str = "", drawn: bool = True) -> None:
         self._unit, self._title, self._drawn = unit, title, drawn
-        self._dataset: str | None = None
+        self._dataset: tuple[str, int] | None = None
         self._bar: Bar | None = None
 
     def line(self, line: str) -> bool:
@@ -58,10 +58,10 @@ class JSONProgress:
         step = json.loads(line)
         if not step["total"]:  # a measurement beside the turns, of which nobody knows how many there will be
             return True
-        title = self._title or step["dataset"]
-        if self._bar is None or title != self._dataset:
+        title, total = self._title or step["dataset"], step["total"]
+        if self._bar is None or (title, total) != self._dataset:
             self.close()
-            self._dataset, self._bar = title, Bar(title, step["total"], self._unit)
+            self._dataset, self._bar = (title, total), Bar(title, total, self._unit)
         self._bar.show(step["done"], _note(step))
         return True
 

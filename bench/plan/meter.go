@@ -1,0 +1,212 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/parallel"
+	"github.com/dsconv/dsconv/reader"
+)
+
+const (
+	// leastBatches are loaded in a turn, however long they take.
+	leastBatches = 4
+	// mostRepeats is how often a sample comes in an epoch at most.
+	mostRepeats = 4096
+)
+
+// meter loads a dataset in turns and measures how fast.
+type meter struct {
+	dataset formats.Dataset
+	loader  *reader.Loader
+	seconds float64 // of a turn
+	turns   []turn
+}
+
+// turn is what was measured in a turn, in which the loader ran for a while. Times are microseconds per image.
+type turn struct {
+	steady float64 // between batches, once it runs
+	start  float64 // seconds until the first batch, less a steady batch's
+	cpu    float64 // of the process
+	parts  [4]float64
+}
+
+// stages are the names and kinds of turn.parts.
+var stages = [4]struct {
+	name string
+	kind verdict.Kind
+}{{"read", verdict.Read}, {"decode", verdict.Decode}, {"augment", verdict.Augment}, {"collate", verdict.Collate}}
+
+// newMeter opens a loader of ds. Its epochs repeat the samples, so that one is long enough for a turn, and a turn's
+// steady part does not depend on the start of epochs.
+func newMeter(ctx context.Context, ds formats.Dataset, config reader.Config, seconds float64) (*meter, error) {
+	m := &meter{dataset: ds, seconds: seconds}
+	once, err := m.open(config, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer once.Close()
+	n, begin := 0, time.Now()
+	for batch, err := range once.Epoch(ctx, 0) { // also warms up the page cache
+		if err != nil {
+			return nil, err
+		}
+		if n += batch.N; time.Since(begin).Seconds() > seconds {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	rate := float64(n) / max(time.Since(begin).Seconds(), 1e-6)
+	wanted := max(2*rate*seconds, float64((leastBatches+2)*config.BatchSize))
+	repeats := min(int(wanted/float64(max(once.Samples(), 1)))+1, mostRepeats)
+	m.loader, err = m.open(config, repeats)
+	return m, err
+}
+
+// open returns a loader of an epoch in which each sample comes so often.
+func (m *meter) open(config reader.Config, repeats int) (*reader.Loader, error) {
+	if repeats > 1 {
+		config.Samples = slices.Repeat(firstN(m.dataset.Len()), repeats)
+	}
+	config.Weight, config.Weights = nil, nil // they are of the source's samples
+	return reader.New(m.dataset, config)
+}
+
+func (m *meter) close() error {
+	if m.loader == nil {
+		return nil
+	}
+	return m.loader.Close()
+}
+
+// turn loads for a while.
+func (m *meter) turn(ctx context.Context, epoch int) error {
+	clock, cpu, begin := m.loader.Clock(), cpuTime(), time.Now()
+	var first, last time.Time
+	var n, ahead, batches int
+	for batch, err := range m.loader.Epoch(ctx, epoch) {
+		if err != nil {
+			return err
+		}
+		if last = time.Now(); batches == 0 {
+			first, ahead = last, batch.N
+		}
+		n += batch.N
+		if batches++; batches >= leastBatches && last.Sub(begin).Seconds() >= m.seconds {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if n == 0 {
+		return errors.New("no images were loaded")
+	}
+	spent := m.loader.Clock().Sub(clock)
+	used := (cpuTime() - cpu).Seconds()
+	t := turn{steady: 1e6 * last.Sub(begin).Seconds() / float64(n)}
+	if n > ahead {
+		t.steady = 1e6 * last.Sub(first).Seconds() / float64(n-ahead)
+		t.start = max(0, first.Sub(begin).Seconds()-t.steady*float64(ahead)/1e6)
+	}
+	loaded := float64(max(spent.Images, int64(n)))
+	t.cpu = 1e6 * used / loaded
+	for i, d := range []time.Duration{spent.Read, spent.Decode, spent.Augment, spent.Collate} {
+		t.parts[i] = 1e6 * d.Seconds() / loaded
+	}
+	m.turns = append(m.turns, t)
+	return nil
+}
+
+// median is the median of a figure over the turns.
+func (m *meter) median(f func(t *turn) float64) float64 {
+	values := make([]float64, len(m.turns))
+	for i := range m.turns {
+		values[i] = f(&m.turns[i])
+	}
+	return middle(values)
+}
+
+// middle is the median of values, which it sorts; 0 of none.
+func middle(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+// steady is the loader's time for an image: the first loader's, times the median of the ratios to its turns of the same
+// round. So a machine that was slow for a while does not change what loaders are beside each other.
+func (m *meter) steady(first *meter) float64 {
+	base := first.median(func(t *turn) float64 { return t.steady })
+	if m == first || len(m.turns) != len(first.turns) {
+		return m.median(func(t *turn) float64 { return t.steady })
+	}
+	ratios := make([]float64, len(m.turns))
+	for i := range ratios {
+		ratios[i] = m.turns[i].steady / max(first.turns[i].steady, 1e-9)
+	}
+	return base * middle(ratios)
+}
+
+// costs are what the loader was measured to cost, for an epoch of so many samples.
+func (m *meter) costs(samples int, first *meter) verdict.Costs {
+	c := m.loader.Config()
+	costs := verdict.Costs{
+		Samples: samples, Batch: c.BatchSize, Workers: c.Workers, Cores: float64(parallel.Cores()),
+		Loader: m.steady(first),
+		Start:  m.median(func(t *turn) float64 { return t.start }),
+	}
+	var wall float64
+	for i := range stages {
+		wall += m.median(func(t *turn) float64 { return t.parts[i] })
+	}
+	cpu := m.median(func(t *turn) float64 { return t.cpu })
+	for i, stage := range stages {
+		part := verdict.Part{Name: stage.name, Kind: stage.kind, Wall: m.median(func(t *turn) float64 { return t.parts[i] })}
+		// The system tells the process's CPU time, not that of its stages: each gets its share of it. What the stages
+		// took beyond that they waited for a core; reading waited for the disk.
+		part.CPU = part.Wall * min(1, cpu/max(wall, 1e-9))
+		if stage.kind != verdict.Read {
+			part.Queue = part.Wall - part.CPU
+		}
+		costs.Parts = append(costs.Parts, part)
+	}
+	return costs
+}
+
+// measure loads all of the trials that have a meter in turns, so that a machine that is slow for a while is
+// slow for all.
+func measure(ctx context.Context, o *Options, trials []*trial, done func(what string)) error {
+	for round := range o.Rounds {
+		for _, t := range trials {
+			if t.meter == nil {
+				continue
+			}
+			if err := t.meter.turn(ctx, round+1); err != nil {
+				return fmt.Errorf("load %s: %w", t.name(), err)
+			}
+		}
+		done(fmt.Sprintf("loaded all, round %d of %d", round+1, o.Rounds))
+	}
+	return nil
+}
+
+// cpuTime is the CPU time of the process so far, user and system.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

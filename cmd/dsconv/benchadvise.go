@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/plan"
+)
+
+func adviseFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "if a folder alone is measured"},
+		&cli.StringFlag{Name: "apply", Usage: "pack the first dataset as recommended into `DIR`, a new or empty folder, and measure it"},
+	}
+}
+
+// checkAdvise returns an error if --advise and --apply cannot be done. It is called before anything is measured.
+func checkAdvise(cc *cli.Context, paths []string) error {
+	switch dir := cc.String("apply"); {
+	case !cc.IsSet("apply"):
+		return nil
+	case dir == "":
+		return usageErrorf("--apply: the name of the folder is empty")
+	case cc.IsSet("advise") && !cc.Bool("advise"):
+		return usageErrorf("--apply needs the advice: leave out --advise=false")
+	default:
+		if err := plan.CheckEmpty(dir, paths[0]); err != nil {
+			return usageErrorf("--apply: %w", err)
+		}
+		return nil
+	}
+}
+
+// advise sets the report's advice and applies it, if the flags ask for that.
+func advise(cc *cli.Context, c *console, r *bench.Report) error {
+	wanted := len(r.Datasets) == 1 && r.Datasets[0].Format == "folder" || cc.IsSet("apply")
+	if cc.IsSet("advise") {
+		wanted = cc.Bool("advise")
+	}
+	if !wanted {
+		return nil
+	}
+	show, err := c.planProgress(cc, r.Datasets[0].Path)
+	if err != nil {
+		return err
+	}
+	advice, err := plan.Advise(cc.Context, r, plan.Options{Progress: show})
+	if err != nil || !cc.IsSet("apply") {
+		return err
+	}
+	err = advice.Apply(cc.Context, cc.String("apply"))
+	if errors.Is(err, plan.ErrNothingToApply) {
+		c.logf("nothing was packed: %s", r.Advice.Text)
+		return nil
+	}
+	return err
+}

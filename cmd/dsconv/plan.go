@@ -1,0 +1,249 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/plan"
+	"github.com/dsconv/dsconv/internal/bytesize"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/preprocess"
+	"github.com/dsconv/dsconv/preprocess/codec"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/augment"
+)
+
+func planCommand(c *console) *cli.Command {
+	return &cli.Command{
+		Name:      "plan",
+		Usage:     "say what packing a folder would bring: bytes, packing time, epoch time, pixels",
+		ArgsUsage: "SRC",
+		Description: `Packs a sample of the images of SRC, a folder or a dataset, in each size and encoding into a
+temporary folder, which is removed, and loads it with the loader of bench. Prints for each:
+the bytes of the whole dataset in each format, the time of packing it, the time of an epoch,
+how near the pixels are (PSNR and SSIM beside the source's pixels of the same size), and
+after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
+disk, or as pixels in memory, is not measured.
+
+--cores, --images, --consume, --memory and --disk compute the same for another machine, on
+paper, and say what to buy next: cores, memory, a faster disk or a faster GPU.
+
+Examples:
+   dsconv plan images/
+   dsconv plan images/ --resize shorter:256 --resize none --encode jpeg:90 --encode raw
+   dsconv plan images/ --cores 32 --images 1.28M --consume 3000/s --memory 64GB
+
+Augmentations:
+   ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
+		Flags: append(planFlags(), loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")...),
+		Action: func(cc *cli.Context) error {
+			args, err := arguments(cc, "SRC")
+			if err != nil {
+				return err
+			}
+			o, err := planOptions(cc)
+			if err != nil {
+				return usageError{err}
+			}
+			return runPlan(cc, c, args[0], o)
+		},
+	}
+}
+
+func planFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "sample", Value: 1000, Usage: "try with `N` images, evenly spread; with fewer of large ones"},
+		&cli.StringSliceFlag{Name: "format", Usage: "compute the bytes of `FORMAT`: lmdb, hdf5, shard or tfrecord; may be repeated", DefaultText: "all"},
+		&cli.StringSliceFlag{Name: "resize", Usage: "try `SIZE`, as pack takes it, or none; may be repeated", DefaultText: "what suits the loader"},
+		&cli.StringSliceFlag{Name: "encode", Usage: "try `ENCODING`, as pack takes it; may be repeated", DefaultText: "what suits the loader"},
+		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "load each candidate `N` times"},
+		&cli.StringFlag{Name: "dir", Usage: "write the samples into a temporary folder in `DIR`, on the disk of the dataset", DefaultText: "the system's"},
+		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
+		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
+		&cli.Float64Flag{Name: "cores", Usage: "on paper: `N` cores", DefaultText: "this machine's"},
+		&cli.StringFlag{Name: "images", Usage: "on paper: `N` images in an epoch, such as 50k or 1.28M", DefaultText: "those of SRC"},
+		&cli.StringFlag{Name: "memory", Usage: "on paper: `SIZE` of memory for the page cache, such as 64GB", DefaultText: "this machine's"},
+		&cli.StringFlag{Name: "disk", Usage: "on paper: the disk reads `RATE`, such as 500MB/s", DefaultText: "as measured"},
+		&cli.StringFlag{Name: "json", Usage: "write the plan to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
+		progressFlag(),
+		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
+	}
+}
+
+func planOptions(cc *cli.Context) (o plan.Options, err error) {
+	if err := positive(cc, "sample", "rounds"); err != nil {
+		return o, err
+	}
+	o = plan.Options{
+		Bench:  bench.Options{Size: cc.Int("size")},
+		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Formats: cc.StringSlice("format"), Dir: cc.String("dir"),
+	}
+	if o.Bench.Config, err = loaderConfig(cc); err != nil {
+		return o, err
+	}
+	o.Bench.Layout = pixel.Layout(cc.String("layout"))
+	if cc.IsSet("consume") {
+		if o.Bench.Consume, err = parseRate(cc.String("consume")); err != nil {
+			return o, err
+		}
+	}
+	if err := planGrid(cc, &o); err != nil {
+		return o, err
+	}
+	if o.Paper, err = planPaper(cc); err != nil {
+		return o, err
+	}
+	return o, o.Validate()
+}
+
+// planGrid reads --resize and --encode.
+func planGrid(cc *cli.Context, o *plan.Options) error {
+	for _, text := range cc.StringSlice("resize") {
+		var r preprocess.Resize
+		if text != "none" {
+			if err := r.UnmarshalText([]byte(text)); err != nil {
+				return err
+			}
+		}
+		o.Resizes = append(o.Resizes, r)
+	}
+	for _, text := range cc.StringSlice("encode") {
+		var e codec.EncodeOptions
+		if err := e.UnmarshalText([]byte(text)); err != nil {
+			return err
+		}
+		o.Encodings = append(o.Encodings, e)
+	}
+	return nil
+}
+
+// planPaper reads the flags of another machine. A consumer alone is one of this machine, unless another flag makes
+// the training one on paper.
+func planPaper(cc *cli.Context) (p plan.Paper, err error) {
+	if cc.IsSet("cores") {
+		if p.Cores = cc.Float64("cores"); !(p.Cores > 0) || math.IsInf(p.Cores, 0) {
+			return p, fmt.Errorf("--cores %v: it must be more than 0", p.Cores)
+		}
+	}
+	if cc.IsSet("images") {
+		if p.Images, err = parseCount(cc.String("images")); err != nil {
+			return p, fmt.Errorf("--images: %w", err)
+		}
+	}
+	if cc.IsSet("memory") {
+		if p.Memory, err = bytesize.Parse(cc.String("memory")); err != nil {
+			return p, fmt.Errorf("--memory: %w", err)
+		}
+	}
+	if cc.IsSet("disk") {
+		rate, err := bytesize.Parse(strings.TrimSuffix(cc.String("disk"), "/s"))
+		if err != nil {
+			return p, fmt.Errorf("--disk: %w", err)
+		}
+		p.Disk = float64(rate)
+	}
+	if p != (plan.Paper{}) && cc.IsSet("consume") {
+		p.Consume, err = parseRate(cc.String("consume"))
+	}
+	return p, err
+}
+
+// parseCount reads a number such as 1281167, 50k or 1.28M.
+func parseCount(s string) (int, error) {
+	unit := 1.0
+	digits := s
+	for suffix, n := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9} {
+		if number, ok := strings.CutSuffix(s, suffix); ok {
+			digits, unit = number, n
+		}
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	if n = math.Round(n * unit); err != nil || !(n >= 1 && n <= math.MaxInt32) {
+		return 0, fmt.Errorf("number %q: write it as 50000, 50k or 1.28M, of at most %d", s, math.MaxInt32)
+	}
+	return int(n), nil
+}
+
+func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
+	if err := checkPlan(cc.String("json")); err != nil { // before anything is measured
+		return err
+	}
+	show, err := c.planProgress(cc, src)
+	if err != nil {
+		return err
+	}
+	o.Progress = show
+	p, err := plan.Run(cc.Context, src, o)
+	if err != nil {
+		return err
+	}
+	return writePlan(c, p, cc.String("json"))
+}
+
+// checkPlan returns an error if another file than a plan is at the path: the dataset, for instance.
+func checkPlan(file string) error {
+	if err := durable.Check(file); err != nil || file == "-" {
+		return err
+	}
+	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+		return nil // writing it returns the error
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var p plan.Plan
+	if err := json.NewDecoder(f).Decode(&p); err != nil || p.Source.Path == "" {
+		return usageErrorf("--json %s: this file exists and is no plan of dsconv: choose another name; - is standard output", file)
+	}
+	return nil
+}
+
+// writePlan prints the table, and writes the JSON to a file if one is named.
+func writePlan(c *console, p *plan.Plan, file string) error {
+	if file == "-" {
+		return c.json(p)
+	}
+	var table strings.Builder
+	if err := p.WriteTable(&table); err != nil {
+		return err
+	}
+	if err := printTo(c.out, "%s", table.String()); err != nil || file == "" {
+		return err
+	}
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(file, append(data, '\n'))
+}
+
+// planProgressJSON is a line of --progress json of plan, after each step.
+type planProgressJSON struct {
+	Dataset string `json:"dataset"`
+	Step    string `json:"step"`
+	Done    int    `json:"done"`
+	Total   int    `json:"total"`
+}
+
+// planProgress shows the steps of a plan as they end.
+func (c *console) planProgress(cc *cli.Context, src string) (func(plan.Progress), error) {
+	asJSON, err := progressAsJSON(cc)
+	return func(p plan.Progress) {
+		switch {
+		case cc.Bool("quiet"):
+		case asJSON:
+			c.progressLine(planProgressJSON{Dataset: src, Step: p.Step, Done: p.Done, Total: p.Total})
+		default:
+			c.logf("%d of %d: %s", p.Done, p.Total, p.Step)
+		}
+	}, err
+}

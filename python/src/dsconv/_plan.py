@@ -1,0 +1,111 @@
+"""dsconv.plan: calls the command `dsconv plan`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dsconv import _command, _progress
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One way to pack the images: a size and an encoding in a format. The figures are of the whole dataset."""
+
+    command: str  # dsconv pack SRC DST ...
+    format: str
+    encode: str
+    lossless: bool  # training gets the same pixels
+    sampled: int  # images that were packed to measure it
+    disk_bytes: int
+    extra_disk: float  # beside the source's: 0.01 is 1 % more
+    pack_seconds: float
+    epoch_seconds: float
+    images_per_second: float
+    flags: str = ""  # of the command
+    resize: str = ""
+    psnr_db: float = 0.0  # beside the source's pixels of the same size; 0 if they are equal
+    ssim: float = 0.0
+    break_even_epochs: float = 0.0  # after which packing has paid; 0: never
+    unfit: str = ""  # the reason why it was not measured
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What packing a dataset would bring. `print` and notebooks show the table of ``dsconv plan``."""
+
+    rows: tuple[PlanRow, ...]
+    epoch_seconds: float  # of the images as they are, by dsconv's loader
+    table: str = field(repr=False)
+    details: dict[str, Any] = field(repr=False)  # the whole output of ``dsconv plan --json``
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def plan(
+    src: str | os.PathLike[str],
+    *,
+    sample: int | None = None,
+    format: str | Sequence[str] | None = None,
+    resize: str | Sequence[str] | None = None,
+    encode: str | Sequence[str] | None = None,
+    rounds: int | None = None,
+    dir: str | os.PathLike[str] | None = None,
+    cores: float | None = None,
+    images: str | int | None = None,
+    memory: str | None = None,
+    disk: str | None = None,
+    consume: str | float | None = None,
+    batch: int | None = None,
+    workers: int | None = None,
+    size: int | None = None,
+    augment: str | None = None,
+    dtype: str | None = None,
+    decode: str | None = None,
+    layout: str | None = None,
+    split: str | None = None,
+    seed: int | None = None,
+    order: str | None = None,
+    prefetch: int | None = None,
+    cache: str | None = None,
+    on_error: str | None = None,
+    max_pixels: int | None = None,
+    progress: bool = True,
+) -> Plan:
+    """Says what packing src, a folder of images or a dataset, would bring: bytes in each format, the time of packing,
+    the time of an epoch, how near the pixels are, and after how many epochs the packing has paid.
+
+    About `sample` images are packed in each size and encoding into a temporary folder in `dir`, which is removed, and
+    loaded. The options are the flags of ``dsconv plan``, and its ``--help`` explains them; None is the command's
+    default. `cores`, `images` ("1.28M"), `memory` ("64GB"), `disk` ("500MB/s") and `consume` ("3000/s") compute the
+    plan for another machine, on paper, and say what to buy next: ``plan.details["paper"]``.
+
+    Raises:
+        ValueError: options are wrong.
+        dsconv.Error: any other error.
+    """
+    options = _command.flags(
+        sample=sample, format=format, resize=resize, encode=encode, rounds=rounds, dir=dir, cores=cores, images=images,
+        memory=memory, disk=disk, consume=consume, batch=batch, workers=workers, size=size, augment=augment,
+        dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order, prefetch=prefetch,
+        cache=cache, on_error=on_error, max_pixels=max_pixels,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="dsconv-plan-") as scratch:
+        out = Path(scratch, "plan.json")
+        arguments = ["plan", f"--json={out}", "--progress=json", *options, "--", os.fspath(src)]
+        done = _progress.run_command(arguments, unit="step", title="plan", drawn=progress)
+        details = json.loads(out.read_text(encoding="utf-8"))
+    known = {f.name for f in dataclasses.fields(PlanRow)}  # a later command may have more
+    return Plan(
+        rows=tuple(PlanRow(**{k: v for k, v in row.items() if k in known}) for row in details["rows"]),
+        epoch_seconds=details["source"]["epoch_seconds"],
+        table=done.stdout,
+        details=details,
+    )
