@@ -2,6 +2,16 @@ package bench
 
 import "fmt"
 
+// Apply adds what came of carrying out the report's Advice: the dataset that was packed, and the times beside the prediction.
+func (r *Report) Apply(a Applied, packed Dataset) {
+	if r == nil {
+		return
+	}
+	packed.onlyVerdict() // its advice is not a measured one
+	r.Datasets = append(r.Datasets, packed)
+	r.Applied = &a
+}
+
 // String says what was predicted and what it was, in one sentence.
 func (a *Applied) String() string {
 	if a == nil {

@@ -61,8 +61,33 @@ func (d *Dataset) completeCosts() {
 // advise completes advice of which only the candidates are known.
 func (r *Report) advise() {
 	if a := r.Advice; a != nil && a.Text == "" && len(r.Datasets) > 0 && r.Datasets[0].Costs != nil && r.Datasets[0].Verdict != nil {
-		advice := verdict.Advise(r.Datasets[0].Costs, *r.Datasets[0].Verdict, a.Candidates)
-		r.Advice = &advice
+		r.Advise(a.Candidates)
+	}
+}
+
+// Advise chooses from the candidates for the first dataset, which must have costs, and sets Advice. The diagnoses of all
+// datasets become their verdicts: what else they say could be done was not measured. It does nothing to a report without
+// costs.
+func (r *Report) Advise(candidates []verdict.Candidate) {
+	if r == nil || len(r.Datasets) == 0 || r.Datasets[0].Costs == nil {
+		return
+	}
+	d := &r.Datasets[0]
+	if d.Verdict == nil {
+		judged := verdict.Judge(d.Costs)
+		d.Verdict = &judged
+	}
+	advice := verdict.Advise(d.Costs, *d.Verdict, candidates)
+	r.Advice = &advice
+	for i := range r.Datasets {
+		r.Datasets[i].onlyVerdict()
+	}
+}
+
+// onlyVerdict makes the diagnosis the verdict's, if there is one.
+func (d *Dataset) onlyVerdict() {
+	if d.Verdict != nil {
+		d.Diagnosis = d.Verdict.Text
 	}
 }
 
@@ -81,7 +106,7 @@ func (r *Report) diagnose(d *Dataset, m *images) {
 		d.Diagnosis = fmt.Sprintf("the loop waited for data for %s of the epoch; what its loader did meanwhile was not measured", percent(d.Starved))
 	default:
 		d.Diagnosis = d.Verdict.Text
-		if a := r.packing(d, m); a != "" {
+		if a := r.packing(d, m); a != "" && r.Advice == nil {
 			d.Diagnosis += "; " + a
 		}
 	}

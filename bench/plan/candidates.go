@@ -105,7 +105,7 @@ func (e *exploration) candidates(subject *verdict.Costs) (list []candidate) {
 		list[0].Disk, list[0].Extra, list[0].PackSeconds, list[0].BreakEven = 0, 0, 0, 0
 	}
 	for _, t := range e.trials {
-		if t.why != "" || t.dataset == nil {
+		if t.why != "" || t.dataset == nil || e.isHoarding(t, format) {
 			continue
 		}
 		c := e.candidate(subject, t, scale, format)
@@ -113,6 +113,16 @@ func (e *exploration) candidates(subject *verdict.Costs) (list []candidate) {
 		list = append(list, c)
 	}
 	return list
+}
+
+// hoard is the share of the memory that a dataset of several times the source's disk may take: it is only fast while all
+// of it is in memory, which training needs too.
+const hoard = 0.25
+
+// isHoarding reports whether t needs over three times the source's disk, and more than its share of the memory.
+func (e *exploration) isHoarding(t *trial, format string) bool {
+	disk := t.disk[format]
+	return disk > 3*e.src.bytes && e.here.Memory > 0 && float64(disk) > hoard*float64(e.here.Memory)
 }
 
 // isOurs reports whether the subject's loader is the one that the candidates were measured with.

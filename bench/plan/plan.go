@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/dsconv/dsconv/bench/internal/procmemory"
 	"github.com/dsconv/dsconv/bench/verdict"
@@ -146,14 +145,14 @@ func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (
 	shape := e.as.meter.loader.ImageShape()
 	recipes := src.recipes(o, max(shape[0], shape[1]))
 	e.total = 2*len(recipes) + o.Rounds
-	dir, err := os.MkdirTemp(o.Dir, "dsconv-plan-")
+	temporary, err := newScratch(o.Dir)
 	if err != nil {
-		return e, fmt.Errorf("create a temporary folder for samples: %w", err)
+		return e, err
 	}
 	defer func() { // what is loaded from it is mapped
-		err = errors.Join(err, os.RemoveAll(dir))
+		err = errors.Join(err, temporary.remove())
 	}()
-	if err = e.pack(ctx, dir, recipes); err != nil {
+	if err = e.pack(ctx, temporary.dir, recipes); err != nil {
 		return e, err
 	}
 	return e, e.load(ctx)

@@ -52,17 +52,12 @@ func Advise(ctx context.Context, report *bench.Report, o Options) (*Recommendati
 	if err != nil {
 		return nil, err
 	}
-	v := d.Verdict
-	if v == nil {
-		judged := verdict.Judge(d.Costs)
-		v = &judged
-	}
 	all := make([]verdict.Candidate, len(list))
 	for i := range list {
 		all[i] = list[i].Candidate
 	}
-	advice := verdict.Advise(d.Costs, *v, all)
-	report.Advice = &advice
+	report.Advise(all)
+	advice := report.Advice
 	r := &Recommendation{report: report, options: o, format: "lmdb"}
 	for i := range list {
 		if advice.Best != nil && list[i].Command == advice.Best.Command && list[i].recipe != nil {
@@ -152,10 +147,9 @@ func (r *Recommendation) measure(ctx context.Context, src, path, command string)
 		return err
 	}
 	packed := again.Datasets[1]
-	r.report.Datasets = append(r.report.Datasets, packed)
-	r.report.Applied = &bench.Applied{
+	r.report.Apply(bench.Applied{
 		Command: command, Before: again.Datasets[0].EpochSeconds, Predicted: r.report.Advice.Best.After, Measured: packed.EpochSeconds,
-	}
+	}, packed)
 	return nil
 }
 

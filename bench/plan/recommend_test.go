@@ -144,6 +144,23 @@ func TestDriftIsTakenOut(t *testing.T) {
 	}
 }
 
+// Pixels that need several times the source's disk are no candidate unless a quarter of the memory holds them.
+func TestHoarding(t *testing.T) {
+	e := &exploration{src: &source{bytes: 100}, here: Machine{Memory: 4000}}
+	for disk, want := range map[int64]bool{300: false, 1000: false, 1001: true} {
+		if got := e.isHoarding(&trial{disk: map[string]int64{"shard": disk}}, "shard"); got != want {
+			t.Errorf("%d bytes: %v", disk, got)
+		}
+	}
+	e.src.bytes = 500
+	if e.isHoarding(&trial{disk: map[string]int64{"shard": 1500}}, "shard") {
+		t.Error("three times the source's disk")
+	}
+	if e.here.Memory = 0; e.isHoarding(&trial{disk: map[string]int64{"shard": 5000}}, "shard") {
+		t.Error("of unknown memory")
+	}
+}
+
 func TestAdviseMisuse(t *testing.T) {
 	var none context.Context
 	if _, err := Advise(none, &bench.Report{}, Options{}); err == nil {

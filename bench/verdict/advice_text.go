@@ -6,15 +6,17 @@ import (
 	"strings"
 )
 
-// advise puts the recommendation into a sentence: the lossless candidate first, then the one that changes pixels, then the
-// settings that bring nothing.
-func (a *Advice) advise(v Verdict, lossless, changing *Candidate) string {
+// advise puts the recommendation into a sentence: the lossless candidates first, the one that takes less disk before
+// the faster one, then the one that changes pixels, then the settings that bring nothing.
+func (a *Advice) advise(v Verdict, smaller, lossless, changing *Candidate) string {
 	if a.Best == nil {
 		return "do not convert: " + a.whyNot(v)
 	}
 	var list []string
-	if lossless != nil {
-		list = append(list, lossless.text())
+	for _, c := range []*Candidate{smaller, lossless} {
+		if c != nil {
+			list = append(list, c.text())
+		}
 	}
 	if changing != nil && (lossless == nil || changing.After < lossless.After) {
 		list = append(list, changing.text())
@@ -69,8 +71,11 @@ func (a *Advice) whyNot(v Verdict) string {
 	case best.saved() <= 0:
 		return fmt.Sprintf("none of %s is faster", counted(len(a.Candidates), "candidate"))
 	}
-	return fmt.Sprintf("the best of %s would save %s of the epoch: %s", counted(len(a.Candidates), "candidate"),
-		percent(best.saved()/best.Before), best.Command)
+	saves := fmt.Sprintf("the best of %s would save %s of the epoch", counted(len(a.Candidates), "candidate"), percent(best.saved()/best.Before))
+	if best.isWorthwhile() { // a bulky one
+		saves += fmt.Sprintf(", too little for %+.0f %% disk", 100*best.Extra)
+	}
+	return saves + ": " + best.Command
 }
 
 // packingHelps reports whether any packing is worth its while.

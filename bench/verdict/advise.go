@@ -13,11 +13,14 @@ const (
 	pixelsFor = 1.25
 	// settingFor is the share of a packing's saving from which a setting, which costs nothing, is preferred.
 	settingFor = 0.8
+	// bulky is the Extra above which a candidate is only recommended if it at least halves the epoch.
+	bulky = 2.0
 )
 
 // Advise chooses the candidate to recommend for the subject, whose verdict is v. It fills in what a candidate with
 // Costs leaves open: Before, After and BreakEven. None is recommended that saves less than 10 % of the epoch. One that
-// changes pixels is only recommended if it saves over 25 % more than the best lossless one.
+// changes pixels is only recommended if it saves over 25 % more than the best lossless one. One that needs over three
+// times the source's disk is only recommended if it at least halves the epoch of the best of its kind that does not.
 func Advise(subject *Costs, v Verdict, candidates []Candidate) Advice {
 	if subject == nil {
 		subject = &Costs{}
@@ -28,12 +31,13 @@ func Advise(subject *Costs, v Verdict, candidates []Candidate) Advice {
 	}
 	slices.SortStableFunc(list, before)
 	a := Advice{Candidates: list}
-	lossless, changing := bestOf(list, true), bestOf(list, false)
+	lossless, smaller := chosen(list, subject, true)
+	changing, _ := chosen(list, subject, false)
 	a.Best = lossless
 	if changing != nil && (lossless == nil || changing.saved() > pixelsFor*lossless.saved()) {
 		a.Best = changing
 	}
-	a.Text = a.advise(v, lossless, changing)
+	a.Text = a.advise(v, smaller, lossless, changing)
 	return a
 }
 
@@ -75,13 +79,31 @@ func (c *Candidate) isWorthwhile() bool {
 	return c.After > 0 && c.Before > 0 && c.saved() >= worthwhile*c.Before
 }
 
-// bestOf is the worthwhile candidate that saves most; nil if there is none. Settings, which cost
+// chosen is the candidate of a kind to recommend, nil if there is none. If it is a bulky one, smaller is the best of
+// those that are not, nil if none of them is worthwhile.
+func chosen(list []Candidate, subject *Costs, lossless bool) (best, smaller *Candidate) {
+	best = bestOf(list, func(c *Candidate) bool { return c.Lossless == lossless })
+	if best == nil || best.Extra <= bulky {
+		return best, nil
+	}
+	smaller = bestOf(list, func(c *Candidate) bool { return c.Lossless == lossless && c.Extra <= bulky })
+	without := cmp.Or(subject.Epoch, best.Before)
+	if smaller != nil {
+		without = smaller.After
+	}
+	if 2*best.After > without {
+		return smaller, nil
+	}
+	return best, smaller
+}
+
+// bestOf is the worthwhile candidate of a kind that saves most; nil if there is none. Settings, which cost
 // nothing, are preferred to a packing that saves little more.
-func bestOf(list []Candidate, lossless bool) *Candidate {
+func bestOf(list []Candidate, kind func(*Candidate) bool) *Candidate {
 	var best, setting *Candidate
 	for i := range list {
 		c := &list[i]
-		if c.Lossless != lossless || !c.isWorthwhile() {
+		if !kind(c) || !c.isWorthwhile() {
 			continue
 		}
 		if best == nil || c.saved() > best.saved() {

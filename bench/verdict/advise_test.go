@@ -25,6 +25,11 @@ func with(c Candidate, change func(c *Candidate)) Candidate {
 	return c
 }
 
+// pixels is a candidate that takes seven times the disk.
+func pixels(after float64) Candidate {
+	return Candidate{Command: "dsconv pack images raw.lmdb --encode raw", Lossless: true, Before: 41, After: after, Extra: 6, PackSeconds: 20}
+}
+
 func TestAdvise(t *testing.T) {
 	decoding := Verdict{Cause: OfDecode, Gain: 0.6}
 	computing := Verdict{Cause: OfCompute, Gain: 0.9, Text: "compute-bound: faster data would not help"}
@@ -60,6 +65,24 @@ func TestAdvise(t *testing.T) {
 			[]Candidate{saving(small, 10), tiled},
 			tiled.Command,
 			"dsconv pack images tiled.lmdb --encode jpeg-tiled (lossless): 41.0 s -> 24.0 s, +1 % disk, packing pays after 3 epochs",
+		},
+		{
+			"pixels that take much disk and do not halve the epoch", decoding,
+			[]Candidate{tiled, pixels(12.1)},
+			tiled.Command,
+			"dsconv pack images tiled.lmdb --encode jpeg-tiled (lossless): 41.0 s -> 24.0 s, +1 % disk, packing pays after 3 epochs",
+		},
+		{
+			"pixels that take much disk and halve the epoch", decoding,
+			[]Candidate{tiled, pixels(12)},
+			pixels(12).Command,
+			"packing pays after 3 epochs; dsconv pack images raw.lmdb --encode raw (lossless): 41.0 s -> 12.0 s, +600 % disk, packing pays after 1 epoch",
+		},
+		{"much disk alone", decoding, []Candidate{pixels(20)}, pixels(20).Command, "raw.lmdb"},
+		{
+			"much disk alone for too little", decoding,
+			[]Candidate{pixels(21)},
+			"", "do not convert: the best of 1 candidate would save 49 % of the epoch, too little for +600 % disk: dsconv pack images raw.lmdb",
 		},
 		{"nothing lossless is worth it", decoding, []Candidate{saving(tiled, 4), small}, small.Command, "dsconv pack images small.lmdb"},
 		{

@@ -37,7 +37,7 @@ var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML, page.WriteMarkdown,
-	plan.CheckEmpty,
+	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	bench.ParseDelay, bench.ParseSweep,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
@@ -184,6 +184,4 @@ var types = []reflect.Type{
 
 // harmless take nothing that could be wrong, or are tested for misuse in their own package.
 var harmless = map[string]bool{
-	// They would pack and load samples for each of hundreds of values: see TestMisuse and TestAdviseMisuse of bench/plan.
-	"plan.Run": true, "plan.Advise": true, "plan.Candidates": true,
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -46,6 +47,9 @@ var makers = []any{
 		return made(augment.Compile(usualConfig.Transforms, 16, 24, 3, formats.Uint8, pixel.NHWC))(w)
 	},
 
+	// A dataset that opens would be packed and loaded for each of hundreds of values.
+	func(*world) plan.Options { return plan.Options{Open: closed, Dir: "nowhere"} },
+
 	func(*world) *pixel.Image { return usualImage() },
 	func(*world) image.Image { return image.NewRGBA(image.Rect(0, 0, 4, 4)) },
 	func(*world) *codec.Decoder { return codec.NewDecoder() },
@@ -70,6 +74,10 @@ var makers = []any{
 }
 
 var usualConfig = reader.Config{BatchSize: 2, Transforms: augment.Ops{augment.Resize{H: 8, W: 8}}}
+
+func closed(context.Context, string) (formats.Dataset, error) {
+	return nil, errors.New("it does not open")
+}
 
 func usualImage() *pixel.Image {
 	m := new(pixel.Image)
