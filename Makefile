@@ -227,6 +227,12 @@ compare: deps photos ## speed beside the commit BASE, result in JSON (default bu
 overhead: deps photos ## what bench's own watching costs: epochs with it beside epochs without; fails above 2 %
 	go run ./bench/internal/overhead $(ARGS) "$(or $(IMAGES),$(PHOTOS))"
 
+# Such as ARGS="--rounds 11 --sets small"; IMAGES is a folder of photos to use instead of PHOTOS. 3 GB of disk while it runs.
+.PHONY: prediction
+prediction: deps photos ## what bench's advice and plan predict beside what packing whole sets brings; result in JSON (default build/prediction/result.json)
+	mkdir -p $(BUILD)/prediction
+	go run ./bench/internal/prediction --images "$(or $(IMAGES),$(PHOTOS))" --json $(or $(JSON),$(BUILD)/prediction/result.json) $(ARGS) $(BUILD)/prediction
+
 # What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
 # that runs there: make gpu-pack EXTRA="torchvision==0.26.0 pytest" GPU_PYTHON=3.12
 GPU_PYTHON ?= 3.12

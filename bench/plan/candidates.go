@@ -23,7 +23,7 @@ const (
 
 // Candidates measures what could be done about a subject, which loads the dataset or folder at path: load it with
 // dsconv's loader, if it is another's, and the ways to pack it that suit it. What Options leave out is smaller than for
-// Run: 256 images, in LMDB. The loader of Options.Bench must do what the subject's does. The candidates' times are
+// Run: 256 images, and more of small ones, in LMDB. The loader of Options.Bench must do what the subject's does. The candidates' times are
 // those of the subject's loop and machine; verdict.Advise chooses from them.
 func Candidates(ctx context.Context, path string, subject *verdict.Costs, o Options) ([]verdict.Candidate, error) {
 	list, err := candidates(ctx, path, subject, o)
@@ -68,7 +68,7 @@ func candidates(ctx context.Context, path string, subject *verdict.Costs, o Opti
 
 // forAdvice fills in the defaults of an advice.
 func (o Options) forAdvice() (Options, error) {
-	o.Sample = cmp.Or(o.Sample, adviceSample)
+	o.least = adviceSample
 	o.SampleBytes = cmp.Or(o.SampleBytes, adviceSampleBytes)
 	o.TrySeconds = cmp.Or(o.TrySeconds, adviceTrySeconds)
 	o.Rounds = cmp.Or(o.Rounds, adviceRounds)
@@ -132,25 +132,30 @@ func isOurs(subject *verdict.Costs) bool {
 }
 
 // drift is by how much the machine was slower when the subject was measured than when the candidates were: both
-// measured the same loader on the same dataset.
+// measured the same loader on the same dataset. What reading took longer does not count: that of all files, which caches
+// do not hold, is slower than that of a sample, and only for the subject.
 func drift(subject, again *verdict.Costs) float64 {
-	then, now := perImage(subject), perImage(again)
-	if then <= 0 || now <= 0 {
+	computing, computingNow := wall(subject, false), wall(again, false)
+	if computing <= 0 || computingNow <= 0 {
 		return 1
 	}
-	return then / now
+	slower := computing / computingNow
+	if subject.Loader <= 0 || again.Loader <= 0 {
+		return slower
+	}
+	reading := wall(subject, true)
+	excess := max(0, reading-slower*wall(again, true))
+	return subject.Loader / again.Loader * (1 - excess/(computing+reading))
 }
 
-// perImage is the time of the loader for an image.
-func perImage(c *verdict.Costs) float64 {
-	if c.Loader > 0 {
-		return c.Loader
-	}
-	var wall float64
+// wall is the workers' time for an image: of reading or of the rest.
+func wall(c *verdict.Costs, reading bool) (sum float64) {
 	for i := range c.Parts {
-		wall += c.Parts[i].Wall
+		if (c.Parts[i].Kind == verdict.Read) == reading {
+			sum += c.Parts[i].Wall
+		}
 	}
-	return wall / float64(max(c.Workers, 1))
+	return sum
 }
 
 // candidate is the trial t as a candidate. Its costs are scaled to the machine as it was when the subject was measured.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"syscall"
 	"time"
@@ -159,13 +160,22 @@ func (m *meter) steady(first *meter) float64 {
 	return base * middle(ratios)
 }
 
+// start is that of the quickest turn: other programs can only add to it.
+func (m *meter) start() float64 {
+	quickest := math.Inf(1)
+	for i := range m.turns {
+		quickest = min(quickest, m.turns[i].start)
+	}
+	return quickest
+}
+
 // costs are what the loader was measured to cost, for an epoch of so many samples.
 func (m *meter) costs(samples int, first *meter) verdict.Costs {
 	c := m.loader.Config()
 	costs := verdict.Costs{
 		Samples: samples, Batch: c.BatchSize, Workers: c.Workers, Cores: float64(parallel.Cores()),
 		Loader: m.steady(first),
-		Start:  m.median(func(t *turn) float64 { return t.start }),
+		Start:  m.start(),
 	}
 	var wall float64
 	for i := range stages {

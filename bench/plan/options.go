@@ -15,13 +15,14 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
-// Options say what is tried and how it is loaded. The zero value tries what suits the images, on a sample of 1,000,
+// Options say what is tried and how it is loaded. The zero value tries what suits the images, on a sample of about 1,000,
 // and loads them as the zero value of bench.Options does.
 type Options struct {
 	// Bench describes the loader and the consumer of its batches, as for bench.Run: Config, Size and Consume. The rest of
 	// it is not used.
 	Bench bench.Options `json:"-"`
-	// Sample is the number of images that are tried, evenly spread over the keys; 0 is 1,000. Fewer are
+	// Sample is the number of images that are tried, evenly spread over the keys; 0 is 1,000, and more of small images: the
+	// processor's caches hold a few of those, but not the whole dataset. Fewer are tried
 	// if the packed images of a candidate would take more than SampleBytes or TrySeconds.
 	Sample int `json:"sample"`
 	// SampleBytes is the most bytes of a candidate's packed images; 0 is 256 MiB.
@@ -46,6 +47,8 @@ type Options struct {
 
 	// Dir is the folder of the temporary folder, on the disk that the dataset will be on; "" is the system's. It must exist.
 	Dir string `json:"-"`
+	// least is what Sample is at least if it is 0.
+	least int
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each step, on the caller's goroutine.
@@ -100,7 +103,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Bench.Train != "" || o.Bench.ViewCount != 0 {
 		return o, errors.New("plan: it loads one image of each sample, without a trainer: leave out Train and ViewCount")
 	}
-	o.Sample = cmp.Or(o.Sample, defaultSample)
+	o.least = cmp.Or(o.least, defaultSample)
 	o.SampleBytes = cmp.Or(o.SampleBytes, defaultSampleBytes)
 	o.TrySeconds = cmp.Or(o.TrySeconds, defaultTrySeconds)
 	o.Rounds = cmp.Or(o.Rounds, defaultRounds)

@@ -129,10 +129,11 @@ type exploration struct {
 
 // explore tries all candidates for ds. The caller closes the result.
 func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (e *exploration, err error) {
-	src, err := survey(ctx, ds, path, &o.Bench.Config, o.Sample)
+	src, err := survey(ctx, ds, path, o)
 	if err != nil {
 		return nil, err
 	}
+	o.Sample = len(src.indices)
 	e = &exploration{o: o, src: src, as: &trial{dataset: src.sample}, here: thisMachine(o.Dir, path)}
 	defer func() {
 		if err != nil {

@@ -137,6 +137,13 @@ func TestDriftIsTakenOut(t *testing.T) {
 	if len(list) != 1 || math.Abs(list[0].After-0.05) > 1e-9 {
 		t.Errorf("half the time for an image, on a machine that is slow now: %+v", list)
 	}
+	read := func(us float64) verdict.Part { return verdict.Part{Kind: verdict.Read, Wall: us} }
+	subject.Parts = append(subject.Parts, read(6000)) // of more files than caches hold: three times as much as a sample's
+	e.as.costs.Parts = append(e.as.costs.Parts, read(6000))
+	list = e.candidates(&subject)
+	if len(list) != 1 || math.Abs(list[0].After-0.025) > 1e-9 {
+		t.Errorf("reading is slow for the subject alone: %+v", list)
+	}
 	subject.Processes = true // another loader, whose time is no measure of the machine
 	list = e.candidates(&subject)
 	if len(list) != 2 || math.Abs(list[0].After-0.3) > 1e-9 || math.Abs(list[1].After-0.15) > 1e-9 {

@@ -12,8 +12,14 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// inspected is how many of the sample's images have their headers read.
-const inspected = 128
+const (
+	// inspected is how many of the sample's images have their headers read.
+	inspected = 128
+	// fillBytes of images are more than the processor's caches hold for long, together with what is made of them; but no
+	// more than fillMost images are tried for that.
+	fillBytes = 16 << 20
+	fillMost  = 1 << 14
+)
 
 // source is the dataset that is planned for, and what is known about its images.
 type source struct {
@@ -36,7 +42,8 @@ type source struct {
 }
 
 // survey reads what Info says of all images, and the headers of some.
-func survey(ctx context.Context, ds formats.Dataset, path string, config *reader.Config, n int) (*source, error) {
+func survey(ctx context.Context, ds formats.Dataset, path string, o *Options) (*source, error) {
+	config := &o.Bench.Config
 	s := &source{ds: ds, path: path, split: config.Split, same: true}
 	if s.split == "" && len(config.Splits) == 0 {
 		s.split = reader.TrainSplit(ds.Meta())
@@ -63,9 +70,18 @@ func survey(ctx context.Context, ds formats.Dataset, path string, config *reader
 	if len(s.loaded) == 0 {
 		return nil, fmt.Errorf("plan %s: there are no images to load; the splits are %v", path, ds.Meta().Splits)
 	}
-	s.indices = spread(s.loaded, n)
+	s.indices = spread(s.loaded, s.enough(o))
 	s.sample = newSubset(ds, s.indices, s.split)
 	return s, s.inspect(ctx)
+}
+
+// enough is the number of images to try.
+func (s *source) enough(o *Options) int {
+	if o.Sample > 0 {
+		return o.Sample
+	}
+	fill := min(fillMost, fillBytes*float64(s.count)/float64(max(s.bytes, 1)))
+	return max(o.least, int(fill))
 }
 
 // inspect reads the headers of some of the sample's images.

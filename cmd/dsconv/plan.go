@@ -59,7 +59,7 @@ Augmentations:
 
 func planFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "sample", Value: 1000, Usage: "try with `N` images, evenly spread; with fewer of large ones"},
+		&cli.IntFlag{Name: "sample", Usage: "try with `N` images, evenly spread; with fewer of large ones", DefaultText: "1000, or more of small ones"},
 		&cli.StringSliceFlag{Name: "format", Usage: "compute the bytes of `FORMAT`: lmdb, hdf5, shard or tfrecord; may be repeated", DefaultText: "all"},
 		&cli.StringSliceFlag{Name: "resize", Usage: "try `SIZE`, as pack takes it, or none; may be repeated", DefaultText: "what suits the loader"},
 		&cli.StringSliceFlag{Name: "encode", Usage: "try `ENCODING`, as pack takes it; may be repeated", DefaultText: "what suits the loader"},

@@ -183,5 +183,4 @@ var types = []reflect.Type{
 }
 
 // harmless take nothing that could be wrong, or are tested for misuse in their own package.
-var harmless = map[string]bool{
-}
+var harmless = map[string]bool{}

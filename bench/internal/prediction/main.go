@@ -44,6 +44,7 @@ type options struct {
 	images  string
 	json    string
 	work    string
+	load    float64 // seconds of plan's turns, 0 for its own
 }
 
 func parse(args []string) (o options, err error) {
@@ -71,13 +72,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := result{Options: o}
+	return o.run(ctx, out)
+}
+
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	r := result{Options: *o}
 	for _, name := range o.sets {
 		s, err := o.set(ctx, name)
 		if err != nil {
 			return fmt.Errorf("set %s: %w", name, err)
 		}
-		rows, err := s.compare(ctx, &o)
+		rows, err := s.compare(ctx, o)
 		if err != nil {
 			return fmt.Errorf("set %s: %w", name, err)
 		}

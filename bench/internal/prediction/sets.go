@@ -31,7 +31,9 @@ type set struct {
 
 // large are the recommendations for photos that are larger than the batches' images.
 var large = [][]string{
-	{""}, {"--encode jpeg-tiled"}, {"--resize shorter:256 --encode jpeg:90"},
+	{""},
+	{"--encode jpeg-tiled"},
+	{"--resize shorter:256 --encode jpeg:90"},
 	{"--resize cover:256x256 --encode raw", "--resize shorter:256 --encode raw"},
 }
 
@@ -70,8 +72,8 @@ func (o *options) set(ctx context.Context, name string) (*set, error) {
 	return s, write(ctx, s.folder)
 }
 
-func (s *set) options() plan.Options {
-	return plan.Options{Encodings: s.encodings, Formats: []string{"lmdb"}}
+func (s *set) options(o *options) plan.Options {
+	return plan.Options{Encodings: s.encodings, Formats: []string{"lmdb"}, LoadSeconds: o.load}
 }
 
 // writeSmall writes n PNGs of 32x32 in ten class folders.
