@@ -20,6 +20,8 @@ const (
 	leastBatches = 4
 	// mostRepeats is how often a sample comes in an epoch at most.
 	mostRepeats = 4096
+	// hadCore is the share of the computing time below which it lacked cores.
+	hadCore = 0.8
 )
 
 // meter loads a dataset in turns and measures how fast.
@@ -155,9 +157,24 @@ func (m *meter) steady(first *meter) float64 {
 	}
 	ratios := make([]float64, len(m.turns))
 	for i := range ratios {
-		ratios[i] = m.turns[i].steady / max(first.turns[i].steady, 1e-9)
+		ratios[i] = m.turns[i].beside(&first.turns[i])
 	}
 	return base * middle(ratios)
+}
+
+// beside is how long t's loader takes for an image, in units of another one's. Where both computed with less than the
+// cores that they asked for, because other programs or too many workers share them, that is their CPU time: how the
+// cores were shared in two short turns is chance.
+func (t *turn) beside(other *turn) float64 {
+	if t.lackedCores() && other.lackedCores() {
+		return t.cpu / other.cpu
+	}
+	return t.steady / max(other.steady, 1e-9)
+}
+
+// lackedCores reports whether computing, which waits for nothing but cores, took much longer than its CPU time.
+func (t *turn) lackedCores() bool {
+	return t.cpu > 0 && t.cpu < hadCore*(t.parts[1]+t.parts[2]+t.parts[3])
 }
 
 // start is that of the quickest turn: other programs can only add to it.
