@@ -77,6 +77,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	r := result{Options: *o}
+	if err := os.MkdirAll(o.work, 0o755); err != nil {
+		return err
+	}
 	for _, name := range o.sets {
 		s, err := o.set(ctx, name)
 		if err != nil {

@@ -66,9 +66,6 @@ func (o *options) set(ctx context.Context, name string) (*set, error) {
 	if _, err := os.Stat(s.folder); err == nil {
 		return s, nil
 	}
-	if err := os.MkdirAll(o.work, 0o755); err != nil {
-		return nil, err
-	}
 	return s, write(ctx, s.folder)
 }
 
