@@ -1,6 +1,6 @@
 // Package monitor watches the machine while something is measured: CPU, memory, swap, disks and GPUs.
 //
-//	m, err := monitor.Start(ctx, monitor.Options{})
+//	m, err := monitor.Start(ctx, monitor.Options{Interval: 50 * time.Millisecond})
 //	...
 //	record := m.Stop()
 //	for _, s := range record.Samples {

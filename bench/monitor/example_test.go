@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/dsconv/dsconv/bench/monitor"
 )
 
 func Example() {
 	ctx := context.Background()
-	m, err := monitor.Start(ctx, monitor.Options{})
+	m, err := monitor.Start(ctx, monitor.Options{Interval: 50 * time.Millisecond})
 	if err != nil {
 		log.Fatal(err)
 	}

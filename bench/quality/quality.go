@@ -59,9 +59,6 @@ func (d *Difference) Add(a, b *pixel.Image) error {
 	return nil
 }
 
-// Images is how many pairs were added.
-func (d *Difference) Images() int { return d.images }
-
 // PSNR is the peak signal-to-noise ratio in dB, from the mean square over all values of all images: +Inf if all are
 // equal, and of no images.
 func (d *Difference) PSNR() float64 {

@@ -16,7 +16,6 @@ import (
 // The files in Build's folder. Old is a nvJPEG of CUDA 11, which lacks functions.
 const (
 	CUDA   = libraries.CUDA
-	NVML   = libraries.NVML
 	NVJPEG = libraries.NVJPEG
 	Old    = libraries.Old
 )

@@ -29,6 +29,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/dsconv/dsconv/internal/fakegpu/libraries"
 )
 
 var loaded = struct {
@@ -60,7 +62,7 @@ func Load(t testing.TB, modes string) string {
 	if loaded.library == nil {
 		loaded.library = open(t, filepath.Join(dir, CUDA))
 		open(t, filepath.Join(dir, NVJPEG))
-		loaded.nvml = open(t, filepath.Join(dir, NVML))
+		loaded.nvml = open(t, filepath.Join(dir, libraries.NVML))
 	}
 	loaded.Unlock()
 	violations()

@@ -13,8 +13,8 @@ var library = "libnvidia-ml.so.1"
 var (
 	// ErrNotInstalled is in the chain of Open's error if there is no library: most machines have no GPU of NVIDIA's.
 	ErrNotInstalled = errors.New("NVIDIA's management library is not installed")
-	// ErrNotSupported is in the chain of an error if the GPU does not tell, such as a part of one (MIG).
-	ErrNotSupported = errors.New("the GPU does not tell")
+	// errNotSupported is in the chain of an error if the GPU does not tell, such as a part of one (MIG).
+	errNotSupported = errors.New("the GPU does not tell")
 	// errClosed is the error after Close.
 	errClosed = errors.New("NVML was closed")
 )

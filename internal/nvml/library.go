@@ -101,7 +101,7 @@ func (l *Library) Usage(number int) (Usage, error) {
 	}
 	var percent C.uint
 	err := l.check(C.dsconv_nvml_busy(l.c, C.uint(number), &percent), "utilisation of GPU %d", number)
-	if errors.Is(err, ErrNotSupported) {
+	if errors.Is(err, errNotSupported) {
 		return Usage{Busy: -1, Memory: int64(used)}, nil
 	}
 	return Usage{Busy: float64(percent) / 100, Memory: int64(used)}, err
@@ -115,7 +115,7 @@ func (l *Library) check(code C.nvmlReturn_t, doing string, args ...any) error {
 	err := fmt.Errorf("NVML: %s: %s (%d); see that nvidia-smi works",
 		fmt.Sprintf(doing, args...), C.GoString(C.dsconv_nvml_text(l.c, code)), int(code))
 	if code == C.DSCONV_NVML_NOT_SUPPORTED {
-		return fmt.Errorf("%w: %w", err, ErrNotSupported)
+		return fmt.Errorf("%w: %w", err, errNotSupported)
 	}
 	return err
 }

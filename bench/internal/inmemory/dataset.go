@@ -64,15 +64,6 @@ func Hold(ctx context.Context, ds formats.Dataset, o Options) (*Dataset, error) 
 // Held is how many samples are in memory.
 func (d *Dataset) Held() int { return len(d.held) }
 
-// Bytes is the size of the images in memory.
-func (d *Dataset) Bytes() (n int64) {
-	image := d.Meta().Schema.ImageIndex()
-	for k := range d.held {
-		n += int64(len(d.held[k].Values[image].Data))
-	}
-	return n
-}
-
 // Samples returns the samples in memory, which must not be changed.
 func (d *Dataset) Samples() []formats.Sample { return d.held }
 

@@ -24,23 +24,23 @@ func Drop(ctx context.Context, files []string) (left float64, err error) {
 			return 1, fmt.Errorf("drop %s from the page cache: %w", file, err)
 		}
 	}
-	return Resident(ctx, files)
+	return resident(ctx, files)
 }
 
-// Resident is the share of the files' bytes that is in memory, of up to 2,000 of them, evenly spread. ErrUnknown if
+// resident is the share of the files' bytes that is in memory, of up to 2,000 of them, evenly spread. ErrUnknown if
 // the system doesn't tell: Linux tells it to those who own a file or may write to it.
-func Resident(ctx context.Context, files []string) (float64, error) {
+func resident(ctx context.Context, files []string) (float64, error) {
 	var in, all int64
 	step := max(1, len(files)/probed)
 	for i := 0; i < len(files); i += step {
 		if ctx.Err() != nil {
 			return 1, context.Cause(ctx)
 		}
-		resident, pages, err := residentPages(files[i])
+		held, pages, err := residentPages(files[i])
 		if err != nil {
 			return 1, fmt.Errorf("%s: %w", files[i], err)
 		}
-		in += resident
+		in += held
 		all += pages
 	}
 	if all == 0 {

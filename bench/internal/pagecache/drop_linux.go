@@ -18,7 +18,7 @@ func drop(file string) error {
 		return err
 	}
 	defer f.Close()
-	_ = unix.Fdatasync(int(f.Fd())) // a file system without it has nothing to write, or Resident finds the pages
+	_ = unix.Fdatasync(int(f.Fd())) // a file system without it has nothing to write, or resident finds the pages
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 

@@ -23,7 +23,7 @@ func file(t *testing.T, n int) string {
 
 func TestDrop(t *testing.T) {
 	files := []string{file(t, 40), file(t, 1)}
-	in, err := Resident(t.Context(), files)
+	in, err := resident(t.Context(), files)
 	if err != nil || in != 1 {
 		t.Fatalf("%g of files that were just written are in memory: %v", in, err)
 	}
@@ -40,7 +40,7 @@ func TestDrop(t *testing.T) {
 	if _, err := os.ReadFile(files[0]); err != nil {
 		t.Fatal(err)
 	}
-	if in, err := Resident(t.Context(), files[:1]); err != nil || in != 1 {
+	if in, err := resident(t.Context(), files[:1]); err != nil || in != 1 {
 		t.Errorf("%g of a file that was just read is in memory: %v", in, err)
 	}
 }

@@ -19,7 +19,7 @@ func Wrap(ds formats.Dataset, c Config, done <-chan struct{}) formats.Dataset {
 	if c == (Config{}) {
 		return ds
 	}
-	d := &dataset{Dataset: ds, done: done, read: NewPause(c.Read), bandwidth: NewBandwidth(c.BytesPerSecond), stages: map[string]*Pause{
+	d := &dataset{Dataset: ds, done: done, read: NewPause(c.Read), bandwidth: newBandwidth(c.BytesPerSecond), stages: map[string]*Pause{
 		"decode": NewPause(c.Decode), "augment": NewPause(c.Augment), "collate": NewPause(c.Collate),
 	}}
 	if v, ok := ds.(formats.Viewer); ok {
@@ -33,7 +33,7 @@ type dataset struct {
 	formats.Dataset
 	done      <-chan struct{} // ends all waiting
 	read      *Pause
-	bandwidth *Bandwidth
+	bandwidth *bandwidth
 	stages    map[string]*Pause
 }
 
@@ -62,7 +62,7 @@ func (d *dataset) delay(s *formats.Sample, err error) {
 	for k := range s.Values {
 		n += int64(len(s.Values[k].Data))
 	}
-	d.bandwidth.Wait(d.done, n)
+	d.bandwidth.wait(d.done, n)
 }
 
 // Delay waits as long as a stage of an image is delayed: "decode", "augment" or "collate".

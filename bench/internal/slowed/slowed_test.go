@@ -64,14 +64,14 @@ func TestWaitingEnds(t *testing.T) {
 	close(done)
 	start := time.Now()
 	NewPause(time.Hour).Wait(done, 1)
-	NewBandwidth(1).Wait(done, 1<<40)
+	newBandwidth(1).wait(done, 1<<40)
 	if d := time.Since(start); d > time.Minute {
 		t.Errorf("waited %v although all waiting was over", d)
 	}
 }
 
 func TestBandwidth(t *testing.T) {
-	b, now := NewBandwidth(1e6), time.Now()
+	b, now := newBandwidth(1e6), time.Now()
 	for i := 1; i <= 3; i++ { // one after another, whoever asks
 		if got, want := b.take(1e6, now), now.Add(time.Duration(i)*time.Second-credit); got != want {
 			t.Errorf("megabyte %d comes after %v, want %v", i, got.Sub(now), want.Sub(now))
@@ -81,8 +81,8 @@ func TestBandwidth(t *testing.T) {
 	if got, want := b.take(1e6, later), later.Add(time.Second-credit); got != want {
 		t.Errorf("after an hour without reads a megabyte takes %v, want %v", got.Sub(later), want.Sub(later))
 	}
-	(*Bandwidth)(nil).Wait(nil, 1<<60)
-	if NewBandwidth(0) != nil {
+	(*bandwidth)(nil).wait(nil, 1<<60)
+	if newBandwidth(0) != nil {
 		t.Error("0 is a limit")
 	}
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package monitor
+
+// swapChild is only started on Linux.
+func swapChild() {}
