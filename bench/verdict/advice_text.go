@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ func (a *Advice) advise(v Verdict, lossless, changing *Candidate) string {
 	if changing != nil && (lossless == nil || changing.After < lossless.After) {
 		list = append(list, changing.text())
 	}
-	if a.Best.Setting && !a.packingHelps() {
+	if a.Best.Setting && a.packingTried() && !a.packingHelps() {
 		list = append(list, "do not convert")
 	}
 	if idle := a.idleSettings(); len(idle) > 0 {
@@ -71,6 +72,11 @@ func (a *Advice) whyNot(v Verdict) string {
 	}
 	return fmt.Sprintf("the best of %s would save %s of the epoch: %s", counted(len(a.Candidates), "candidate"),
 		percent(best.saved()/best.Before), best.Command)
+}
+
+// packingTried reports whether any packing was predicted.
+func (a *Advice) packingTried() bool {
+	return slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return !c.Setting && c.After > 0 })
 }
 
 // packingHelps reports whether any packing is worth its while.

@@ -40,7 +40,7 @@ func scriptFlags() []cli.Flag {
 
 // besideScript are the flags of bench that apply to a script's loader.
 var besideScript = []string{"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
-	"progress", "quiet", "tune", "rules", "sweep",
+	"progress", "quiet", "tune", "rules", "sweep", "advise",
 }
 
 // checkScript returns an error if flags contradict --script or need it.
@@ -81,7 +81,14 @@ func runScript(cc *cli.Context, c *console) (*bench.Report, error) {
 		return nil, err
 	}
 	report.Judge()
-	return report, nil
+	if cc.IsSet("advise") && !cc.Bool("advise") {
+		return report, nil
+	}
+	show, err := c.planProgress(cc, cc.String("script"))
+	if err != nil {
+		return nil, err
+	}
+	return report, advisePacking(cc.Context, report, show)
 }
 
 // scriptArguments are those of Python's dsconv.measure.
@@ -132,6 +139,8 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if err != nil {
 		return nil, fmt.Errorf("%w: --python names the Python of the training", err)
 	}
+	watched := watchScript(ctx, cmd.Process.Pid)
+	defer watched.stop()
 	type result struct {
 		report *bench.Report
 		err    error
@@ -156,6 +165,7 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if found.err != nil {
 		return nil, fmt.Errorf("the report of %s -m dsconv.measure: %w", python, found.err)
 	}
+	watched.add(found.report)
 	return found.report, nil
 }
 

@@ -48,12 +48,12 @@ def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> 
 def _of_folder(loader: Any, files: ImageFiles, choice: dict[str, Any]) -> list[Row]:
     """dsconv.Loader on the dataset's own folder, with its transforms and with native ones that do nearly the same."""
     row = _row(loader, files.transform, choice, files.root)
-    transforms = "augment" if row.settings.get("augment") else "transform"
-    row.command = _command(loader, files, f"transforms={transforms}")
+    row.command = _command(loader, files, "transforms=...")  # the user's own
     if not (ops := near(files.transform)):
         return [row]
     native = _row(loader, ops, choice, files.root)
     native.name += ", native transforms"
+    native.settings["lossless"] = False
     native.command, native.lossless = _command(loader, files, f'transforms="{ops}"'), False
     return [row, native]
 
