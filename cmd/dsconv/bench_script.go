@@ -148,6 +148,7 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	read := make(chan result, 1)
 	go func() {
 		report, err := bench.ReadReport(r)
+		watched.stop() // what follows is the end of Python
 		_, _ = io.Copy(io.Discard, r) // Python must not wait for its reader
 		read <- result{report, err}
 	}()

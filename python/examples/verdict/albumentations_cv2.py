@@ -1,7 +1,7 @@
 """A training with a dataset of its own: OpenCV decodes, Albumentations augments.
 
-    python albumentations_cv2.py
-    dsconv bench --script albumentations_cv2.py:loader --step train_step
+python albumentations_cv2.py
+dsconv bench --script albumentations_cv2.py:loader --step train_step
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """A training with Lightning: a LightningModule and a LightningDataModule.
 
-    python lightning_fit.py
-    dsconv bench --script lightning_fit.py:train_loader --step train_step
+python lightning_fit.py
+dsconv bench --script lightning_fit.py:train_loader --step train_step
 """
 
 import lightning

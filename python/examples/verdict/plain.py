@@ -1,7 +1,7 @@
 """A training as in the tutorials: an ImageFolder, a DataLoader, a for loop.
 
-    python plain.py
-    dsconv bench --script plain.py:loader --step train_step
+python plain.py
+dsconv bench --script plain.py:loader --step train_step
 """
 
 import torch
