@@ -72,17 +72,17 @@ def _same_samples(files: ImageFiles) -> dict[str, Any]:
             positions = np.linspace(0, total - 1, min(files.samples, total)).astype(np.int64)
             return {"fields": ("image",), "indices": positions if len(positions) < total else None}
         samples = whole.samples
-    positions = indices(files.paths, samples)
-    if positions is None:
+    places = indices(files.paths, samples)
+    if places is None:
         raise NotImageFiles(f"{files.root} has no such image as {_missing(files.paths, samples)}")
     try:
-        own = target_transform(files.dataset, [samples[i][1] for i in positions], files.target_transform)
+        own = target_transform(files.dataset, [samples[i][1] for i in places], files.target_transform)
     except OtherLabels as err:
         raise NotImageFiles(f"its labels are not those of the folders in {files.root}: {err}") from err
     if files.chosen is not None:
-        positions = positions[files.chosen]
-    as_it_is = len(positions) == total and np.array_equal(positions, np.arange(total))
-    return {"target_transform": own, "indices": None if as_it_is else positions}
+        places = places[files.chosen]
+    as_it_is = len(places) == total and np.array_equal(places, np.arange(total))
+    return {"target_transform": own, "indices": None if as_it_is else places}
 
 
 def _opened(files: ImageFiles) -> Any:
