@@ -39,7 +39,8 @@ func scriptFlags() []cli.Flag {
 }
 
 // besideScript are the flags of bench that apply to a script's loader.
-var besideScript = []string{"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
+var besideScript = []string{
+	"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
 	"progress", "quiet", "tune", "rules", "sweep", "advise",
 }
 
@@ -148,7 +149,7 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	read := make(chan result, 1)
 	go func() {
 		report, err := bench.ReadReport(r)
-		watched.stop() // what follows is the end of Python
+		watched.stop()                // what follows is the end of Python
 		_, _ = io.Copy(io.Discard, r) // Python must not wait for its reader
 		read <- result{report, err}
 	}()

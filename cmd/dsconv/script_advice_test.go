@@ -104,8 +104,7 @@ func TestScriptIsMonitored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := report.Monitor
-	if m == nil || len(m.Samples) == 0 || m.Samples[len(m.Samples)-1].OwnMemory == 0 {
+	if m := report.Monitor; m == nil || len(m.Samples) == 0 || m.Samples[len(m.Samples)-1].Memory == 0 {
 		t.Fatalf("%+v", m)
 	}
 	if begin := report.Datasets[0].Timeline.Begin; !(begin < 1e9) {

@@ -76,3 +76,21 @@ def test_the_change_is_small(name: str, loader: str, needs: tuple[str, ...]) -> 
     before, after = ((EXAMPLES / f"{n}.py").read_text().splitlines() for n in (name, f"{name}_dsconv"))
     added = [line for line in difflib.ndiff(before, after) if line.startswith("+ ")]
     assert len(added) <= 7, added
+
+
+@pytest.mark.parametrize("name, loader, needs", SCRIPTS)
+def test_the_transcripts_are_better_afterwards(name: str, loader: str, needs: tuple[str, ...]) -> None:
+    text = (EXAMPLES.parents[2] / "docs" / "verdict.md").read_text(encoding="utf-8")
+    block = text.split(f"<!-- transcript {name} -->", 1)[1].split("<!-- end -->", 1)[0]
+    before, after = block.split("$ dsconv bench ")[1:]
+    assert f"{name}.py:{loader} --step train_step" in before and f"{name}_dsconv.py:{loader}" in after
+    assert "advice: " in before and "dsconv.Loader(" in before.split("advice: ", 1)[1].splitlines()[0]
+    seconds = [first_epoch(said) for said in (before, after)]
+    assert seconds[1] < seconds[0]
+
+
+def first_epoch(said: str) -> float:
+    """The seconds of an epoch in the first row of the first table."""
+    lines = said.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("dataset") and "epoch s" in line)
+    return float(lines[head + 1].split()[1])
