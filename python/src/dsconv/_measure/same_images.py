@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 _CHECKED = 16  # samples whose labels are compared, if the dataset has no list of them
-_LABELS = ("targets", "labels", "_labels", "classes_of_samples")
+_LABELS = ("targets", "labels")
 
 
 class OtherLabels(Exception):
