@@ -212,6 +212,11 @@ format: $(LINT) $(VENV)/.done ## format all code
 photos-table: build photos ## measure README's table of real photos; result in JSON (default bench/results/bench-photos.json)
 	bench/photos/measure bin/dsconv "$(or $(IMAGES),$(PHOTOS))" $(BUILD)/photos $(or $(JSON),bench/results/bench-photos.json) $(ROUNDS)
 
+.PHONY: verdict-transcripts
+verdict-transcripts: build wheel $(TORCH)/.done photos ## run docs/verdict.md's three trainings before and after bench's advice, and put the output there
+	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
+	scripts/verdict-transcripts bin/dsconv $(TORCH)/bin/python "$(or $(IMAGES),$(PHOTOS))" docs/verdict.md $(ARGS)
+
 .PHONY: peers
 peers: build wheel ## compare with tar, lmdb, PyTorch, FFCV, DALI, OpenCV on the same images (several GB of packages)
 	scripts/peers bin/dsconv $(WHEEL_FILE) $(BUILD)/peers

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func (a *Advice) advise(v Verdict, smaller, lossless, changing *Candidate) strin
 	if changing != nil && (lossless == nil || changing.After < lossless.After) {
 		list = append(list, changing.text())
 	}
-	if a.Best.Setting && !a.packingHelps() {
+	if a.Best.Setting && a.packingTried() && !a.packingHelps() {
 		list = append(list, "do not convert")
 	}
 	if idle := a.idleSettings(); len(idle) > 0 {
@@ -76,6 +77,11 @@ func (a *Advice) whyNot(v Verdict) string {
 		saves += fmt.Sprintf(", too little for %+.0f %% disk", 100*best.Extra)
 	}
 	return saves + ": " + best.Command
+}
+
+// packingTried reports whether any packing was predicted.
+func (a *Advice) packingTried() bool {
+	return slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return !c.Setting && c.After > 0 })
 }
 
 // packingHelps reports whether any packing is worth its while.

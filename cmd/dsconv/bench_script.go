@@ -41,7 +41,7 @@ func scriptFlags() []cli.Flag {
 // besideScript are the flags of bench that apply to a script's loader.
 var besideScript = []string{
 	"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
-	"progress", "quiet", "tune", "rules", "sweep",
+	"progress", "quiet", "tune", "rules", "sweep", "advise",
 }
 
 // checkScript returns an error if flags contradict --script or need it.
@@ -82,7 +82,14 @@ func runScript(cc *cli.Context, c *console) (*bench.Report, error) {
 		return nil, err
 	}
 	report.Judge()
-	return report, nil
+	if cc.IsSet("advise") && !cc.Bool("advise") {
+		return report, nil
+	}
+	show, err := c.planProgress(cc, cc.String("script"))
+	if err != nil {
+		return nil, err
+	}
+	return report, advisePacking(cc.Context, report, show)
 }
 
 // scriptArguments are those of Python's dsconv.measure.
@@ -133,6 +140,8 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if err != nil {
 		return nil, fmt.Errorf("%w: --python names the Python of the training", err)
 	}
+	watched := watchScript(ctx, cmd.Process.Pid)
+	defer watched.stop()
 	type result struct {
 		report *bench.Report
 		err    error
@@ -140,6 +149,7 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	read := make(chan result, 1)
 	go func() {
 		report, err := bench.ReadReport(r)
+		watched.stop()                // what follows is the end of Python
 		_, _ = io.Copy(io.Discard, r) // Python must not wait for its reader
 		read <- result{report, err}
 	}()
@@ -157,6 +167,7 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if found.err != nil {
 		return nil, fmt.Errorf("the report of %s -m dsconv.measure: %w", python, found.err)
 	}
+	watched.add(found.report)
 	return found.report, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 func adviseFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "if a folder alone is measured"},
+		&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "with a folder alone, or --script"},
 		&cli.StringFlag{Name: "apply", Usage: "pack the first dataset as recommended into `DIR`, a new or empty folder, and measure it"},
 	}
 }

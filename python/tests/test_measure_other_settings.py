@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from dsconv import measure  # noqa: E402
 from dsconv._errors import ArgumentError  # noqa: E402
 from dsconv._measure import other_settings, trial, tune  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
+from dsconv._measure.candidates import advise  # noqa: E402
 from dsconv._measure.other_settings import OtherSettings  # noqa: E402
 from dsconv._measure.rebuild import settings  # noqa: E402
 from dsconv._measure.rows import Row  # noqa: E402
@@ -115,8 +115,8 @@ def test_options_of_the_module() -> None:
     assert (options.tune, options.rules, options.sweep) == (True, True, ["workers=0,1", "batch=8"])
 
 
-def test_dsconv_on_the_same_folder_is_a_candidate_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Datasets that were given beside it may have other pixels, and are none."""
+def test_how_ours_compares_with_the_best_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Datasets that were given beside it may have other pixels, and are no candidates."""
     loader = DataLoader(Images(), 4)
     tuned = tune.Tuned({"num_workers": 2}, Trial({}, 8, 4.0), Trial({}, 8, 2.0), 0.5, [])
     trials = OtherSettings(tune=True).of(loader, "own", Plan())
@@ -125,23 +125,25 @@ def test_dsconv_on_the_same_folder_is_a_candidate_too(monkeypatch: pytest.Monkey
     rows = [Row("own", loader)]
     trials.add_best(rows)
     assert [row.name for row in rows] == ["own", "own, tuned"]
-    monkeypatch.setattr(other_settings, "image_files", lambda dataset: SimpleNamespace(root="images"))
+    measured = [
+        ("own", "DataLoader", 4.0),
+        ("own, tuned", "DataLoader", 2.0),
+        ("dsconv.Loader(images)", "Loader", 1.0),
+        ("dsconv.Loader(small.lmdb)", "Loader", 0.5),
+    ]
+    rows += [Row("dsconv.Loader(images)", [], command='dsconv.Loader("images")'), Row("dsconv.Loader(small.lmdb)", [])]
     report = Report(
         datasets=[
             DatasetReport(path=path, format=kind, rounds=[Round(images=8, seconds=seconds)])
-            for path, kind, seconds in [
-                ("own", "DataLoader", 4.0),
-                ("own, tuned", "DataLoader", 2.0),
-                ("dsconv.Loader(images)", "Loader", 1.0),
-                ("dsconv.Loader(small.lmdb)", "Loader", 0.5),
-            ]
+            for path, kind, seconds in measured
         ]
     )
     trials.add_findings(report)
+    advise(report, rows)
     assert report.advice is not None
     assert [(c["command"], c["before_seconds"], c["after_seconds"]) for c in report.advice["candidates"]] == [
         ("DataLoader(num_workers=2)", 4.0, 2.0),
-        ("dsconv.Loader(images)", 4.0, 1.0),
+        ('dsconv.Loader("images")', 4.0, 1.0),
     ]
     assert report.notes[1:] == [
         "dsconv.Loader(images) is 2.00 times as fast as the DataLoader with its best settings",

@@ -13,6 +13,7 @@ from dsconv._report import Report
 from dsconv._short_messages import shown
 
 from .batches import count
+from .candidates import advise
 from .machine import machine
 from .other_settings import OtherSettings
 from .ours import ours
@@ -57,7 +58,7 @@ def bench(
     """
     plan = _plan(rounds, limit_batches, step, transfer, consume, on_turn)
     asked = OtherSettings(tune, rules, [sweep] if isinstance(sweep, str) else list(sweep))
-    rows, notes = ours(loader, others, name)
+    rows, notes = ours(loader, others, name, plan.loops)
     trials = asked.of(loader, rows[0].name, plan)
     try:
         if trials is not None:
@@ -70,6 +71,7 @@ def bench(
             datasets=[row.report() for row in rows],
             notes=notes + _notes(rows, plan),
         ).summarise()
+        advise(report, rows)
         if trials is not None:
             trials.add_findings(report)
     finally:

@@ -24,12 +24,17 @@ class ImageFiles:
     """What dsconv.Loader needs to load the same images.
 
     root       the folder
+    dataset    that lists them, and paths its list
+    chosen     positions in that list, if the dataset is a Subset of it; None: all
     samples    the number of the dataset's samples
     transform  of an image; target_transform: of a label
     labelled   the folder has a folder for each class
     """
 
     root: str
+    dataset: Any
+    paths: list[str]
+    chosen: list[int] | None
     samples: int
     transform: Any
     target_transform: Any
@@ -40,10 +45,12 @@ def image_files(dataset: Any) -> ImageFiles:
     """The image files of a dataset. Raises NotImageFiles."""
     samples, inner = _length(dataset), dataset
     transforms = []
+    chosen: list[int] | None = None
     for _ in range(10):
         transforms.append(inner)
         if not is_dataset(getattr(inner, "dataset", None)):
             break
+        chosen = _chosen(inner, chosen)
         inner = inner.dataset
     paths = _paths(inner)
     if not paths:
@@ -52,8 +59,17 @@ def image_files(dataset: Any) -> ImageFiles:
     transform = next((t for t in map(_transform, transforms) if t is not None), None)
     if transform is None:
         raise NotImageFiles(f"{type(inner).__name__} has no attribute transform that is called with an image")
-    labelled = _labelled(root, paths)
-    return ImageFiles(root, samples or len(paths), transform, getattr(inner, "target_transform", None), labelled)
+    labelled, paths = _labelled(root, paths), _full(root, paths)
+    own = getattr(inner, "target_transform", None)
+    return ImageFiles(root, inner, paths, chosen, samples or len(paths), transform, own, labelled)
+
+
+def _chosen(subset: Any, of_it: list[int] | None) -> list[int] | None:
+    """The positions that a Subset, of which others are chosen in turn, has in its dataset."""
+    positions = getattr(subset, "indices", None)
+    if positions is None or _length(subset) != len(positions):
+        return of_it
+    return [int(positions[i]) for i in (range(len(positions)) if of_it is None else of_it)]
 
 
 def _length(dataset: Any) -> int:
@@ -113,5 +129,10 @@ def _transform(dataset: Any) -> Any:
 
 def _labelled(root: str, paths: list[str]) -> bool:
     """Reports whether the images are in a folder for each class."""
-    full = [path if os.path.isabs(path) or os.path.isfile(path) else os.path.join(root, path) for path in paths[:1000]]
+    full = _full(root, paths[:1000])
     return not any(os.path.realpath(os.path.dirname(path)) == os.path.realpath(root) for path in full)
+
+
+def _full(root: str, paths: list[str]) -> list[str]:
+    """The paths, with the root where they are relative to it."""
+    return [path if os.path.isabs(path) or os.path.isfile(path) else os.path.join(root, path) for path in paths]

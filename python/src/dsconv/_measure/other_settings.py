@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Callable
 
 from dsconv._errors import ArgumentError
-from dsconv._report import DatasetReport, Report
+from dsconv._report import Report
 
-from .image_files import NotImageFiles, image_files
+from .candidates import faster
 from .look import is_dataloader
 from .rows import Row, settings
 from .turns import Plan, Turn
@@ -64,7 +63,8 @@ class Trials:
         self._tuned = tune(self._loader, self._measure_with(loop(self._plan)), self._show)
         if self._tuned.changes:
             best = rebuilt(self._loader, **self._tuned.changes)
-            self._best = Row(f"{self._name}, tuned", best, settings=settings(best))
+            command = f"DataLoader({self._tuned.command})"
+            self._best = Row(f"{self._name}, tuned", best, settings=settings(best), command=command)
             rows.insert(1, self._best)
 
     def add_findings(self, report: Report) -> None:
@@ -98,15 +98,11 @@ class Trials:
             report.notes.append(_STAYING)
         if self._best is None:
             return
-        own, best, *others = report.datasets
-        folder = _folder_row(self._loader)
-        report.advice = {"text": "", "candidates": [_candidate(f"DataLoader({self._tuned.command})", own, best)]}
-        for other in others:
-            if other.path == folder:
-                report.advice["candidates"].append(_candidate(folder, own, other))
+        best = report.datasets[1]
+        for other in report.datasets[2:]:
             if other.format == "Loader":
                 report.notes.append(
-                    f"{other.path} is {_faster(other, best):.2f} times as fast as the DataLoader with its best settings"
+                    f"{other.path} is {faster(other, best):.2f} times as fast as the DataLoader with its best settings"
                 )
 
     def _measure_with(self, step: Any) -> Any:
@@ -132,29 +128,3 @@ def loop(plan: Plan) -> Callable[[Any], Any] | None:
         return step(transfer(batch))
 
     return both
-
-
-def _folder_row(loader: Any) -> str:
-    """The name of the row in which dsconv.Loader reads the DataLoader's own images; "" if there is none."""
-    try:
-        return f"dsconv.Loader({image_files(loader.dataset).root})"
-    except NotImageFiles:
-        return ""
-
-
-def _candidate(command: str, own: DatasetReport, other: DatasetReport) -> dict[str, Any]:
-    """A candidate of the report's advice, which the command chooses from and words. Both were measured in turns."""
-    seconds, faster = statistics.median(r.seconds / r.epochs for r in own.rounds), _faster(other, own)
-    return {
-        "command": command,
-        "setting": True,
-        "lossless": True,
-        "before_seconds": seconds,
-        "after_seconds": seconds / faster if faster else 0.0,
-    }
-
-
-def _faster(a: DatasetReport, b: DatasetReport) -> float:
-    """How many times as fast a is as b: the median over the rounds, in which they took turns."""
-    ratios = [x.images_per_second / y.images_per_second for x, y in zip(a.rounds, b.rounds) if y.images_per_second]
-    return statistics.median(ratios) if ratios else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from collections.abc import Sequence
@@ -9,15 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from dsconv.transforms import translate
+
 from .image_files import ImageFiles, NotImageFiles, image_files
 from .look import is_dataloader
+from .near import near
 from .rows import Row, settings
+from .same_images import OtherLabels, indices, target_transform
+from .states import kept_states
 
 
-def ours(loader: Any, others: Sequence[Any], name: str) -> tuple[list[Row], list[str]]:
+def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> tuple[list[Row], list[str]]:
     """The rows, the user's loader first, and notes on what is missing.
 
-    others are datasets, which dsconv.Loader reads as it reads the folder, or further loaders.
+    others are datasets, which dsconv.Loader reads as it reads the folder, or further loaders. With loops a step takes
+    the batches: dsconv's must be like the user's.
     """
     rows = [Row(name or _name(loader), loader, settings=settings(loader))]
     rows += [Row(_name(other), other, settings=settings(other)) for other in others if not _is_path(other)]
@@ -27,41 +34,118 @@ def ours(loader: Any, others: Sequence[Any], name: str) -> tuple[list[Row], list
     notes = []
     try:
         files = image_files(loader.dataset)
-        rows.append(_row(loader, files, files.root, files.samples))
-        rows += [_row(loader, files, path, None) for path in paths]
+        with kept_states(loader):
+            choice = _same_samples(files)
+            if loops:
+                _check_items(loader, choice)
+        rows += _of_folder(loader, files, choice)
+        rows += [_row(loader, files.transform, {**choice, "indices": None}, path) for path in paths]
     except NotImageFiles as err:
         notes.append(f"dsconv.Loader was not measured beside {rows[0].name}: {err}")
     return rows, notes
 
 
-def _row(loader: Any, files: ImageFiles, path: str, samples: int | None) -> Row:
-    """A dsconv.Loader with the settings of a DataLoader, of that many samples."""
+def _of_folder(loader: Any, files: ImageFiles, choice: dict[str, Any]) -> list[Row]:
+    """dsconv.Loader on the dataset's own folder, with its transforms and with native ones that do nearly the same."""
+    row = _row(loader, files.transform, choice, files.root)
+    row.command = _command(loader, files, "transforms=...")  # the user's own
+    if not (ops := near(files.transform)):
+        return [row]
+    native = _row(loader, ops, choice, files.root)
+    native.name += ", native transforms"
+    native.settings["lossless"] = False
+    native.command, native.lossless = _command(loader, files, f'transforms="{ops}"'), False
+    return [row, native]
+
+
+def _command(loader: Any, files: ImageFiles, transforms: str) -> str:
+    shuffle = ", shuffle=True" if _shuffles(loader) else ""
+    return f'dsconv.Loader("{files.root}", batch_size={_batch_size(loader)}, {transforms}{shuffle})'
+
+
+def _same_samples(files: ImageFiles) -> dict[str, Any]:
+    """The options of a Loader that choose the dataset's own images in the folder, with its labels."""
+    whole = _opened(files)
+    with contextlib.closing(whole):
+        total = len(whole)
+        if not files.labelled:
+            positions = np.linspace(0, total - 1, min(files.samples, total)).astype(np.int64)
+            return {"fields": ("image",), "indices": positions if len(positions) < total else None}
+        samples = whole.samples
+    places = indices(files.paths, samples)
+    if places is None:
+        raise NotImageFiles(f"{files.root} has no such image as {_missing(files.paths, samples)}")
+    try:
+        own = target_transform(files.dataset, [samples[i][1] for i in places], files.target_transform)
+    except OtherLabels as err:
+        raise NotImageFiles(f"its labels are not those of the folders in {files.root}: {err}") from err
+    if files.chosen is not None:
+        places = places[files.chosen]
+    as_it_is = len(places) == total and np.array_equal(places, np.arange(total))
+    return {"target_transform": own, "indices": None if as_it_is else places}
+
+
+def _opened(files: ImageFiles) -> Any:
+    import dsconv
+
+    try:
+        return dsconv.Dataset(files.root) if files.labelled else dsconv.Dataset(files.root, fields=("image",))
+    except (ValueError, TypeError, OSError, dsconv.Error) as err:
+        raise NotImageFiles(f"{files.root}: {err}") from err
+
+
+def _missing(paths: Sequence[str], samples: Sequence[tuple[str, Any]]) -> str:
+    known = {os.path.abspath(path) for path, _ in samples}
+    return next(path for path in paths if os.path.abspath(path) not in known)
+
+
+def _check_items(loader: Any, choice: dict[str, Any]) -> None:
+    """Raises NotImageFiles if the loop's step would get other batches from dsconv.Loader."""
+    item = loader.dataset[0]
+    if isinstance(item, (list, tuple)) and len(item) == 2 and "fields" in choice:
+        raise NotImageFiles("the step takes labels, and the images are not in a folder for each class")
+    if not isinstance(item, (list, tuple)) or len(item) != 2:
+        what = f"{len(item)} values" if isinstance(item, (list, tuple)) else f"a {type(item).__name__}"
+        raise NotImageFiles(f"the step takes batches of items that are {what}; dsconv.Loader has (image, label)")
+
+
+def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row:
+    """A dsconv.Loader with the settings of a DataLoader."""
     import dsconv
 
     options: dict[str, Any] = {
-        "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", None) or 1,
-        "transforms": files.transform,
-        "target_transform": files.target_transform if files.labelled else None,
-        "shuffle": type(loader.sampler).__name__ != "SequentialSampler",
+        "batch_size": _batch_size(loader),
+        "transforms": transforms,
+        "shuffle": _shuffles(loader),
         "drop_last": loader.drop_last,
         "pin_memory": loader.pin_memory,
+        **{key: value for key, value in choice.items() if value is not None},
     }
     try:
-        whole = dsconv.Dataset(path) if files.labelled else dsconv.Dataset(path, fields=("image",))
-        total = len(whole)
-        whole.close()
-        if not files.labelled:
-            options["fields"] = ("image",)
-        if samples is not None and samples < total:
-            options["indices"] = np.linspace(0, total - 1, samples).astype(np.int64)
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             made = dsconv.Loader(path, **options)
     except (ValueError, TypeError, OSError, dsconv.Error) as err:
         raise NotImageFiles(f"{path}: {err}") from err
     row = Row(f"dsconv.Loader({path})", made, settings=settings(made))
+    row.settings.update(dataset=path, **_native(transforms))
     row.notes = [f"{row.name}: {w.message}" for w in warned]
     return row
+
+
+def _native(transforms: Any) -> dict[str, str]:
+    """The setting augment of a row whose transforms all run natively, as the command takes them."""
+    plan = translate(transforms)
+    native = plan.rest is None and plan.words and not plan.mixers and plan.dtype == "float32"
+    return {"augment": plan.words} if native else {}
+
+
+def _batch_size(loader: Any) -> int:
+    return int(loader.batch_size or getattr(loader.batch_sampler, "batch_size", None) or 1)
+
+
+def _shuffles(loader: Any) -> bool:
+    return type(loader.sampler).__name__ != "SequentialSampler"
 
 
 def _is_path(value: Any) -> bool:

@@ -31,6 +31,8 @@ class Row:
     alone     a pass without the loop's step, if passes have one
     looked    the pass that was looked into, with what its workers' timers found
     loop      what the loop does on batches in memory; None if there is no loop
+    command   what the user would do to get this row in place of the first one; "" if that is no advice
+    lossless  the same pixels reach training
     """
 
     name: str
@@ -43,6 +45,8 @@ class Row:
     loop: Loop | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    command: str = ""
+    lossless: bool = True
 
     def report(self) -> DatasetReport:
         """The row with its rounds, costs and timeline. `Report.summarise` fills in the medians."""
@@ -140,6 +144,7 @@ class Row:
         if p is None:
             return None
         timeline: dict[str, Any] = {
+            "begin_seconds": p.began / 1e9,  # by the machine's monotonic clock
             "seconds": p.seconds,
             "batches": [{"asked": a, "ready": r, "done": d} for a, r, d in p.batches],
         }

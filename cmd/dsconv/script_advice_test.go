@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/plan"
+	"github.com/dsconv/dsconv/bench/verdict"
+)
+
+// scriptReport is a report of a DataLoader with an epoch of 10 s, and of dsconv's loader on the folder, with 5 s.
+func scriptReport(folder string, starved float64) *bench.Report {
+	own := &verdict.Costs{
+		Samples: 12, Batch: 4, Workers: 2, Processes: true, Cores: 2, Loop: true, Step: 1000, Epoch: 10, Starved: starved, Loader: 800000,
+		Parts: []verdict.Part{{Name: "load", Kind: verdict.Decode, Wall: 1.6e6, CPU: 1.6e6, Python: true}},
+	}
+	ours := &verdict.Costs{
+		Samples: 12, Batch: 4, Workers: 2, Cores: 2, Loop: true, Step: 1000, Epoch: 5, Starved: starved, Loader: 400000,
+		Parts: []verdict.Part{{Name: "decode", Kind: verdict.Decode, Wall: 800000, CPU: 800000}},
+	}
+	command := `dsconv.Loader("` + folder + `")`
+	r := &bench.Report{
+		Consumer: "the loop's step",
+		Datasets: []bench.Dataset{
+			{Path: "train.py:loader", Samples: 12, EpochSeconds: 10, Ratio: 1, Starved: starved, Costs: own},
+			{
+				Path: "ours", Samples: 12, EpochSeconds: 5, Ratio: 2, Costs: ours,
+				Settings: map[string]any{"dataset": folder, "augment": "rrc:32,flip,normalize"},
+			},
+		},
+		Advice: &verdict.Advice{Candidates: []verdict.Candidate{{Command: command, Setting: true, Lossless: true, Before: 10, After: 5}}},
+	}
+	r.Judge()
+	return r
+}
+
+func TestPackingIsTriedForAScript(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "images")
+	c := &console{out: io.Discard, err: os.Stderr}
+	if code := run(t.Context(), []string{"dsconv", "synth", folder, "--n=12", "--classes=3", "--size=64x48", "--quiet"}, c); code != exitDone {
+		t.Fatal(code)
+	}
+	steps := 0
+	count := func(plan.Progress) { steps++ }
+	r := scriptReport(folder, 0.9)
+	if err := advisePacking(t.Context(), r, count); err != nil {
+		t.Fatal(err)
+	}
+	list := r.Advice.Candidates
+	packs := func(c verdict.Candidate) bool { return strings.HasPrefix(c.Command, "dsconv pack "+folder) }
+	i := slices.IndexFunc(list, packs)
+	if i < 0 || steps == 0 {
+		t.Fatalf("no packing was tried: %+v", list)
+	}
+	for _, c := range list {
+		if c.Before != 10 || !(c.After > 0) || packs(c) == c.Setting {
+			t.Errorf("%+v", c)
+		}
+	}
+	if r.Advice.Best == nil || r.Advice.Text == "" {
+		t.Errorf("%+v", r.Advice)
+	}
+	changed := scriptReport(folder, 0.9)
+	changed.Datasets[1].Settings["lossless"] = false
+	if err := advisePacking(t.Context(), changed, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changed.Advice.Candidates {
+		if packs(c) && c.Lossless {
+			t.Errorf("its transforms change pixels: %+v", c)
+		}
+	}
+}
+
+func TestPackingIsNotTriedForAScript(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
+	never := func(plan.Progress) { t.Error("something was tried") }
+	waitsLittle, python := scriptReport(missing, 0.02), scriptReport(missing, 0.9)
+	delete(python.Datasets[1].Settings, "augment")
+	for _, r := range []*bench.Report{waitsLittle, python} {
+		if err := advisePacking(t.Context(), r, never); err != nil || len(r.Advice.Candidates) != 1 {
+			t.Errorf("%v, %+v", err, r.Advice)
+		}
+	}
+	if err := advisePacking(t.Context(), scriptReport(missing, 0.9), never); err == nil {
+		t.Error("a folder that is missing is no error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := advisePacking(ctx, scriptReport(t.TempDir(), 0.9), never); err == nil {
+		t.Error("it goes on after its context's end")
+	}
+}
+
+func TestScriptIsMonitored(t *testing.T) {
+	python := fakePython(t, "sleep 0.05; printf '%s' '"+strings.Replace(fakeReport, `"rounds":[]`, `"rounds":[],"timeline":{"begin_seconds":1e9,"batches":[]}`, 1)+"' >&3\n")
+	report, err := measureScript(t.Context(), python, nil, &scriptMessages{c: &console{err: io.Discard}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := report.Monitor; m == nil || len(m.Samples) == 0 || m.Samples[len(m.Samples)-1].Memory == 0 {
+		t.Fatalf("%+v", m)
+	}
+	if begin := report.Datasets[0].Timeline.Begin; !(begin < 1e9) {
+		t.Errorf("the timeline begins at %v, not in the monitor's time", begin)
+	}
+}
