@@ -26,8 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _stop)
     with _reports(options) as out, contextlib.redirect_stdout(sys.stderr):
         try:
-            path, name = split(options.script)
-            script = Script(path)
+            path, name, arguments = split(options.script)
+            script = Script(path, arguments)
             report = bench(
                 script.loader(name),
                 options.datasets,
@@ -54,7 +54,10 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="python -m dsconv.measure", description=__doc__, allow_abbrev=False)
     p.add_argument("datasets", nargs="*", help="datasets to measure beside it, with the same transforms")
     p.add_argument(
-        "--script", required=True, metavar="FILE:NAME", help="the DataLoader, or a function that returns one"
+        "--script",
+        required=True,
+        metavar="FILE:NAME",
+        help="the DataLoader, or a function that returns one; after it, the script's own arguments",
     )
     p.add_argument("--step", metavar="NAME", help="the loop's step in the script: a function of a batch")
     p.add_argument("--transfer", metavar="NAME", help="a function that moves a batch to the device and returns it")
