@@ -23,7 +23,9 @@ from dsconv._measure.script import Script, split
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the program. Wrong usage ends with exit code 2."""
     options = parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _stop)
     with _reports(options) as out, contextlib.redirect_stdout(sys.stderr):
         try:
             path, name, arguments = split(options.script)
@@ -92,7 +94,10 @@ def _reports(options: argparse.Namespace) -> Iterator[IO[str]]:
 
 
 def _stop(*_: object) -> None:
-    """Ends the measurement as Ctrl-C does: with the workers."""
+    """Ends the measurement and its workers. Ctrl-C in a terminal comes twice, from it and from `dsconv bench`: the
+    second one must not interrupt the end of the first."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     raise KeyboardInterrupt
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import os
@@ -16,7 +17,8 @@ from typing import Any, Callable
 
 from dsconv._errors import ArgumentError
 
-_GUARD = 'if __name__ == "__main__":'
+_MAIN = "if __name__"
+_GUARD = f'{_MAIN} == "__main__"'
 # An import that takes longer is remarked on: the script may be training.
 _LONG_IMPORT = 30.0
 
@@ -51,12 +53,12 @@ class Script:
         """The DataLoader, or another iterable, of that name; if it is a function, what it returns. A function that
         returns an iterator is called for each epoch."""
         found = self._value(name, _may_load)
-        if callable(found) and not hasattr(found, "__iter__"):
+        if inspect.isroutine(found) or inspect.isclass(found) or isinstance(found, functools.partial):
             function = self._without_arguments(name, found)
             with _ending(self.path):
                 found = function()
             if hasattr(found, "__next__"):
-                return _EachEpoch(function)
+                return _each_epoch(name, function)
         if not hasattr(found, "__iter__"):
             raise ArgumentError(
                 f"{self.path}:{name} is {_kind(found)}: it must be a DataLoader, another iterable of batches, or a "
@@ -84,7 +86,7 @@ class Script:
         own = [n for n, value in vars(self._module).items() if not n.startswith("_") and self._is_own(value)]
         names = [n for n in own if suits(getattr(self._module, n))]
         choice = f": choose one of {', '.join(names)}" if names else ""
-        if _GUARD[:11] not in Path(self.path).read_text(encoding="utf-8", errors="replace"):
+        if _MAIN not in Path(self.path).read_text(encoding="utf-8", errors="replace"):
             return choice or ", nor anything else that could be measured: define it at the top level of the script"
         return f"{choice}; what is below {_GUARD} is not run here: move it into a function, and name that"
 
@@ -106,14 +108,10 @@ class Script:
         return function
 
 
-class _EachEpoch:
-    """An iterable of what a function returns, which is called for each epoch."""
-
-    def __init__(self, function: Callable[[], Iterator[Any]]) -> None:
-        self._function = function
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._function()
+def _each_epoch(name: str, function: Callable[[], Iterator[Any]]) -> Any:
+    """An iterable of what a function returns, which is called for each epoch. Its type has the function's name, as
+    reports name the type."""
+    return type(name, (), {"__iter__": lambda _: function()})()
 
 
 def split(text: str) -> tuple[str, str, list[str]]:
