@@ -38,7 +38,11 @@ func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 		}
 		return f.Open(path)
 	}
-	return folder.Open(ctx, path, cfg)
+	d, err := folder.Open(ctx, path, cfg)
+	if err != nil {
+		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
+	}
+	return d, nil
 }
 
 // wrongOptions is a convert.ErrOptions; its text is the error's own.

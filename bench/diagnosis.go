@@ -121,7 +121,7 @@ func (r *Report) packing(d *Dataset, m *images) string {
 	}
 	var list []string
 	switch {
-	case d.Settings != nil: // not of this loader
+	case d.Settings != nil || o.Workers == 0: // not of this loader; an iterable of batches without workers
 	case o.Workers < cores:
 		list = append(list, fmt.Sprintf("try more --workers, there are %d cores", cores))
 	case stage == "read" && d.BusyCores > 0 && d.BusyCores < busyFrom*float64(cores):

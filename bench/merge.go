@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -15,7 +16,7 @@ func ReadReport(in io.Reader) (*Report, error) {
 	}
 	var r Report
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("not a report of dsconv bench --json, or only a part of one: %w", err)
 	}
 	if len(r.Datasets) == 0 {
 		return nil, errors.New("not a report of dsconv bench: it has no datasets")

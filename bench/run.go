@@ -159,9 +159,11 @@ func (b *bench) add(ctx context.Context, path string) error {
 
 // open opens the dataset of s, its loader and the consumer.
 func (b *bench) open(ctx context.Context, s *subject, config reader.Config) (err error) {
-	if s.plain, err = b.options.Open(ctx, s.result.Path); err != nil {
+	plain, err := b.options.Open(ctx, s.result.Path)
+	if err != nil {
 		return err
 	}
+	s.plain = plain // only one that is open: close closes it
 	s.dataset = b.options.slow(ctx, s.plain)
 	if config.Split == "" {
 		config.Split = reader.TrainSplit(s.plain.Meta())

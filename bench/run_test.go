@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,6 +156,14 @@ func TestErrors(t *testing.T) {
 		}
 		if len(l.names) > 0 && !all["a"].closed {
 			t.Errorf("%s: the dataset that was opened is still open", c.name)
+		}
+	}
+}
+
+func TestFolderWithoutImages(t *testing.T) {
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
+		if _, err := Run(t.Context(), []string{path}, Options{}); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

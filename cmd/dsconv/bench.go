@@ -36,6 +36,7 @@ OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 looks into its workers: what they read, decode, each transform, collate. dsconv's loader reads the
 same folder with the same transforms beside it; so are datasets that are given too. The script is
 imported, not run as main. NAME may be a function without arguments that returns the DataLoader.
+Arguments of the script follow NAME: --script 'train.py:loader --data images'.
 The report ends with one recommendation. If all transforms run natively and the loop waits for
 data, ways to pack some of the images are tried for it too, unless --advise=false is given.
 

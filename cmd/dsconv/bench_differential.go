@@ -32,6 +32,9 @@ func differentialOptions(cc *cli.Context, o *bench.Options) (err error) {
 		if o.LimitRead, err = bytesize.Parse(strings.TrimSuffix(cc.String("limit-read"), "/s")); err != nil {
 			return fmt.Errorf("--limit-read %q: write bytes a second, such as 200MB/s", cc.String("limit-read"))
 		}
+		if o.LimitRead < 1000 { // a unit that was forgotten: an epoch would take days
+			return fmt.Errorf("--limit-read %q: write bytes a second with a unit, such as 200MB/s; 1kB/s is the least", cc.String("limit-read"))
+		}
 	}
 	for _, text := range cc.StringSlice("sweep") {
 		s, err := bench.ParseSweep(text)

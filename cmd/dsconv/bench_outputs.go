@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -76,6 +77,9 @@ func onStdout(file string) bool {
 func (o *benchOutput) check(file string) error {
 	if err := durable.Check(file); err != nil || file == "-" {
 		return err
+	}
+	if st, err := os.Stat(filepath.Dir(file)); err != nil || !st.IsDir() {
+		return usageErrorf("--%s %s: there is no folder %s: make it first", o.flag, file, filepath.Dir(file))
 	}
 	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
 		return nil // writing it returns the error

@@ -30,7 +30,7 @@ const pythonStops = 10 * time.Second
 // scriptFlags are those of bench --script. Python's dsconv.measure has the same names.
 func scriptFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "script", Usage: "measure the DataLoader in `SCRIPT`, such as train.py:loader, or the one that a function of that name returns"},
+		&cli.StringFlag{Name: "script", Usage: "measure the DataLoader in `SCRIPT`, such as train.py:loader, or the one that a function of that name returns; after the name the script's own arguments, in quotes together"},
 		&cli.StringFlag{Name: "python", Value: "python3", EnvVars: []string{"DSCONV_PYTHON"}, Usage: "with --script: `PROGRAM` is the Python of the training, with dsconv's wheel"},
 		&cli.StringFlag{Name: "step", Usage: "with --script: the function `NAME` of the script is the loop's step on a batch"},
 		&cli.StringFlag{Name: "transfer", Usage: "with --script: the function `NAME` of the script moves a batch to the device and returns it"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,6 +29,9 @@ func checkAdvise(cc *cli.Context, paths []string) error {
 	default:
 		if err := plan.CheckEmpty(dir, paths[0]); err != nil {
 			return usageErrorf("--apply: %w", err)
+		}
+		if parent := filepath.Dir(dir); !isDir(parent) {
+			return usageErrorf("--apply %s: there is no folder %s: make it first", dir, parent)
 		}
 		return nil
 	}

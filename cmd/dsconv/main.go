@@ -27,7 +27,7 @@ func main() {
 
 // stopSignals returns the signals that stop a command. A signal that was ignored when dsconv started
 // stays ignored: shell scripts start background commands with SIGINT ignored, so that Ctrl-C stops
-// only the script.
+// only the script, and nohup ignores SIGHUP. A terminal that closes sends SIGHUP.
 func stopSignals() []os.Signal {
-	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM}, signal.Ignored)
+	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 }

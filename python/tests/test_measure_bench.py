@@ -211,10 +211,40 @@ def test_a_script_names_what_is_wrong(script: Path, tmp_path: Path, forgotten: N
         Script(str(shadow))
     (tmp_path / "its_name.py").write_text(SCRIPT)
     found = Script(str(tmp_path / "its_name.py"))
-    assert found.loader("loader") is found.value("loader")
+    assert found.loader("loader") is found.loader("loader")
     with pytest.raises(ValueError, match="choose one of .*train_loader"):
         found.loader("nothing")
     with pytest.raises(ValueError, match="of the type int: it must be a DataLoader"):
         found.loader("number")
     with pytest.raises(ValueError, match="must be a function of a batch"):
         found.function("number")
+
+
+def test_a_script_with_arguments_and_iterators(
+    tmp_path: Path, forgotten: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dsconv._measure.script import Script, split
+
+    monkeypatch.setattr(sys, "argv", ["pytest"])
+    assert split("a b/x.py:make.it --data 'my images'") == ("a b/x.py", "make.it", ["--data", "my images"])
+    path = tmp_path / "its_name.py"
+    path.write_text(
+        "import sys\nn = int(sys.argv[1]) if sys.argv[1:] else sys.exit(2)\n"
+        "def batches():\n    yield from range(n)\ndef needs(x): ...\nif __name__ == '__main__':\n    main()\n"
+    )
+    with pytest.raises(ValueError, match="ended itself .*write them after the name"):
+        Script(str(path))
+    found = Script(str(path), ["3"])
+    each = found.loader("batches")
+    assert list(each) == list(each) == [0, 1, 2] and type(each).__name__ == "batches"
+    with pytest.raises(ValueError, match="without arguments"):
+        found.loader("needs")
+    with pytest.raises(ValueError, match="is not run here: move it into a function"):
+        found.loader("nothing")
+
+
+def test_a_loader_without_batches() -> None:
+    with pytest.raises(ValueError, match="gave no batch: its dataset is empty"):
+        dsconv.bench([], rounds=1, progress=False)
+    with pytest.raises(ValueError, match="after its first epoch: an iterator gives only one"):
+        dsconv.bench(iter([np.zeros((2, 3))] * 3), rounds=1, progress=False)

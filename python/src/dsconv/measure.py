@@ -23,11 +23,13 @@ from dsconv._measure.script import Script, split
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the program. Wrong usage ends with exit code 2."""
     options = parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _stop)
     with _reports(options) as out, contextlib.redirect_stdout(sys.stderr):
         try:
-            path, name = split(options.script)
-            script = Script(path)
+            path, name, arguments = split(options.script)
+            script = Script(path, arguments)
             report = bench(
                 script.loader(name),
                 options.datasets,
@@ -54,7 +56,10 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="python -m dsconv.measure", description=__doc__, allow_abbrev=False)
     p.add_argument("datasets", nargs="*", help="datasets to measure beside it, with the same transforms")
     p.add_argument(
-        "--script", required=True, metavar="FILE:NAME", help="the DataLoader, or a function that returns one"
+        "--script",
+        required=True,
+        metavar="FILE:NAME",
+        help="the DataLoader, or a function that returns one; after it, the script's own arguments",
     )
     p.add_argument("--step", metavar="NAME", help="the loop's step in the script: a function of a batch")
     p.add_argument("--transfer", metavar="NAME", help="a function that moves a batch to the device and returns it")
@@ -89,7 +94,10 @@ def _reports(options: argparse.Namespace) -> Iterator[IO[str]]:
 
 
 def _stop(*_: object) -> None:
-    """Ends the measurement as Ctrl-C does: with the workers."""
+    """Ends the measurement and its workers. Ctrl-C in a terminal comes twice, from it and from `dsconv bench`: the
+    second one must not interrupt the end of the first."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     raise KeyboardInterrupt
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dsconv._errors import ArgumentError
+
 from .costs import Loop
 from .look import is_dataloader, look
 from .passes import Pass, Step, run
@@ -72,12 +74,25 @@ def measure(rows: Sequence[Row], plan: Plan) -> None:
     for number in range(plan.rounds + 1):
         for row in rows:
             p = _pass(row, plan, images, warm_up=number == 0)
+            if not p.count:
+                raise ArgumentError(f"{row.name} gave no batch{_why_none(row, number)}")
             if images is None and p.ended is False:
                 images = p.images  # the others have as many
             turn(row, number, p)
             if number == 0:
                 for extra in _extras(row, plan, images):
                     turn(row, 0, extra)
+
+
+def _why_none(row: Row, number: int) -> str:
+    if number:
+        return (
+            " after its first epoch: an iterator gives only one; give the DataLoader itself, or name a function "
+            "that returns the iterator"
+        )
+    if getattr(row.iterable, "drop_last", False):
+        return ": it has fewer images than a batch, and drop_last leaves them out"
+    return ": its dataset is empty"
 
 
 def _extra(row: Row, plan: Plan) -> int:
