@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .batches import count
+from .batches import counter
 from .surroundings import Surroundings
 
 KEPT = 200  # batches whose times are kept
@@ -78,9 +78,9 @@ def run(
     Args:
         limit: the maximum number of batches.
         most_images: after that many images no further batch is asked for; seconds: after that time.
-        images: the number of images in a batch; by default the first dimension of its first tensor.
+        images: the number of images in a batch; by default `counter` of the iterable finds it.
     """
-    found, now, counted = Pass(), time.perf_counter, images or count
+    found, now, counted = Pass(), time.perf_counter, images or counter(iterable)
     before, synchronize = Surroundings.now(), _synchronize()
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start
