@@ -71,16 +71,16 @@ def run(
     transfer: Step | None = None,
     most_images: int | None = None,
     seconds: float | None = None,
-    images: Callable[[Any], int] | None = None,
+    of: Any = None,
 ) -> Pass:
     """Iterates once and measures. Each batch is given to transfer, and its result to step.
 
     Args:
         limit: the maximum number of batches.
         most_images: after that many images no further batch is asked for; seconds: after that time.
-        images: the number of images in a batch; by default `counter` of the iterable finds it.
+        of: the loader that the batches are from, if they were kept.
     """
-    found, now, counted = Pass(), time.perf_counter, images or counter(iterable)
+    found, now, counted = Pass(), time.perf_counter, counter(iterable if of is None else of)
     before, synchronize = Surroundings.now(), _synchronize()
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dsconv._errors import ArgumentError
-
-from .batches import counter
 from .costs import Loop
 from .look import is_dataloader, look
 from .passes import Pass, Step, run
@@ -92,9 +89,6 @@ def _pass(row: Row, plan: Plan, images: int | None, warm_up: bool) -> Pass:
     before = clock() if callable(clock) else None
     with kept_states(row.iterable):
         p = run(row.iterable, plan.limit, plan.step, plan.transfer, most_images=images, seconds=_seconds(plan))
-    if not p.count:
-        why = "it is empty" if warm_up else "it gives them only once: pass the loader itself, not an iterator"
-        raise ArgumentError(f"{row.name} gave no batch: {why}")
     if warm_up:
         return p
     row.passes.append(p)
@@ -126,7 +120,7 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
             row.alone = run(
                 row.iterable, plan.limit, lambda batch: _keep(kept, batch), most_images=images, seconds=_seconds(plan)
             )
-        row.loop = step_alone(kept, plan, counter(row.iterable))
+        row.loop = step_alone(kept, plan, row.iterable)
         yield row.alone
 
 
@@ -144,14 +138,14 @@ def _size(batch: Any) -> int:
     return int(getattr(batch, "nbytes", 0) or 0)
 
 
-def step_alone(batches: Sequence[Any], plan: Plan, images_of: Callable[[Any], int]) -> Loop:
-    """The loop's step on batches in memory, again and again, while nothing is loaded."""
-    run(batches, step=plan.step, transfer=plan.transfer, images=images_of)  # the first steps allocate
+def step_alone(batches: Sequence[Any], plan: Plan, loader: Any) -> Loop:
+    """The loop's step on a loader's batches in memory, again and again, while nothing is loaded."""
+    run(batches, step=plan.step, transfer=plan.transfer, of=loader)  # the first steps allocate
     images, transfer, step, cpu = 0, 0.0, 0.0, 0.0
     until = time.perf_counter() + STEP_SECONDS
     while True:
         began = time.process_time()
-        p = run(batches, step=plan.step, transfer=plan.transfer, images=images_of)
+        p = run(batches, step=plan.step, transfer=plan.transfer, of=loader)
         cpu += time.process_time() - began
         images, transfer, step = images + p.images, transfer + p.transfer, step + p.step
         if time.perf_counter() >= until or not images:
