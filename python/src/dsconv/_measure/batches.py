@@ -77,7 +77,8 @@ def _lengths(batch: Any, path: _Path = ()) -> Iterator[tuple[int, _Path, int]]:
         for key, value in batch.items():
             yield from _lengths(value, (*path, key))
     elif isinstance(batch, (list, tuple)):
-        yield len(batch), path, 0
+        if path or isinstance(batch, list):  # the outermost tuple has images and labels, not samples
+            yield len(batch), path, 0
         for k, value in enumerate(batch[:16]):
             yield from _lengths(value, (*path, k))
 
