@@ -16,6 +16,7 @@ from dsconv._measure import turns  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
 SLOW = 0.02  # seconds a sample
+SAMPLES = 10  # of an epoch
 
 
 @pytest.fixture(autouse=True)
@@ -27,12 +28,13 @@ class Decoded(slow_parts.Files):
     """Decodes a large photo for each sample."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, 16)
+        super().__init__(folder, SAMPLES)
         from PIL import Image
 
-        noise = np.random.default_rng(1).integers(0, 255, (1800, 1800, 3), np.uint8)
-        for path in self.paths:
-            Image.fromarray(noise).save(path, "jpeg")
+        noise = np.random.default_rng(1).integers(0, 255, (1200, 1200, 3), np.uint8)
+        Image.fromarray(noise).save(self.paths[0], "jpeg")
+        for path in self.paths[1:]:
+            path.write_bytes(self.paths[0].read_bytes())
 
     def __getitem__(self, index: int) -> Any:
         from PIL import Image
@@ -46,16 +48,18 @@ def wait(_: Any) -> None:
 
 
 def files(**slow: float) -> Callable[[Path], DataLoader[Any]]:
-    return lambda folder: DataLoader(slow_parts.Files(folder, 16, **slow), 2, num_workers=2, persistent_workers=True)
+    return lambda folder: DataLoader(
+        slow_parts.Files(folder, SAMPLES, **slow), 2, num_workers=2, persistent_workers=True
+    )
 
 
 def collating(folder: Path) -> DataLoader[Any]:
-    dataset = slow_parts.Files(folder, 16)
+    dataset = slow_parts.Files(folder, SAMPLES)
     return DataLoader(dataset, 2, num_workers=2, persistent_workers=True, collate_fn=slow_parts.slow_collate)
 
 
 def starting(folder: Path) -> DataLoader[Any]:
-    return DataLoader(slow_parts.Files(folder, 16), 2, num_workers=2, worker_init_fn=wait)
+    return DataLoader(slow_parts.Files(folder, SAMPLES), 2, num_workers=2, worker_init_fn=wait)
 
 
 def decoding(folder: Path) -> DataLoader[Any]:

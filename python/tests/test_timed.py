@@ -10,7 +10,7 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
-from dsconv import _timed
+from dsconv._measure.batches import count
 
 
 class Clock:
@@ -173,7 +173,7 @@ def test_stages_of_a_loader_with_a_clock() -> None:
     ],
 )
 def test_count(batch: Any, images: int) -> None:
-    assert _timed.count(batch) == images
+    assert count(batch) == images
 
 
 def test_batches_of_another_dtype() -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable, Generic, TypeVar
 
-from dsconv._measure.batches import count
+from dsconv._measure.batches import counter
 from dsconv._measure.costs import Loop
 from dsconv._measure.look import Look, is_dataloader, looked_at
 from dsconv._measure.machine import machine
@@ -55,7 +55,7 @@ def timed(
     Args:
         iterable: the loader.
         name: of the loader in the report.
-        images: returns the number of images in a batch; by default, the first dimension of its first tensor.
+        images: returns the number of images in a batch; by default it is found from the batch and batch_size.
         sync: wait for the GPU at the end of each step. Without it, a step is the time on the host: a GPU still works
             after the step's calls have returned, and the loop waits for it later (in a `loss.item()`). With it, step
             and wait are exact and the loop is a little slower. Without CUDA it does nothing.
@@ -84,7 +84,7 @@ class Timed(Generic[Batch]):
             raise ValueError(f"warmup={shown(warmup)}: it must be at least 0")
         self._iterable = iterable
         self._name = name or _name_of(iterable)
-        self._images: Callable[[Any], int] = images or count
+        self._images: Callable[[Any], int] = images or counter(iterable)
         self._sync, self._warmup = sync, warmup
         self._rounds: list[Round] = []
         self._passes: list[Pass] = []  # the same epochs, with the times of their batches

@@ -12,7 +12,7 @@ from dsconv._errors import ArgumentError
 from dsconv._report import Report
 from dsconv._short_messages import shown
 
-from .batches import count
+from .batches import counter
 from .candidates import advise
 from .machine import machine
 from .other_settings import OtherSettings
@@ -56,7 +56,7 @@ def bench(
 
     Raises ValueError for wrong options.
     """
-    plan = _plan(rounds, limit_batches, step, transfer, consume, on_turn)
+    plan = _plan(loader, rounds, limit_batches, step, transfer, consume, on_turn)
     asked = OtherSettings(tune, rules, [sweep] if isinstance(sweep, str) else list(sweep))
     rows, notes = ours(loader, others, name, plan.loops)
     trials = asked.of(loader, rows[0].name, plan)
@@ -85,7 +85,8 @@ def bench(
 class Consumer:
     """A step that takes as long as a GPU with that many images per second."""
 
-    def __init__(self, rate: str | float) -> None:
+    def __init__(self, rate: str | float, loader: Any = None) -> None:
+        self._images_of = counter(loader)
         try:
             self.rate = float(rate[:-2] if isinstance(rate, str) and rate.endswith("/s") else rate)
         except (TypeError, ValueError):
@@ -94,10 +95,11 @@ class Consumer:
             raise ArgumentError(f"consume={shown(rate)}: write images per second, such as 3000")
 
     def __call__(self, batch: Any) -> None:
-        time.sleep(count(batch) / self.rate)
+        time.sleep(self._images_of(batch) / self.rate)
 
 
 def _plan(
+    loader: Any,
     rounds: int | None,
     limit: int | None,
     step: Step | None,
@@ -112,7 +114,7 @@ def _plan(
         raise ArgumentError("consume stands in for a loop: leave out step and transfer")
     rounds = 3 if rounds is None else whole("rounds", rounds, 1)
     limit = None if limit is None else whole("limit_batches", limit, 1)
-    return Plan(rounds, limit, step if consume is None else Consumer(consume), transfer, on_turn)
+    return Plan(rounds, limit, step if consume is None else Consumer(consume, loader), transfer, on_turn)
 
 
 def _options(rows: Sequence[Row], plan: Plan) -> dict[str, Any]:

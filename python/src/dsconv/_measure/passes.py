@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .batches import count
+from .batches import counter
 from .surroundings import Surroundings
 
 KEPT = 200  # batches whose times are kept
@@ -71,16 +71,16 @@ def run(
     transfer: Step | None = None,
     most_images: int | None = None,
     seconds: float | None = None,
-    images: Callable[[Any], int] | None = None,
+    of: Any = None,
 ) -> Pass:
     """Iterates once and measures. Each batch is given to transfer, and its result to step.
 
     Args:
         limit: the maximum number of batches.
         most_images: after that many images no further batch is asked for; seconds: after that time.
-        images: the number of images in a batch; by default the first dimension of its first tensor.
+        of: the loader that the batches are from, if they were kept.
     """
-    found, now, counted = Pass(), time.perf_counter, images or count
+    found, now, counted = Pass(), time.perf_counter, counter(iterable if of is None else of)
     before, synchronize = Surroundings.now(), _synchronize()
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start

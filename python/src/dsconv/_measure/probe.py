@@ -42,7 +42,7 @@ class Probe:
         self._collated = timed(self._clock, self._collating, collate, outermost=True)
         self._clock.on_first = self._on_first
         self._began = time.perf_counter_ns()
-        self._begin = self._batches = self._busy = self._own = 0
+        self._begin = self._batches = self._busy = self._own = self._counted = 0
         self._sent = [0, 0]
         self._cpu, self._faults = time.process_time_ns(), _major_faults()
         self._thread_cpu = time.thread_time_ns()
@@ -79,9 +79,12 @@ class Probe:
 
     def collate(self, samples: Any) -> Any:
         """The DataLoader's collate_fn; the end of a batch."""
+        if self._on and self._clock.samples == self._counted:  # a dataset without timers, such as a list
+            self._clock.samples += len(samples) if isinstance(samples, (list, tuple)) else 1
         try:
             return self._collated(samples)
         finally:
+            self._counted = self._clock.samples
             self._end_batch()
 
     def _on_first(self, now: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from torch.utils.data import DataLoader, IterableDataset
 
 from dsconv._errors import ArgumentError
-from dsconv._measure.batches import count
+from dsconv._measure.batches import counter
 from dsconv._measure.process_memory import Peak, batch_bytes
 from dsconv._measure.random_state import undisturbed
 from dsconv._measure.rebuild import FirstBatches, close, settings, shortened
@@ -80,7 +80,7 @@ class Meter:
             limit.limit = -(-fitting // workers) * workers  # whole rounds: workers finish at about the same time
             laps = [lap(loader, self.step, memory, at=limit.limit)]  # the last one: workers have nothing left to do
         else:
-            limit.limit = None
+            limit.limit = None if self._length(loader) is not None else batches  # it may have no end
             laps = whole_epochs(loader, self.step, self.seconds)
         last = laps[-1]
         if batches is None or limit.limit is None or len(last.arrivals) < limit.limit:
@@ -92,12 +92,15 @@ class Meter:
         return Trial(settings(loader), samples, epoch, start, memory.bytes, memory.in_workers, first.bytes)
 
     def _batches(self, loader: DataLoader[Any], first: Lap) -> int | None:
-        """The batches of a whole epoch; None if nobody knows."""
-        order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-        known = _length(loader) if _is_iterable(loader) else _length(order.sampler)
+        """The batches of a whole epoch, as far as the DataLoader or the first trial tells; None if nobody knows."""
+        known = self._length(loader)
         if known is None and self._reference:
             known = -(-self._reference // (loader.batch_size or first.images or 1))
         return known
+
+    def _length(self, loader: DataLoader[Any]) -> int | None:
+        order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+        return _length(loader) if _is_iterable(loader) else _length(order.sampler)
 
     def _samples(self, loader: DataLoader[Any], batches: int, first: Lap) -> int:
         if self.samples:
@@ -134,7 +137,7 @@ def lap(loader: DataLoader[Any], step: Step | None, memory: Peak | None = None, 
     for batch in loader:
         arrivals.append(time.perf_counter() - began)
         if len(arrivals) == 1:
-            images, size = count(batch), batch_bytes(batch)
+            images, size = counter(loader)(batch), batch_bytes(batch)
         if memory is not None and len(arrivals) == at:
             began += memory.sample()
         if step is not None:

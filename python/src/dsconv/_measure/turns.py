@@ -135,7 +135,7 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
             row.alone = run(
                 row.iterable, plan.limit, lambda batch: _keep(kept, batch), most_images=images, seconds=_seconds(plan)
             )
-        row.loop = step_alone(kept, plan)
+        row.loop = step_alone(kept, plan, row.iterable)
         yield row.alone
 
 
@@ -153,14 +153,14 @@ def _size(batch: Any) -> int:
     return int(getattr(batch, "nbytes", 0) or 0)
 
 
-def step_alone(batches: Sequence[Any], plan: Plan) -> Loop:
-    """The loop's step on batches in memory, again and again, while nothing is loaded."""
-    run(batches, step=plan.step, transfer=plan.transfer)  # the first steps allocate
+def step_alone(batches: Sequence[Any], plan: Plan, loader: Any) -> Loop:
+    """The loop's step on a loader's batches in memory, again and again, while nothing is loaded."""
+    run(batches, step=plan.step, transfer=plan.transfer, of=loader)  # the first steps allocate
     images, transfer, step, cpu = 0, 0.0, 0.0, 0.0
     until = time.perf_counter() + STEP_SECONDS
     while True:
         began = time.process_time()
-        p = run(batches, step=plan.step, transfer=plan.transfer)
+        p = run(batches, step=plan.step, transfer=plan.transfer, of=loader)
         cpu += time.process_time() - began
         images, transfer, step = images + p.images, transfer + p.transfer, step + p.step
         if time.perf_counter() >= until or not images:
