@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .clock import COLLATE, OTHER, READ, Label
+from .clock import COLLATE, DECODE, OTHER, READ, Label
 from .passes import Pass
 from .slots import Measured, Times
 from .surroundings import cores
 
-# Of a dataset's own code: waiting that takes a larger share of its time, while a core was free, is waiting for data.
+# Of a dataset's own code and of decoders: waiting that takes a larger share of its time, while a core was free, is waiting for data.
 _WAITING = 0.1
 # A part with a smaller share of the workers' time is not listed.
 _LISTED = 0.0005
@@ -141,10 +141,10 @@ def parts(workers: Sequence[Measured], native: dict[str, str]) -> list[dict[str,
 
 
 def _split(label: Label, spent: Times, workers: Sequence[Measured]) -> list[tuple[Label, Times]]:
-    """A dataset's own code, without the time in which it waited while a core was free: then it waits for its data,
-    from a disk or a network."""
+    """A dataset's own code or a decoder, such as cv2.imread, without the time in which it waited while a core was free:
+    then it waits for its data, from a disk or a network."""
     waited = max(0.0, spent.wall - spent.cpu - spent.queue - _other_threads(workers))
-    if label.kind != OTHER or waited < _WAITING * spent.wall:
+    if label.kind not in (OTHER, DECODE) or waited < _WAITING * spent.wall:
         return [(label, spent)]
     computed = Times(spent.calls, spent.wall - waited, spent.cpu, spent.queue)
     return [(Label(f"{label.name} (waiting)", READ), Times(spent.calls, waited)), (label, computed)]
