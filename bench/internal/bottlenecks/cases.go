@@ -10,7 +10,7 @@ import (
 type bottleneck struct {
 	name   string
 	own    bool     // dsconv's own loader is measured; otherwise a user's DataLoader
-	images string   // small, large, or slow: small ones behind a slow disk
+	images string   // small, large, many, or slow: small ones behind a slow disk
 	args   []string // of dsconv bench; the folder or --script is added
 	python string   // with a DataLoader: the function of subject.py
 	around place    // where the process runs
@@ -39,7 +39,7 @@ var bottlenecks = []bottleneck{
 	{name: "slow consumer", python: "plain", args: []string{"--step=waiting_step"}, cause: verdict.OfCompute},
 	{name: "slow consumer that computes", python: "plain", args: []string{"--step=computing_step"}, cause: verdict.OfCompute},
 	{name: "slow transfer", python: "plain", args: []string{"--transfer=slow_transfer"}, cause: verdict.OfTransfer},
-	{name: "too few cores", python: "many_workers", around: oneCore, cause: verdict.OfCores},
+	{name: "too few cores", python: "many_workers", images: "many", around: oneCore, cause: verdict.OfCores},
 	{name: "swapping", python: "in_memory", around: lowMemory, cause: verdict.OfSwap},
 	{name: "slow worker start", python: "slow_start", cause: verdict.OfStart},
 
@@ -50,7 +50,7 @@ var bottlenecks = []bottleneck{
 	{name: "slow collate", own: true, args: []string{"--delay=collate=20ms"}, cause: verdict.OfCollate},
 	{name: "slow consumer", own: true, args: []string{"--consume=50/s"}, cause: verdict.OfCompute},
 	{name: "slow transfer", own: true, args: []string{"--delay=transfer=20ms"}, cause: verdict.OfTransfer},
-	{name: "too few cores", own: true, args: []string{"--workers=6"}, around: oneCore, cause: verdict.OfCores},
+	{name: "too few cores", own: true, images: "many", args: []string{"--workers=6"}, around: oneCore, cause: verdict.OfCores},
 }
 
 // key names the case on a line, and in --only.
@@ -75,9 +75,12 @@ func (b *bottleneck) command(scratch, python, report string) []string {
 	if b.python != "" {
 		return append(args, "--python="+python, "--script="+filepath.Join(scratch, subjectFile)+":"+b.python)
 	}
-	if !hasWorkers(b.args) {
+	if !has(b.args, "--workers") {
 		args = append(args, "--workers=2")
 	}
+	if !has(b.args, "--augment") {
+		args = append(args, "--size=64")
+	}
 	// Ways to pack the folder are not in question.
-	return append(args, "--batch=4", "--size=64", "--advise=false", b.folder(scratch))
+	return append(args, "--batch=4", "--advise=false", b.folder(scratch))
 }

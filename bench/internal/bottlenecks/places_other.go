@@ -7,7 +7,9 @@ import (
 	"fmt"
 )
 
-func mountSlow(_, _ string) (func(), error) { return nil, fmt.Errorf("%w: FUSE is Linux's here", errNotHere) }
+func mountSlow(_, _ string) (func(), error) {
+	return nil, fmt.Errorf("%w: FUSE is Linux's here", errNotHere)
+}
 
 func (p place) enter(_ context.Context, _ string, args []string) ([]string, func(), error) {
 	if p != anywhere {

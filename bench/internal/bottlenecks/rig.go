@@ -30,6 +30,7 @@ const (
 	subjectFile = "subject.py"
 	smallImages = "small"
 	largeImages = "large"
+	manyImages  = "many"
 	slowImages  = "slow"
 
 	// longest is how long a measurement may take.
@@ -37,6 +38,13 @@ const (
 	// stopping is how long a program that was told to stop may take.
 	stopping = 20 * time.Second
 )
+
+// images are the folders that bottlenecks measure.
+var images = map[string]synth.Options{
+	smallImages: {N: 48, Classes: 2, Width: 160, Height: 120},
+	largeImages: {N: 24, Classes: 2, Width: 1600, Height: 1200},
+	manyImages:  {N: 192, Classes: 2, Width: 320, Height: 240},
+}
 
 // errNotHere is returned for a bottleneck that this machine cannot have.
 var errNotHere = errors.New("not on this machine")
@@ -87,10 +95,7 @@ func measure(ctx context.Context, o *options, out io.Writer) (r *result, err err
 
 // prepare writes the images and the script.
 func prepare(ctx context.Context, scratch string) error {
-	for name, o := range map[string]synth.Options{
-		smallImages: {N: 48, Classes: 2, Width: 160, Height: 120},
-		largeImages: {N: 24, Classes: 2, Width: 2400, Height: 1800},
-	} {
+	for name, o := range images {
 		if err := synth.Write(ctx, filepath.Join(scratch, name), o, nil); err != nil {
 			return err
 		}
@@ -151,7 +156,7 @@ func (b *bottleneck) measure(ctx context.Context, o *options, scratch string) (*
 	return report, json.Unmarshal(data, report)
 }
 
-// hasWorkers reports whether args say how many workers load.
-func hasWorkers(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--workers") })
+// has reports whether args have the flag.
+func has(args []string, flag string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, flag+"=") })
 }

@@ -11,7 +11,8 @@ from .passes import Pass
 from .slots import Measured, Times
 from .surroundings import cores
 
-# Of a dataset's own code and of decoders: waiting that takes a larger share of its time, while a core was free, is waiting for data.
+# Of a dataset's own code and of decoders: a larger share of their time than this, waited while a core was free, is
+# waiting for data.
 _WAITING = 0.1
 # A part with a smaller share of the workers' time is not listed.
 _LISTED = 0.0005

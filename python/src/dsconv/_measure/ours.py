@@ -59,7 +59,7 @@ def _row(loader: Any, files: ImageFiles, path: str, samples: int | None) -> Row:
             made = dsconv.Loader(path, **options)
     except (ValueError, TypeError, OSError, dsconv.Error) as err:
         raise NotImageFiles(f"{path}: {err}") from err
-    row = Row(f"dsconv.Loader({path})", made, settings=settings(made))
+    row = Row(f"dsconv.Loader({path})", made, settings=settings(made), added=True)
     row.notes = [f"{row.name}: {w.message}" for w in warned]
     return row
 

@@ -12,6 +12,7 @@ from .clock import OTHER, READ
 from .costs import Found, Loop, costs, parts
 from .look import is_dataloader
 from .native import native
+from .own_python import InPython
 from .passes import Pass
 from .slots import Measured
 from .walk import walk
@@ -31,6 +32,8 @@ class Row:
     alone     a pass without the loop's step, if passes have one
     looked    the pass that was looked into, with what its workers' timers found
     loop      what the loop does on batches in memory; None if there is no loop
+    in_python what a dsconv.Loader's transforms in Python took in the pass `looked`
+    added     bench added it: if it fails, a note says so
     """
 
     name: str
@@ -43,6 +46,8 @@ class Row:
     loop: Loop | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    in_python: InPython | None = None
+    added: bool = False
 
     def report(self) -> DatasetReport:
         """The row with its rounds, costs and timeline. `Report.summarise` fills in the medians."""
@@ -66,12 +71,16 @@ class Row:
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row."""
         found = Found(self.passes, workers_of(self.iterable), self.alone, self.workers, loop=self.loop)
-        found.timed, found.looked = self.looked is None, self.looked
+        found.timed, found.looked = self.looked is None, self.looked if is_dataloader(self.iterable) else None
         found.stay = bool(getattr(self.iterable, "persistent_workers", False))
         if is_dataloader(self.iterable):
             found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))
         elif self.clocks:
             found.threads, found.parts = True, self._stages()
+            if self.in_python is not None and self.looked is not None:
+                found.parts += self.in_python.parts(self.looked.images)
+                if self.in_python.seconds() > 0.5 * self.looked.seconds:
+                    found.workers_count = 0  # they run in the loop's thread, and the workers wait for it
         else:
             found.parts, found.threads = self._whole(), True
             found.workers_count = int(self._loads_ahead())
