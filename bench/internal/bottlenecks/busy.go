@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync/atomic"
 )
 
 // busyVariable, if it is set, makes this program one of the busy ones.
@@ -42,16 +43,11 @@ func keepBusy(n int) (stop func(), err error) {
 
 // spin computes until in ends.
 func spin(in io.Reader) {
-	done := make(chan struct{})
+	var ended atomic.Bool
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
-		close(done)
+		ended.Store(true)
 	}()
-	for {
-		select {
-		case <-done:
-			return
-		default:
-		}
+	for !ended.Load() {
 	}
 }

@@ -17,10 +17,7 @@ const slowRead = 20 * time.Millisecond
 // opened again. The function it returns unmounts it.
 func mountSlow(source, mountpoint string) (unmount func(), err error) {
 	root := &fs.LoopbackRoot{Path: source}
-	root.NewNode = func(root *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &slowNode{LoopbackNode: fs.LoopbackNode{RootData: root}}
-	}
-	root.RootNode = root.NewNode(root, nil, "", nil)
+	root.RootNode = &slowNode{LoopbackNode: fs.LoopbackNode{RootData: root}}
 	server, err := fs.Mount(mountpoint, root.RootNode, &fs.Options{
 		MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: "slowdisk", Options: []string{"ro"}},
 	})
@@ -36,7 +33,15 @@ func mountSlow(source, mountpoint string) (unmount func(), err error) {
 // slowNode is a file or a folder of the slow disk.
 type slowNode struct{ fs.LoopbackNode }
 
-var _ fs.NodeOpener = (*slowNode)(nil)
+var (
+	_ fs.NodeOpener      = (*slowNode)(nil)
+	_ fs.NodeWrapChilder = (*slowNode)(nil)
+)
+
+// WrapChild makes slow what is inside the folder.
+func (n *slowNode) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
+	return &slowNode{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}}
+}
 
 // Open opens a file of the source for reading.
 func (n *slowNode) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
