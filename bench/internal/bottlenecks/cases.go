@@ -50,7 +50,7 @@ var bottlenecks = []bottleneck{
 	{name: "slow collate", own: true, args: []string{"--delay=collate=20ms"}, cause: verdict.OfCollate},
 	{name: "slow consumer", own: true, args: []string{"--consume=50/s"}, cause: verdict.OfCompute},
 	{name: "slow transfer", own: true, args: []string{"--delay=transfer=20ms"}, cause: verdict.OfTransfer},
-	{name: "too few cores", own: true, images: "many", args: []string{"--workers=6"}, around: oneCore, cause: verdict.OfCores},
+	{name: "too few cores", own: true, images: "many", args: []string{"--workers=8"}, around: oneCore, cause: verdict.OfCores},
 }
 
 // key names the case on a line, and in --only.

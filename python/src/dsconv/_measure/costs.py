@@ -59,20 +59,21 @@ def costs(found: Found) -> dict[str, Any]:
     typical = sorted(found.passes, key=lambda p: p.seconds)[len(found.passes) // 2]
     alone = found.alone or (typical if found.loop is None else None)
     images = max(1, typical.images)
-    stalled = typical.around.stalled + max(0, found.workers_count - 1) * typical.around.all_stalled
+    listed = found.parts or parts(found.workers, found.native)
+    blocked = images / 1e6 * sum(map(_blocked, listed))
     values: dict[str, Any] = {
         "samples": typical.images,
         "batch": typical.batch,
         "workers": found.workers_count,
         "processes": found.workers_count > 0 and not found.threads,
         "cores": cores(),
-        "parts": found.parts or parts(found.workers, found.native),
+        "parts": listed,
         "loader_us": 1e6 * loader(found, alone),
         "start_seconds": start(found),
         "loop": found.loop is not None,
         "epoch_seconds": typical.seconds,
         "starved": typical.wait / typical.seconds if typical.seconds else 0.0,
-        "swap_us": 1e6 * stalled / images,
+        "swap_us": 1e6 * typical.around.swapping(blocked, found.workers_count) / images,
         "swap_in_bytes": typical.around.swapped_in,
         "other_cores": typical.around.other_cores,
         "measurement_share": share(found.workers) if found.timed else 0.0,
@@ -82,6 +83,11 @@ def costs(found: Found) -> dict[str, Any]:
         values["transfer_us"] = found.loop.transfer
     required = ("samples", "workers", "cores", "epoch_seconds")
     return {key: value for key, value in values.items() if value or key in required}
+
+
+def _blocked(part: dict[str, Any]) -> float:
+    """The microseconds per image in which a part neither computed nor waited for a core."""
+    return max(0.0, float(part["wall_us"] - part.get("cpu_us", 0) - part.get("queue_us", 0)))
 
 
 def start(found: Found) -> float:
