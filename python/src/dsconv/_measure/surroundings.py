@@ -40,9 +40,7 @@ class Surroundings:
         cpu, faults = _tree()
         some, full = _memory_pressure()
         swapped_in, read = _vmstat("pswpin") * _PAGE, _vmstat("pgpgin") * 1024
-        return cls(
-            time.perf_counter(), cpu, _busy(), faults, _vmstat("pswpin") * _PAGE, some, full, _vmstat("pgpgin") * 1024
-        )
+        return cls(time.perf_counter(), cpu, _busy(), faults, swapped_in, some, full, read)
 
     def since(self, before: Surroundings) -> Surroundings:
         """What happened from before until self."""
