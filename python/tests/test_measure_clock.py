@@ -111,15 +111,14 @@ def test_a_wait_between_two_clocks_belongs_to_the_next_part(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("swapped_in", "read", "stalled", "want"),
+    ("swapped_in", "read", "stalled", "faults", "want"),
     [
-        (600, 600, 2.0, 3.0),  # all that was read came from swap, and all blocked time waited for it
-        (600, 600, 1.0, 2.0),  # no more than the system counted, in each of two workers
-        (300, 600, 2.0, 2.0),  # at least what the system counted
-        (600, 600, 0.0, 3.0),  # the system counts nothing
-        (0, 600, 0.0, 0.0),
+        (600, 600, 1.0, 100, 3.0),  # all that was read came from swap, and all blocked time waited for it
+        (300, 600, 4.0, 100, 2.0),  # as much as the system counted of it
+        (600, 600, 0.0, 400, 0.75),  # others have most of the faults
+        (0, 600, 1.0, 100, 0.0),
     ],
 )
-def test_waiting_for_swapped_memory(swapped_in: int, read: int, stalled: float, want: float) -> None:
-    around = Surroundings(1, 1, 1, 100, swapped_in, stalled, 0, read)
+def test_waiting_for_swapped_memory(swapped_in: int, read: int, stalled: float, faults: int, want: float) -> None:
+    around = Surroundings(1, 1, 1, 100, swapped_in, stalled, 0, read, faults)
     assert around.swapping(3.0, workers=2) == want

@@ -24,6 +24,7 @@ class Surroundings:
     stalled      seconds in which some process of the control group, or the machine, waited for memory
     all_stalled  the same, of all processes at once
     read         bytes that the machine read from disks, those from swap included
+    all_major_faults  of the machine
     """
 
     seconds: float
@@ -34,13 +35,14 @@ class Surroundings:
     stalled: float
     all_stalled: float
     read: int = 0
+    all_major_faults: int = 0
 
     @classmethod
     def now(cls) -> Surroundings:
         cpu, faults = _tree()
         some, full = _memory_pressure()
         swapped_in, read = _vmstat("pswpin") * _PAGE, _vmstat("pgpgin") * 1024
-        return cls(time.perf_counter(), cpu, _busy(), faults, swapped_in, some, full, read)
+        return cls(time.perf_counter(), cpu, _busy(), faults, swapped_in, some, full, read, _vmstat("pgmajfault"))
 
     def since(self, before: Surroundings) -> Surroundings:
         """What happened from before until self."""
@@ -55,14 +57,14 @@ class Surroundings:
         """Seconds, summed over the workers, of waiting for memory that had been swapped out, of a difference.
 
         blocked is the time in which they neither computed nor waited for a core. Of it, what was read from swap has the
-        part that it has of all bytes read. The system's own count misses pages that were not in use lately; it limits
-        this on both sides.
+        part that it has of all bytes read, if the page faults were this process's. It is at least that part of the
+        system's own count, which misses pages that were not in use lately.
         """
-        least = self.stalled + max(0, workers - 1) * self.all_stalled
         if not self.swapped_in or not self.major_faults:
-            return least
-        likely = blocked * self.swapped_in / max(self.read, self.swapped_in)
-        return max(least, min(likely, self.stalled * max(workers, 1)) if self.stalled else likely)
+            return 0.0
+        share = self.swapped_in / max(self.read, self.swapped_in)
+        own = self.major_faults / max(self.all_major_faults, self.major_faults)
+        return share * own * max(blocked, self.stalled + max(0, workers - 1) * self.all_stalled)
 
 
 def cores() -> float:
