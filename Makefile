@@ -238,6 +238,13 @@ prediction: deps photos ## what bench's advice and plan predict beside what pack
 	mkdir -p $(BUILD)/prediction
 	go run ./bench/internal/prediction --images "$(or $(IMAGES),$(PHOTOS))" --json $(or $(JSON),$(BUILD)/prediction/result.json) $(ARGS) $(BUILD)/prediction
 
+# Such as ARGS="--rounds 10 --busy" or ARGS="--only swapping"; JSON is the file of the result.
+.PHONY: bottlenecks
+bottlenecks: build wheel $(TORCH)/.done ## build each bottleneck really, in DataLoaders and dsconv's loader: bench's verdict must name it (5 minutes a round)
+	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
+	go build -o $(BUILD)/bottlenecks ./bench/internal/bottlenecks
+	$(BUILD)/bottlenecks --dsconv bin/dsconv --python $(TORCH)/bin/python --json $(or $(JSON),$(BUILD)/bottlenecks.json) $(ARGS)
+
 # What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
 # that runs there: make gpu-pack EXTRA="torchvision==0.26.0 pytest" GPU_PYTHON=3.12
 GPU_PYTHON ?= 3.12

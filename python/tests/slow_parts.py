@@ -75,3 +75,17 @@ class Stream(IterableDataset[Any]):
 def slow_collate(samples: list[Any]) -> Any:
     spin(0.03)
     return torch.utils.data.default_collate(samples)
+
+
+def fetch(path: Path) -> bytes:
+    """Gets a file from far away."""
+    sleep(0.02)
+    return path.read_bytes()
+
+
+def array(image: Any) -> torch.Tensor:
+    return torch.tensor([float(image.width)])
+
+
+def same(image: Any) -> Any:
+    return image

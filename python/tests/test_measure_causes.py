@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any, Callable
 
@@ -66,8 +67,24 @@ def decoding(folder: Path) -> DataLoader[Any]:
     return DataLoader(Decoded(folder), 2, num_workers=2, persistent_workers=True)
 
 
+class Fetched(slow_parts.Files):
+    """A function that the dataset holds opens the files, and waits for them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, 16)
+        self.fetch = slow_parts.fetch
+
+    def __getitem__(self, index: int) -> Any:
+        return self.transform(self.decode(self.fetch(self.paths[index]))), index
+
+
+def fetching(folder: Path) -> DataLoader[Any]:
+    return DataLoader(Fetched(folder), 2, num_workers=2, persistent_workers=True)
+
+
 CASES: dict[str, tuple[Callable[[Path], DataLoader[Any]], str, str]] = {
     "read": (files(read=SLOW), "storage", "waiting"),
+    "fetch": (fetching, "storage", "waiting"),
     "decode": (decoding, "decode", "PIL.ImageFile.load"),
     "own code": (files(decode=SLOW), "python", "slow_parts.spin"),
     "transform": (files(augment=SLOW), "python", "slow_parts.Slow"),
@@ -105,3 +122,41 @@ def test_timed_names_the_cause_too(tmp_path: Path) -> None:
     row = loader.report().datasets[0]
     assert row.verdict is not None and (row.verdict["cause"], row.verdict["part"]) == ("python", "slow_parts.Slow")
     assert row.costs is not None and row.costs["loop"] and row.timeline is not None and row.timeline["loads"]
+
+
+def photos(folder: Path) -> Path:
+    """A folder of images in two classes."""
+    from PIL import Image
+
+    for k in range(8):
+        path = folder / f"class{k % 2}" / f"{k}.png"
+        path.parent.mkdir(exist_ok=True)
+        Image.new("RGB", (32, 32)).save(path)
+    return folder
+
+
+def test_transforms_of_dsconv_in_python(tmp_path: Path) -> None:
+    loader = dsconv.Loader(photos(tmp_path), 2, transform=[slow_parts.array, slow_parts.Slow(SLOW)], num_workers=2)
+    with contextlib.closing(loader):
+        row = dsconv.bench(loader, rounds=1, progress=False).datasets[0]
+    assert row.verdict is not None and row.verdict["cause"] == "python", str((row.verdict, row.costs))
+    assert row.verdict["part"] == "slow_parts.array + slow_parts.Slow"
+
+
+class Halfway(slow_parts.Files):
+    """Its transform leaves work to the dataset."""
+
+    def __init__(self, folder: Path) -> None:
+        self.paths = sorted(photos(folder).rglob("*.png"))
+        self.transform = slow_parts.same
+
+    def __getitem__(self, index: int) -> Any:
+        from PIL import Image
+
+        return slow_parts.array(self.transform(Image.open(self.paths[index]))), index
+
+
+def test_what_bench_adds_may_fail(tmp_path: Path) -> None:
+    report = dsconv.bench(DataLoader(Halfway(tmp_path), 2), rounds=1, progress=False)
+    assert len(report.datasets) == 1 and report.datasets[0].verdict is not None
+    assert any("was not measured" in note for note in report.notes), str(report.notes)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from dsconv._measure import clock as clocks
 from dsconv._measure.clock import AUGMENT, OTHER, Clock, Label, Overhead, timed
+from dsconv._measure.surroundings import Surroundings
 
 
 class Time:
@@ -86,3 +87,38 @@ def test_recursion_is_one_call(now: Time) -> None:
 def test_overhead_is_measured() -> None:
     measured = Overhead.measured()
     assert 0 < measured.inside_wall < 1e6 and 0 <= measured.outside_wall < 1e6
+
+
+def test_a_wait_between_two_clocks_belongs_to_the_next_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread waits for a core for 10 ms just after it has read the time: the next part waited for a core, not for
+    data."""
+    ms = 1_000_000
+    made = Clock()
+    outer, inner = made.part(Label("outer", OTHER, True)), made.part(Label("inner", OTHER))
+    made.thread, made._schedstat = threading.get_ident(), 0
+    queued = iter([5, 0, 0, 0, 10 * ms, 10 * ms])
+    wall, cpu = iter([-9, 0, ms, 11 * ms, 12 * ms]), iter([-9, 0, ms // 2, ms, 2 * ms])
+    monkeypatch.setattr(made, "_queued", lambda: next(queued))
+    monkeypatch.setattr(clocks.time, "perf_counter_ns", lambda: next(wall))
+    monkeypatch.setattr(clocks.time, "thread_time_ns", lambda: next(cpu))
+    made.enters(outer, True)  # reads the times twice: it waited in between
+    made.enters(inner, False)
+    made.leave()
+    made.leave()
+    monkeypatch.undo()
+    assert [made.wall[inner], made.cpu[inner], made.queue[inner]] == [10 * ms, ms // 2, 9 * ms + ms // 2]
+    assert made.wall[outer] == 2 * ms and made.queue[outer] == ms // 2
+
+
+@pytest.mark.parametrize(
+    ("swapped_in", "read", "stalled", "faults", "want"),
+    [
+        (600, 600, 1.0, 100, 3.0),  # all that was read came from swap, and all blocked time waited for it
+        (300, 600, 4.0, 100, 2.0),  # as much as the system counted of it
+        (600, 600, 0.0, 400, 0.75),  # others have most of the faults
+        (0, 600, 1.0, 100, 0.0),
+    ],
+)
+def test_waiting_for_swapped_memory(swapped_in: int, read: int, stalled: float, faults: int, want: float) -> None:
+    around = Surroundings(1, 1, 1, 100, swapped_in, stalled, 0, read, faults)
+    assert around.swapping(3.0, workers=2) == want

@@ -16,6 +16,8 @@ _open, _close, _pread = os.open, os.close, os.pread
 
 # A lap that lost less than this to waiting is not looked up in the scheduler's statistics.
 _WAITED_NS = 30_000
+# The number of attempts to read all times without waiting for a core in between.
+_TRIES = 4
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,13 @@ class Clock:
         stack = self._stack
         if threading.get_ident() != self.thread or not (stack or outermost) or stack and stack[-1] == part:
             return False
-        wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
         if stack:
+            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
             self._credit(stack[-1], wall, cpu)
             self.children[stack[-1]] += 1
         else:
+            wall, cpu = self._begins()
             self.on_first(wall)
-            self._queue = self._queued()  # what was waited for since the last part belongs to none
         stack.append(part)
         self._wall, self._cpu = wall, cpu
         return True
@@ -111,9 +113,19 @@ class Clock:
         self.wall[part] += wall
         self.cpu[part] += cpu
         if wall - cpu > _WAITED_NS and self._schedstat is not None:
-            queue = self._queued()
-            self.queue[part] += min(queue - self._queue, wall - cpu)
-            self._queue = queue
+            # The thread may have waited between reading the time and this: that belongs to what comes next.
+            queue = min(self._queued() - self._queue, wall - cpu)
+            self.queue[part] += queue
+            self._queue += queue
+
+    def _begins(self) -> tuple[int, int]:
+        """The times at which a part begins outside of all others. What was waited for before belongs to none."""
+        for _ in range(_TRIES):
+            self._queue = self._queued()
+            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+            if self._schedstat is None or self._queued() == self._queue:
+                break  # the thread did not wait in between
+        return wall, cpu
 
     def _queued(self) -> int:
         """Nanoseconds in which this thread was ready to run, so far."""

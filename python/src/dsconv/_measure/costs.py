@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .clock import COLLATE, OTHER, READ, Label
+from .clock import COLLATE, DECODE, OTHER, READ, Label
 from .passes import Pass
 from .slots import Measured, Times
 from .surroundings import cores
 
-# Of a dataset's own code: waiting that takes a larger share of its time, while a core was free, is waiting for data.
+# Of a dataset's own code and of decoders: a larger share of their time than this, waited while a core was free, is
+# waiting for data.
 _WAITING = 0.1
 # A part with a smaller share of the workers' time is not listed.
 _LISTED = 0.0005
@@ -58,20 +59,21 @@ def costs(found: Found) -> dict[str, Any]:
     typical = sorted(found.passes, key=lambda p: p.seconds)[len(found.passes) // 2]
     alone = found.alone or (typical if found.loop is None else None)
     images = max(1, typical.images)
-    stalled = typical.around.stalled + max(0, found.workers_count - 1) * typical.around.all_stalled
+    listed = found.parts or parts(found.workers, found.native)
+    blocked = images / 1e6 * sum(map(_blocked, listed))
     values: dict[str, Any] = {
         "samples": typical.images,
         "batch": typical.batch,
         "workers": found.workers_count,
         "processes": found.workers_count > 0 and not found.threads,
         "cores": cores(),
-        "parts": found.parts or parts(found.workers, found.native),
+        "parts": listed,
         "loader_us": 1e6 * loader(found, alone),
         "start_seconds": start(found),
         "loop": found.loop is not None,
         "epoch_seconds": typical.seconds,
         "starved": typical.wait / typical.seconds if typical.seconds else 0.0,
-        "swap_us": 1e6 * stalled / images,
+        "swap_us": 1e6 * typical.around.swapping(blocked, found.workers_count) / images,
         "swap_in_bytes": typical.around.swapped_in,
         "other_cores": typical.around.other_cores,
         "measurement_share": share(found.workers) if found.timed else 0.0,
@@ -81,6 +83,11 @@ def costs(found: Found) -> dict[str, Any]:
         values["transfer_us"] = found.loop.transfer
     required = ("samples", "workers", "cores", "epoch_seconds")
     return {key: value for key, value in values.items() if value or key in required}
+
+
+def _blocked(part: dict[str, Any]) -> float:
+    """The microseconds per image in which a part neither computed nor waited for a core."""
+    return max(0.0, float(part["wall_us"] - part.get("cpu_us", 0) - part.get("queue_us", 0)))
 
 
 def start(found: Found) -> float:
@@ -141,10 +148,10 @@ def parts(workers: Sequence[Measured], native: dict[str, str]) -> list[dict[str,
 
 
 def _split(label: Label, spent: Times, workers: Sequence[Measured]) -> list[tuple[Label, Times]]:
-    """A dataset's own code, without the time in which it waited while a core was free: then it waits for its data,
-    from a disk or a network."""
+    """A dataset's own code or a decoder, such as cv2.imread, without the time in which it waited while a core was free:
+    then it waits for its data, from a disk or a network."""
     waited = max(0.0, spent.wall - spent.cpu - spent.queue - _other_threads(workers))
-    if label.kind != OTHER or waited < _WAITING * spent.wall:
+    if label.kind not in (OTHER, DECODE) or waited < _WAITING * spent.wall:
         return [(label, spent)]
     computed = Times(spent.calls, spent.wall - waited, spent.cpu, spent.queue)
     return [(Label(f"{label.name} (waiting)", READ), Times(spent.calls, waited)), (label, computed)]

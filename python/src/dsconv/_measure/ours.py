@@ -127,7 +127,7 @@ def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row
             made = dsconv.Loader(path, **options)
     except (ValueError, TypeError, OSError, dsconv.Error) as err:
         raise NotImageFiles(f"{path}: {err}") from err
-    row = Row(f"dsconv.Loader({path})", made, settings=settings(made))
+    row = Row(f"dsconv.Loader({path})", made, settings=settings(made), added=True)
     row.settings.update(dataset=path, **_native(transforms))
     row.notes = [f"{row.name}: {w.message}" for w in warned]
     return row

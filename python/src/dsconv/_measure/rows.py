@@ -12,6 +12,7 @@ from .clock import OTHER, READ
 from .costs import Found, Loop, costs, parts
 from .look import is_dataloader
 from .native import native
+from .own_python import InPython
 from .passes import Pass
 from .slots import Measured
 from .walk import walk
@@ -33,6 +34,8 @@ class Row:
     loop      what the loop does on batches in memory; None if there is no loop
     command   what the user would do to get this row in place of the first one; "" if that is no advice
     lossless  the same pixels reach training
+    in_python what a dsconv.Loader's transforms in Python took in the pass `looked`
+    added     bench added it: if it fails, a note says so
     """
 
     name: str
@@ -47,6 +50,8 @@ class Row:
     notes: list[str] = field(default_factory=list)
     command: str = ""
     lossless: bool = True
+    in_python: InPython | None = None
+    added: bool = False
 
     def report(self) -> DatasetReport:
         """The row with its rounds, costs and timeline. `Report.summarise` fills in the medians."""
@@ -70,12 +75,16 @@ class Row:
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row."""
         found = Found(self.passes, workers_of(self.iterable), self.alone, self.workers, loop=self.loop)
-        found.timed, found.looked = self.looked is None, self.looked
+        found.timed, found.looked = self.looked is None, self.looked if is_dataloader(self.iterable) else None
         found.stay = bool(getattr(self.iterable, "persistent_workers", False))
         if is_dataloader(self.iterable):
             found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))
         elif self.clocks:
             found.threads, found.parts = True, self._stages()
+            if self.in_python is not None and self.looked is not None:
+                found.parts += self.in_python.parts(self.looked.images)
+                if self.in_python.seconds() > 0.5 * self.looked.seconds:
+                    found.workers_count = 0  # they run in the loop's thread, and the workers wait for it
         else:
             found.parts, found.threads = self._whole(), True
             found.workers_count = int(self._loads_ahead())

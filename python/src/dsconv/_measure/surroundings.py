@@ -23,6 +23,8 @@ class Surroundings:
     swapped_in   bytes that the machine read back from swap
     stalled      seconds in which some process of the control group, or the machine, waited for memory
     all_stalled  the same, of all processes at once
+    read         bytes that the machine read from disks, those from swap included
+    all_major_faults  of the machine
     """
 
     seconds: float
@@ -32,12 +34,15 @@ class Surroundings:
     swapped_in: int
     stalled: float
     all_stalled: float
+    read: int = 0
+    all_major_faults: int = 0
 
     @classmethod
     def now(cls) -> Surroundings:
         cpu, faults = _tree()
         some, full = _memory_pressure()
-        return cls(time.perf_counter(), cpu, _busy(), faults, _swapped_in(), some, full)
+        swapped_in, read = _vmstat("pswpin") * _PAGE, _vmstat("pgpgin") * 1024
+        return cls(time.perf_counter(), cpu, _busy(), faults, swapped_in, some, full, read, _vmstat("pgmajfault"))
 
     def since(self, before: Surroundings) -> Surroundings:
         """What happened from before until self."""
@@ -47,6 +52,19 @@ class Surroundings:
     def other_cores(self) -> float:
         """Cores that other programs kept busy, of a difference."""
         return max(0.0, self.busy - self.cpu) / self.seconds if self.seconds else 0.0
+
+    def swapping(self, blocked: float, workers: int) -> float:
+        """Seconds, summed over the workers, of waiting for memory that had been swapped out, of a difference.
+
+        blocked is the time in which they neither computed nor waited for a core. Of it, what was read from swap has the
+        part that it has of all bytes read, if the page faults were this process's. It is at least that part of the
+        system's own count, which misses pages that were not in use lately.
+        """
+        if not self.swapped_in or not self.major_faults:
+            return 0.0
+        share = self.swapped_in / max(self.read, self.swapped_in)
+        own = self.major_faults / max(self.all_major_faults, self.major_faults)
+        return share * own * max(blocked, self.stalled + max(0, workers - 1) * self.all_stalled)
 
 
 def cores() -> float:
@@ -89,10 +107,10 @@ def _memory_pressure() -> tuple[float, float]:
     return 0.0, 0.0
 
 
-def _swapped_in() -> int:
+def _vmstat(name: str) -> int:
     for line in _text(Path("/proc/vmstat")).splitlines():
-        if line.startswith("pswpin "):
-            return int(line.split()[1]) * _PAGE
+        if line.startswith(f"{name} "):
+            return int(line.split()[1])
     return 0
 
 

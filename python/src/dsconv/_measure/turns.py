@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsconv._errors import ArgumentError
+from dsconv._short_messages import cut
 
 from .costs import Loop
 from .look import is_dataloader, look
+from .own_python import runs_python, timed_transforms
 from .passes import Pass, Step, run
 from .rows import Row
 from .states import kept_states
@@ -57,9 +59,10 @@ class Plan:
         return self.step is not None or self.transfer is not None
 
 
-def measure(rows: Sequence[Row], plan: Plan) -> None:
+def measure(rows: list[Row], plan: Plan) -> None:
     """Fills in the rows' passes: a round to warm up, then the others, in turns. Each row that is a DataLoader is looked
-    into once. All passes have as many batches as the first row's."""
+    into once. All passes have as many batches as the first row's. A row that bench added and that fails is removed:
+    a note of the first row says why."""
     total = len(rows) * (plan.rounds + 1) + sum(map(_extra, rows, [plan] * len(rows)))
     done = 0
 
@@ -72,10 +75,16 @@ def measure(rows: Sequence[Row], plan: Plan) -> None:
 
     images = None
     for number in range(plan.rounds + 1):
-        for row in rows:
-            p = _pass(row, plan, images, warm_up=number == 0)
-            if not p.count:
-                raise ArgumentError(f"{row.name} gave no batch{_why_none(row, number)}")
+        for row in list(rows):
+            try:
+                p = _pass(row, plan, images, warm_up=number == 0)
+                if not p.count:
+                    raise ArgumentError(f"{row.name} gave no batch{_why_none(row, number)}")
+            except Exception as err:
+                if not row.added:
+                    raise
+                _give_up(rows, row, err)
+                continue
             if images is None and p.ended is False:
                 images = p.images  # the others have as many
             turn(row, number, p)
@@ -95,8 +104,16 @@ def _why_none(row: Row, number: int) -> str:
     return ": its dataset is empty"
 
 
+def _give_up(rows: list[Row], row: Row, err: Exception) -> None:
+    """Removes a row that cannot be measured, such as one whose transforms leave work to the user's dataset."""
+    rows.remove(row)
+    row.close()
+    rows[0].notes.append(f"{row.name} was not measured: {type(err).__name__}: {cut(str(err))}")
+
+
 def _extra(row: Row, plan: Plan) -> int:
-    return int(is_dataloader(row.iterable)) + int(plan.loops)
+    looked = is_dataloader(row.iterable) or runs_python(row.iterable)
+    return int(looked) + int(plan.loops)
 
 
 def _pass(row: Row, plan: Plan, images: int | None, warm_up: bool) -> Pass:
@@ -128,6 +145,10 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
         if getattr(row.iterable, "persistent_workers", False):
             with kept_states(row.iterable):
                 run(row.iterable, limit=1)  # starts the workers again, which stay
+        yield row.looked
+    elif runs_python(row.iterable):
+        with timed_transforms() as row.in_python:
+            row.looked = run(row.iterable, plan.limit, most_images=images, seconds=_seconds(plan))
         yield row.looked
     if plan.loops:
         kept: list[Any] = []

@@ -89,7 +89,7 @@ class _Search:
         if type(obj).__module__.partition(".")[0] not in LIBRARIES:
             self._own_code(obj, name)
         for key, value in list(getattr(obj, "__dict__", {}).items()):
-            self._value(value, Place(obj, key, False), DECODE if "load" in key or "decode" in key else AUGMENT)
+            self._value(value, Place(obj, key, False), _kind(key, value))
 
     def inside_of(self, obj: Any, kind: str) -> None:
         """What a function's variables or an object's attributes hold."""
@@ -182,6 +182,15 @@ def _variables(function: types.FunctionType) -> Iterator[Any]:
     yield from function.__defaults__ or ()
     if function.__module__ and function.__module__.partition(".")[0] not in LIBRARIES:
         yield from (function.__globals__[n] for n in function.__code__.co_names if n in function.__globals__)
+
+
+def _kind(key: str, value: Any) -> str:
+    """What a dataset's attribute does. A function that is called neither a loader nor a transform is the dataset's own
+    code, such as one that fetches a file."""
+    if "load" in key or "decode" in key:
+        return DECODE
+    own = isinstance(value, (types.FunctionType, functools.partial)) and "trans" not in key and "aug" not in key
+    return OTHER if own else AUGMENT
 
 
 def _is_transform(obj: Any) -> bool:
