@@ -8,13 +8,16 @@ import (
 	"time"
 )
 
+// slowestRead is the least limit of reading: with fewer bytes a second, not even a small dataset is ever read.
+const slowestRead = 1 << 10
+
 // checkDifferential checks what is measured beside the epochs of the datasets.
 func (o *Options) checkDifferential() error {
 	if err := o.Delay.check(); err != nil {
 		return err
 	}
-	if o.LimitRead < 0 {
-		return fmt.Errorf("limit of reading %d: give bytes a second, or 0 for no limit", o.LimitRead)
+	if o.LimitRead < 0 || o.LimitRead > 0 && o.LimitRead < slowestRead {
+		return fmt.Errorf("limit of reading %d: give bytes a second, at least %d, or 0 for no limit", o.LimitRead, slowestRead)
 	}
 	for i, s := range o.Sweeps {
 		if err := s.check(); err != nil {

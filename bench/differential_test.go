@@ -45,12 +45,13 @@ func TestParseSweep(t *testing.T) {
 func TestDifferentialOptions(t *testing.T) {
 	batch := SweepSpec{Setting: "batch", Values: []int{1}}
 	for name, o := range map[string]Options{
-		"negative delay": {Delay: Delay{Read: -1}},
-		"long delay":     {Delay: Delay{Collate: time.Hour}},
-		"negative limit": {LimitRead: -1},
-		"empty sweep":    {Sweeps: []SweepSpec{{}}},
-		"no values":      {Sweeps: []SweepSpec{{Setting: "batch"}}},
-		"twice":          {Sweeps: []SweepSpec{batch, batch}},
+		"negative delay":             {Delay: Delay{Read: -1}},
+		"long delay":                 {Delay: Delay{Collate: time.Hour}},
+		"negative limit":             {LimitRead: -1},
+		"limit of 77 bytes a second": {LimitRead: 77},
+		"empty sweep":                {Sweeps: []SweepSpec{{}}},
+		"no values":                  {Sweeps: []SweepSpec{{Setting: "batch"}}},
+		"twice":                      {Sweeps: []SweepSpec{batch, batch}},
 	} {
 		if o.Validate() == nil {
 			t.Errorf("%s is accepted", name)

@@ -51,7 +51,7 @@ type Options struct {
 	Trainer   map[string]any `json:"trainer,omitempty"`
 
 	// Delay makes stages slower, LimitRead reading, in bytes a second of all workers together: stand-ins for slow disks
-	// and code. 0 is no limit. The datasets' memory (Config.Cache) is not slower.
+	// and code. 0 is no limit, the least is 1,024. The datasets' memory (Config.Cache) is not slower.
 	Delay     Delay `json:"delay,omitzero"`
 	LimitRead int64 `json:"limit_read_bytes_per_second,omitempty"`
 	// Isolate also measures each dataset with one stage after another replaced by memory (Dataset.Rungs), and Cold with its files
