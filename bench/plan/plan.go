@@ -240,9 +240,9 @@ func (e *exploration) addLoop(c *verdict.Costs) {
 func (e *exploration) newMeter(ctx context.Context, t *trial) (*meter, error) {
 	config := e.o.Bench.Config
 	config.Split, config.Splits = "", nil // the sample is of the split
-	if config.OnError == reader.Fail || config.OnError == "" {
-		config.OnError = reader.Skip // packing leaves bad images out too
-	}
+	// Packing leaves bad images out. A loader that skips them fails at a batch of bad ones alone, which comes where
+	// few samples are repeated.
+	config.OnError = reader.Substitute
 	if config.Order.Kind == order.Weighted { // the weights are not known
 		config.Order = order.Spec{Kind: order.Full}
 	}

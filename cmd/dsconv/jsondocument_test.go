@@ -329,6 +329,8 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("", exitDone, "train", "a.tar", "--json", "--epochs", "1", "--batch", "4", "--size", "16")
 	check("", exitDone, "bench", "a.tar", "--json", "-", "--quiet", "--rounds", "1", "--batch", "4", "--size", "16")
 	check("--progress json of bench", exitDone, "bench", "a.tar", "--progress=json", "--rounds", "1", "--batch", "4", "--size", "16")
+	check("", exitDone, "plan", "a.tar", "--json", "-", "--quiet", "--sample", "8", "--batch", "4", "--size", "16")
+	check("--progress json of plan", exitDone, "plan", "a.tar", "--progress=json", "--sample", "8", "--batch", "4", "--size", "16")
 	ran["--report FILE.json"] = true
 	for name := range documented {
 		if !ran[name] {
