@@ -51,7 +51,7 @@ func advise(cc *cli.Context, c *console, r *bench.Report) error {
 		return err
 	}
 	advice, err := plan.Advise(cc.Context, r, plan.Options{Progress: show})
-	if err != nil && cc.Context.Err() == nil && !cc.IsSet("apply") { // what was measured is not lost for that
+	if err != nil && cc.Err() == nil && !cc.IsSet("apply") { // what was measured is not lost for that
 		r.Notes = append(r.Notes, "there is no advice: "+err.Error())
 		return nil
 	}
