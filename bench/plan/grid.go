@@ -42,6 +42,10 @@ func lossless(r preprocess.Recipe) bool {
 	return r.Resize.Mode == preprocess.ResizeNone && r.Encode.Encoding != formats.JPEG
 }
 
+// mostPixels are those of the largest images whose pixels are worth storing: 12 million are 36 MB, which a loader
+// holds for each worker and each image ahead.
+const mostPixels = 16 << 20
+
 // suited are the recipes that suit the source's images. No image is enlarged.
 func (s *source) suited(side int) []preprocess.Recipe {
 	raw := codec.EncodeOptions{Encoding: formats.Raw}
@@ -49,7 +53,7 @@ func (s *source) suited(side int) []preprocess.Recipe {
 	if s.jpegs && jpeg.HasLibjpegTurbo {
 		list = append(list, preprocess.Recipe{Encode: tiled()})
 	}
-	if !s.raw {
+	if !s.raw && s.largest <= mostPixels {
 		list = append(list, preprocess.Recipe{Encode: raw})
 	}
 	side = side * 8 / 7 // as evaluation resizes before it crops

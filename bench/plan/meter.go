@@ -103,7 +103,7 @@ func (m *meter) turn(ctx context.Context, epoch int) error {
 			first, ahead = last, batch.N
 		}
 		n += batch.N
-		if batches++; batches >= leastBatches && last.Sub(begin).Seconds() >= m.seconds {
+		if batches++; m.enough(batches, last.Sub(begin).Seconds()) {
 			break
 		}
 	}
@@ -127,6 +127,11 @@ func (m *meter) turn(ctx context.Context, epoch int) error {
 	}
 	m.turns = append(m.turns, t)
 	return nil
+}
+
+// enough reports whether a turn may end. Huge images would take minutes for as many batches as others.
+func (m *meter) enough(batches int, seconds float64) bool {
+	return batches >= leastBatches && seconds >= m.seconds || batches > 1 && seconds >= 4*m.seconds
 }
 
 // median is the median of a figure over the turns.

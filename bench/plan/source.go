@@ -39,6 +39,7 @@ type source struct {
 	deep    bool  // some have 16 bits per channel
 	same    bool  // all have the same size
 	shorter []int // shorter sides of some images, sorted
+	largest int64 // pixels of the largest of these
 }
 
 // survey reads what Info says of all images, and the headers of some.
@@ -112,6 +113,7 @@ func (s *source) inspect(ctx context.Context) error {
 		h, w = height, width
 		s.deep = s.deep || deep
 		s.shorter = append(s.shorter, min(h, w))
+		s.largest = max(s.largest, int64(h)*int64(w))
 		seen++
 		if v.Encoding == formats.Raw {
 			raw++

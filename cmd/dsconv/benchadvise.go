@@ -40,10 +40,11 @@ func checkAdvise(cc *cli.Context, paths []string) error {
 // advise sets the report's advice and applies it, if the flags ask for that.
 func advise(cc *cli.Context, c *console, r *bench.Report) error {
 	wanted := len(r.Datasets) == 1 && r.Datasets[0].Format == "folder" || cc.IsSet("apply")
-	if cc.IsSet("advise") {
-		wanted = cc.Bool("advise")
-	}
-	if !wanted {
+	switch asked := cc.IsSet("advise") || cc.IsSet("apply"); {
+	case cc.IsSet("advise") && !cc.Bool("advise"), !asked && !wanted:
+		return nil
+	case !asked && slowBatches(r):
+		r.Notes = append(r.Notes, "no ways to pack were tried, as each batch takes seconds: --advise tries them")
 		return nil
 	}
 	show, err := c.planProgress(cc, r.Datasets[0].Path)
@@ -64,4 +65,11 @@ func advise(cc *cli.Context, c *console, r *bench.Report) error {
 		return nil
 	}
 	return err
+}
+
+// slowBatches reports whether trying ways to pack would take minutes, which nobody asked for.
+func slowBatches(r *bench.Report) bool {
+	const most = 2 // seconds of a batch
+	speed := r.Datasets[0].ImagesPerSecond
+	return speed > 0 && float64(r.Options.BatchSize)/speed > most
 }
