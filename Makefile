@@ -123,7 +123,7 @@ photos:
 RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # They flip bits, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
 # Those of LMDB's pages have none.
-RACE_SKIP := 'TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestWhatLMDBWritesIsTrusted|TestMapSizeDoesNotShow|TestOverhead|TestStampOfACompactCopy'
+RACE_SKIP := 'TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestWhatLMDBWritesIsTrusted|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy'
 
 # Without cgo other code decodes, and reads LMDB and HDF5. These tests kill processes, flip bits, count memory, draw
 # random numbers and damage files, in code that is the same.
