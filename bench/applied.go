@@ -1,6 +1,10 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/bench/internal/figures"
+)
 
 // Apply adds what came of carrying out the report's Advice: the dataset that was packed, and the times beside the prediction.
 func (r *Report) Apply(a Applied, packed Dataset) {
@@ -18,5 +22,5 @@ func (a *Applied) String() string {
 		return "nothing was applied"
 	}
 	return fmt.Sprintf("applied: %s: an epoch takes %s s instead of %s s; predicted were %s s (%+.0f %%)",
-		printable(a.Command), decimals(a.Measured), decimals(a.Before), decimals(a.Predicted), 100*(ratio(a.Predicted, a.Measured)-1))
+		printable(a.Command), figures.Digits(a.Measured), figures.Digits(a.Before), figures.Digits(a.Predicted), 100*(ratio(a.Predicted, a.Measured)-1))
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/internal/pagecache"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
@@ -82,7 +83,7 @@ func whyWarm(left float64, err error) string {
 	case err != nil:
 		return fmt.Sprintf("not measured: %v", err)
 	case left > mostlyWarm:
-		return fmt.Sprintf("not measured: %s of the files stays in memory; other programs have them open, or the disk is memory (tmpfs)", percent(left))
+		return fmt.Sprintf("not measured: %s of the files stays in memory; other programs have them open, or the disk is memory (tmpfs)", figures.Percent(left))
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dsconv/dsconv/bench/internal/cputime"
 	"github.com/dsconv/dsconv/bench/internal/inmemory"
 	"github.com/dsconv/dsconv/bench/internal/slowed"
 	"github.com/dsconv/dsconv/formats"
@@ -42,13 +43,13 @@ func (d *decoding) run(ctx context.Context, n, workers int) (Round, error) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, workers)
-	cpu, start := cpuTime(), time.Now()
+	cpu, start := cputime.Own(), time.Now()
 	for w := range workers {
 		group.Go(func() { errs[w] = d.work(ctx, &next, int64(n)) })
 	}
 	group.Wait()
 	return Round{
-		Images: int64(n), Loaded: int64(n), Epochs: 1, Seconds: time.Since(start).Seconds(), CPUSeconds: (cpuTime() - cpu).Seconds(),
+		Images: int64(n), Loaded: int64(n), Epochs: 1, Seconds: time.Since(start).Seconds(), CPUSeconds: (cputime.Own() - cpu).Seconds(),
 	}, errors.Join(errs...)
 }
 

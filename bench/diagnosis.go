@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/verdict"
 )
 
@@ -103,7 +104,7 @@ func (r *Report) diagnose(d *Dataset, m *images) {
 	case d.Verdict == nil && r.Consumer == loaderAlone:
 		d.Diagnosis = "no stage's time was measured"
 	case d.Verdict == nil:
-		d.Diagnosis = fmt.Sprintf("the loop waited for data for %s of the epoch; what its loader did meanwhile was not measured", percent(d.Starved))
+		d.Diagnosis = fmt.Sprintf("the loop waited for data for %s of the epoch; what its loader did meanwhile was not measured", figures.Percent(d.Starved))
 	default:
 		d.Diagnosis = d.Verdict.Text
 		if a := r.packing(d, m); a != "" && r.Advice == nil {
@@ -169,6 +170,3 @@ func (d *Dataset) lackedCores() bool {
 	s := d.Stages
 	return d.CPU > 0 && d.CPU < hadCore*(s.Decode+s.Augment+s.Collate)
 }
-
-// percent is a share for people to read.
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/bench/internal/figures"
 )
 
 // differences writes what differential runs found: rungs, sweeps and rules, if there are any.
@@ -47,7 +49,7 @@ func (r *Report) rungs(b *strings.Builder) {
 				}
 				measured := g.EpochSeconds > 1e-5 // less is a loop that does nothing
 				rows = append(rows, []string{
-					name, cell(measured, decimals(g.EpochSeconds)), cell(measured, fmt.Sprintf("%.0f", g.ImagesPerSecond)),
+					name, cell(measured, figures.Digits(g.EpochSeconds)), cell(measured, fmt.Sprintf("%.0f", g.ImagesPerSecond)),
 					cell(g.Saved != 0, signed(g.Saved)),
 				})
 				if note := fmt.Sprintf("%s: %s", printable(g.Name), printable(g.Note)); g.Note != "" && !slices.Contains(notes, note) {
@@ -69,9 +71,9 @@ func (r *Report) rungs(b *strings.Builder) {
 // signed is decimals of a number that may be negative.
 func signed(x float64) string {
 	if x < 0 {
-		return "-" + decimals(-x)
+		return "-" + figures.Digits(-x)
 	}
-	return decimals(x)
+	return figures.Digits(x)
 }
 
 // write writes a table of the sweep's values.
@@ -80,7 +82,7 @@ func (w *Sweep) write(b *strings.Builder) {
 	rows := [][]string{{w.Setting, "epoch s", "images/s", "estimated MB", "peak MB"}}
 	for _, p := range w.Points {
 		rows = append(rows, []string{
-			fmt.Sprintf("%g", p.Value), decimals(p.EpochSeconds), fmt.Sprintf("%.0f", p.ImagesPerSecond),
+			fmt.Sprintf("%g", p.Value), figures.Digits(p.EpochSeconds), fmt.Sprintf("%.0f", p.ImagesPerSecond),
 			cell(p.MemoryEstimate > 0, megabytes(p.MemoryEstimate)), cell(p.PeakMemory > 0, megabytes(p.PeakMemory)),
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/dsconv/dsconv/bench/internal/cputime"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -77,7 +78,7 @@ func (s *subject) copies(ctx context.Context) (list []*reader.Batch, err error) 
 // replay gives n batches from memory to the consumer, one after another.
 func replay(ctx context.Context, batches []*reader.Batch, c consumer, n int) (Round, error) {
 	m := Round{Epochs: 1}
-	cpu, moved, start := cpuTime(), transferred(c), time.Now()
+	cpu, moved, start := cputime.Own(), transferred(c), time.Now()
 	for k := range n {
 		if ctx.Err() != nil {
 			return m, context.Cause(ctx)
@@ -89,7 +90,7 @@ func replay(ctx context.Context, batches []*reader.Batch, c consumer, n int) (Ro
 		m.Images += int64(batch.N)
 	}
 	m.Seconds = time.Since(start).Seconds()
-	m.CPUSeconds = (cpuTime() - cpu).Seconds()
+	m.CPUSeconds = (cputime.Own() - cpu).Seconds()
 	m.TransferSeconds = (transferred(c) - moved).Seconds()
 	m.Stages.Step = m.Seconds - m.TransferSeconds
 	m.Loaded = m.Images

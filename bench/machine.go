@@ -2,8 +2,6 @@ package bench
 
 import (
 	"runtime"
-	"syscall"
-	"time"
 
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -32,13 +30,4 @@ func thisMachine() Machine {
 // resident is what the process has in memory, in bytes; 0 is unknown.
 type resident struct {
 	now, peak, mapped int64 // mapped: pages of files
-}
-
-// cpuTime is the CPU time of the process so far, user and system.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

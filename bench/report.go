@@ -3,6 +3,7 @@ package bench
 import (
 	"slices"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
@@ -167,7 +168,7 @@ func (d *Dataset) median(f func(r *Round) float64) float64 {
 	for i := range d.Rounds {
 		values[i] = f(&d.Rounds[i])
 	}
-	return median(values)
+	return figures.Median(values)
 }
 
 func (d *Dataset) medians() {
@@ -206,15 +207,6 @@ func (r *Report) note() {
 	if r.MemoryOfProcess {
 		r.Notes = append(r.Notes, "peak memory is of the whole process since its start: this system cannot reset it")
 	}
-}
-
-// median is the middle value, or the mean of the two middle ones; 0 of no values.
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	v := slices.Sorted(slices.Values(values))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // ratio is a/b, 0 where b is 0.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/verdict"
 )
 
@@ -56,12 +57,12 @@ func (r *Report) advice(b *strings.Builder) {
 
 // candidateFigures are what a candidate brings and costs.
 func candidateFigures(c *verdict.Candidate) string {
-	list := []string{cell(c.After > 0, decimals(c.Before)+" s -> "+decimals(c.After)+" s")}
+	list := []string{cell(c.After > 0, figures.Digits(c.Before)+" s -> "+figures.Digits(c.After)+" s")}
 	if c.Disk > 0 {
 		list = append(list, megabytes(c.Disk)+" MB on disk")
 	}
 	if c.PackSeconds > 0 {
-		list = append(list, decimals(c.PackSeconds)+" s to pack")
+		list = append(list, figures.Digits(c.PackSeconds)+" s to pack")
 	}
 	switch {
 	case c.Lossless:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/misuse"
 )
@@ -121,8 +122,8 @@ func (r *Report) epochs(b *strings.Builder) {
 	head := []string{"dataset", "epoch s", "images/s", "ratio", "starved", "peak MB", "mapped MB", "on disk MB"}
 	align(b, r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
 		return []string{
-			decimals(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio),
-			cell(run.Consumer != loaderAlone, percent(d.Starved)), // a consumer that does nothing only waits
+			figures.Digits(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio),
+			cell(run.Consumer != loaderAlone, figures.Percent(d.Starved)), // a consumer that does nothing only waits
 			cell(d.PeakMemory > 0, megabytes(d.PeakMemory)), cell(d.PeakMemory > 0, megabytes(d.Mapped)), cell(d.Disk > 0, megabytes(d.Disk)),
 		}
 	}))
@@ -133,9 +134,9 @@ func (r *Report) stages(b *strings.Builder) {
 	align(b, r.rows(r.runs(), head, func(_ *Report, d *Dataset) []string {
 		var row []string
 		for _, us := range []float64{d.Stages.Read, d.Stages.Decode, d.Stages.Augment, d.Stages.Collate} {
-			row = append(row, cell(d.Stages.workers() != 0, decimals(us)))
+			row = append(row, cell(d.Stages.workers() != 0, figures.Digits(us)))
 		}
-		return append(row, decimals(d.Stages.Step), cell(d.CPU > 0, decimals(d.CPU)))
+		return append(row, figures.Digits(d.Stages.Step), cell(d.CPU > 0, figures.Digits(d.CPU)))
 	}))
 }
 
@@ -162,7 +163,7 @@ func (r *Report) training(b *strings.Builder) {
 			accuracy = fmt.Sprintf("%.2f %%", 100**d.Accuracy)
 		}
 		step := func(r *Round) float64 { return ratio(r.Stages.Step, float64(r.Epochs)) }
-		return []string{decimals(d.Starved * d.EpochSeconds), cell(d.Transfer > 0, decimals(d.Transfer)), decimals(d.median(step)), loss, accuracy}
+		return []string{figures.Digits(d.Starved * d.EpochSeconds), cell(d.Transfer > 0, figures.Digits(d.Transfer)), figures.Digits(d.median(step)), loss, accuracy}
 	}))
 }
 
@@ -215,15 +216,4 @@ func shorten(name string) string {
 
 func printable(name string) string { return legible.Name(name) }
 
-// decimals is x with about three digits.
-func decimals(x float64) string {
-	switch {
-	case x >= 99.95:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 9.995:
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.2f", x)
-}
-
-func megabytes(n int64) string { return decimals(float64(n) / 1e6) }
+func megabytes(n int64) string { return figures.Digits(float64(n) / 1e6) }

@@ -113,17 +113,6 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 3, 2}, 2.5}} {
-		if got := median(c.values); got != c.want {
-			t.Errorf("median(%v) = %g, want %g", c.values, got, c.want)
-		}
-	}
-}
-
 func TestReportAsJSON(t *testing.T) {
 	want := fixed(t, Options{Consume: 100})
 	data, err := json.Marshal(want)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -214,13 +215,13 @@ func (t *ruleTest) report(path string, asIs *ruleTest, noise float64) Rule {
 		with, without = asIs, t
 	}
 	list := gains(with, without)
-	r.Measured, r.Gain, r.Memory = true, median(list), with.use.loader-without.use.loader
+	r.Measured, r.Gain, r.Memory = true, figures.Median(list), with.use.loader-without.use.loader
 	least := max(ruleGain, noise)
 	r.Helps = r.Gain >= least && slices.Min(list) > 0
 	costs := r.Gain <= -least && slices.Max(list) < 0
 	r.Text = r.sentence(t.rule.did, costs, ratio(float64(without.images()), rateOf(without.rounds)))
 	if !r.Helps && !costs && math.Abs(r.Gain) >= ruleGain {
-		r.Text += fmt.Sprintf("; the same loader differed by %s from turn to turn", percent(noise))
+		r.Text += fmt.Sprintf("; the same loader differed by %s from turn to turn", figures.Percent(noise))
 	}
 	if with.use.uncached != "" {
 		r.Text += "; " + with.use.uncached
@@ -236,11 +237,11 @@ func (r *Rule) sentence(did string, costs bool, before float64) string {
 	what := "no gain"
 	switch {
 	case r.Helps:
-		what = fmt.Sprintf("helps: an epoch is %s shorter", percent(r.Gain))
+		what = fmt.Sprintf("helps: an epoch is %s shorter", figures.Percent(r.Gain))
 	case costs:
-		what = fmt.Sprintf("costs: an epoch is %s longer", percent(-r.Gain))
+		what = fmt.Sprintf("costs: an epoch is %s longer", figures.Percent(-r.Gain))
 	}
-	text := fmt.Sprintf("%s with %s (%s s -> %s s)", what, did, decimals(before), decimals(before*(1-r.Gain)))
+	text := fmt.Sprintf("%s with %s (%s s -> %s s)", what, did, figures.Digits(before), figures.Digits(before*(1-r.Gain)))
 	if r.Memory != 0 {
 		text += fmt.Sprintf(", %+.1f MB", float64(r.Memory)/1e6)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/bench/internal/cputime"
 	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -229,7 +230,7 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 // augmentations in them.
 func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round, error) {
 	m := Round{Epochs: epochs}
-	clock, cpu, start := s.loader.Clock(), cpuTime(), time.Now()
+	clock, cpu, start := s.loader.Clock(), cputime.Own(), time.Now()
 	moved := transferred(s.consumer)
 	var wait, step time.Duration
 	for epoch := first; epoch < first+epochs; epoch++ {
@@ -238,7 +239,7 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 		}
 	}
 	m.Seconds = time.Since(start).Seconds()
-	m.CPUSeconds = (cpuTime() - cpu).Seconds()
+	m.CPUSeconds = (cputime.Own() - cpu).Seconds()
 	m.WaitSeconds = wait.Seconds()
 	transfer := transferred(s.consumer) - moved
 	m.TransferSeconds = transfer.Seconds()

@@ -29,21 +29,15 @@ func (r *running) startDecoding() {
 			for begun.Add(1) <= int64(r.batches) {
 				select {
 				case s := <-r.staged:
-					r.completeObserved(w, s, &o)
+					o.work(s.number)
+					r.complete(w, s)
+					o.pause()
 				case <-r.over:
 					return
 				}
 			}
 		})
 	}
-}
-
-func (r *running) completeObserved(w *worker, s *slot, o *observer) {
-	if r.observe != nil {
-		o.work(s.number)
-		defer o.pause()
-	}
-	r.complete(w, s)
 }
 
 // decode decodes the slot's batch on the GPU. Entries that cannot be decoded, not even by w, are handled as OnError

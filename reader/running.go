@@ -306,10 +306,7 @@ func (r *running) work(number int) {
 	defer o.pause()
 	for {
 		entry := r.next.Add(1) - 1
-		if r.observe != nil && entry >= r.limit.Load() {
-			o.pause()
-		}
-		if entry >= r.total || !r.admit(entry) {
+		if entry >= r.total || !r.admit(entry, &o) {
 			return
 		}
 		r.buildEntry(w, entry, &o)
@@ -332,9 +329,7 @@ func (r *running) loadNow(ctx context.Context) {
 // buildEntry builds an entry, and finishes its batch if it is the last one to be built.
 func (r *running) buildEntry(w *worker, entry int64, o *observer) {
 	k, i := r.rank.Locate(entry, r.extraEntries)
-	if r.observe != nil {
-		o.work(k)
-	}
+	o.work(k)
 	s := r.slot(k)
 	r.build(w, s, i)
 	if s.left.Add(-1) > 0 {
@@ -365,10 +360,11 @@ func (r *running) complete(w *worker, s *slot) {
 	s.done <- struct{}{}
 }
 
-// admit waits until entry has a slot; it returns false once the run is stopped. It takes a lock only
+// admit waits until entry has a slot, which is a pause; it returns false once the run is stopped. It takes a lock only
 // if the loop is behind.
-func (r *running) admit(entry int64) bool {
+func (r *running) admit(entry int64, o *observer) bool {
 	if entry >= r.limit.Load() {
+		o.pause()
 		r.mu.Lock()
 		for entry >= r.limit.Load() && !r.stopped.Load() {
 			r.opened.Wait()

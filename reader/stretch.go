@@ -10,7 +10,7 @@ type Stretch struct {
 	Begin, End time.Time
 }
 
-// observer makes stretches of the entries that a worker builds. The zero value observes nothing.
+// observer makes stretches of the entries that a worker builds. The zero value observes nothing, and costs nothing.
 type observer struct {
 	observe func(Stretch)
 	worker  int
@@ -20,7 +20,7 @@ type observer struct {
 
 // work notes that the worker begins an entry of a batch.
 func (o *observer) work(batch int) {
-	if !o.begin.IsZero() && batch == o.batch {
+	if o.observe == nil || !o.begin.IsZero() && batch == o.batch {
 		return
 	}
 	now := time.Now()

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/dsconv/dsconv/bench/internal/cputime"
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/parallel"
@@ -92,7 +93,7 @@ func (m *meter) close() error {
 
 // turn loads for a while.
 func (m *meter) turn(ctx context.Context, epoch int) error {
-	clock, cpu, begin := m.loader.Clock(), cpuTime(), time.Now()
+	clock, cpu, begin := m.loader.Clock(), cputime.Own(), time.Now()
 	var first, last time.Time
 	var n, ahead, batches int
 	for batch, err := range m.loader.Epoch(ctx, epoch) {
@@ -114,7 +115,7 @@ func (m *meter) turn(ctx context.Context, epoch int) error {
 		return errors.New("no images were loaded")
 	}
 	spent := m.loader.Clock().Sub(clock)
-	used := (cpuTime() - cpu).Seconds()
+	used := (cputime.Own() - cpu).Seconds()
 	t := turn{steady: 1e6 * last.Sub(begin).Seconds() / float64(n)}
 	if n > ahead {
 		t.steady = 1e6 * last.Sub(first).Seconds() / float64(n-ahead)
@@ -140,17 +141,7 @@ func (m *meter) median(f func(t *turn) float64) float64 {
 	for i := range m.turns {
 		values[i] = f(&m.turns[i])
 	}
-	return middle(values)
-}
-
-// middle is the median of values, which it sorts; 0 of none.
-func middle(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	if n == 0 {
-		return 0
-	}
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return figures.Median(values)
 }
 
 // steady is the loader's time for an image: the first loader's, times the median of the ratios to its turns of the same
@@ -164,7 +155,7 @@ func (m *meter) steady(first *meter) float64 {
 	for i := range ratios {
 		ratios[i] = m.turns[i].beside(&first.turns[i])
 	}
-	return base * middle(ratios)
+	return base * figures.Median(ratios)
 }
 
 // beside is how long t's loader takes for an image, in units of another one's. Where both computed with less than the
@@ -232,13 +223,4 @@ func measure(ctx context.Context, o *Options, trials []*trial, done func(what st
 		done(fmt.Sprintf("loaded all, round %d of %d", round+1, o.Rounds))
 	}
 	return nil
-}
-
-// cpuTime is the CPU time of the process so far, user and system.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

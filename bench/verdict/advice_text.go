@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/bench/internal/figures"
 )
 
 // advise puts the recommendation into a sentence: the lossless candidates first, the one that takes less disk before
@@ -37,7 +39,7 @@ func (c *Candidate) text() string {
 	if c.Extra != 0 {
 		s += fmt.Sprintf(", %+.0f %% disk", 100*c.Extra)
 	} else if c.Disk > 0 {
-		s += fmt.Sprintf(", %s MB", digits(float64(c.Disk)/1e6))
+		s += fmt.Sprintf(", %s MB", figures.Digits(float64(c.Disk)/1e6))
 	}
 	if epochs := math.Ceil(c.BreakEven); epochs > 0 {
 		s += ", packing pays after " + counted(int(min(epochs, math.MaxInt32)), "epoch")
@@ -72,7 +74,7 @@ func (a *Advice) whyNot(v Verdict) string {
 	case best.saved() <= 0:
 		return fmt.Sprintf("none of %s is faster", counted(len(a.Candidates), "candidate"))
 	}
-	saves := fmt.Sprintf("the best of %s would save %s of the epoch", counted(len(a.Candidates), "candidate"), percent(best.saved()/best.Before))
+	saves := fmt.Sprintf("the best of %s would save %s of the epoch", counted(len(a.Candidates), "candidate"), figures.Percent(best.saved()/best.Before))
 	if best.isWorthwhile() { // a bulky one
 		saves += fmt.Sprintf(", too little for %+.0f %% disk", 100*best.Extra)
 	}

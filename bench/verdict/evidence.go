@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/bench/internal/figures"
 )
 
 const (
@@ -25,7 +27,7 @@ func evidence(c *Costs, v *Verdict) []string {
 	list := []string{c.limits()}
 	list = append(list, c.parts(v.Cause)...)
 	if c.Loop && c.Epoch > 0 {
-		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", percent(c.Starved)))
+		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", figures.Percent(c.Starved)))
 	}
 	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.cold(), c.ranked(), c.disturbed()} {
 		if line != "" {
@@ -101,7 +103,7 @@ func (c *Costs) parts(cause Cause) (list []string) {
 // describe says where the part's time goes. all is that of all parts.
 func (p *Part) describe(all float64) string {
 	work, cpu := p.work(), min(finite(p.CPU), p.work())
-	text := fmt.Sprintf("%s: %s an image, %s of the loading", p.Name, perImage(work), percent(work/all))
+	text := fmt.Sprintf("%s: %s an image, %s of the loading", p.Name, perImage(work), figures.Percent(work/all))
 	switch {
 	case cpu == 0: // not measured, or all of it blocked
 	case cpu < 0.9*work:
@@ -131,7 +133,7 @@ func (c *Costs) crowded() string {
 	}
 	var list []string
 	if wall := c.wall(); wall > 0 && queue >= crowdedFrom*wall {
-		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", percent(queue/wall)))
+		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", figures.Percent(queue/wall)))
 	}
 	if n := finite(c.Cores); n > 0 && finite(c.OtherCPU) >= crowdedFrom*n {
 		list = append(list, fmt.Sprintf("other programs kept %s busy, which the verdict leaves out", cores(c.OtherCPU)))
@@ -145,7 +147,7 @@ func (c *Costs) swapped() string {
 	}
 	text := fmt.Sprintf("loading waited %s an image for memory to be read back", perImage(c.SwapStall))
 	if c.SwapIn > 0 {
-		text += fmt.Sprintf(", %s MB from swap", digits(float64(c.SwapIn)/1e6))
+		text += fmt.Sprintf(", %s MB from swap", figures.Digits(float64(c.SwapIn)/1e6))
 	}
 	return text
 }
@@ -191,5 +193,5 @@ func (c *Costs) disturbed() string {
 	if finite(c.Measurement) < disturbingFrom {
 		return ""
 	}
-	return fmt.Sprintf("measuring took %s of the epoch itself", percent(c.Measurement))
+	return fmt.Sprintf("measuring took %s of the epoch itself", figures.Percent(c.Measurement))
 }

@@ -3,6 +3,8 @@ package verdict
 import (
 	"fmt"
 	"math"
+
+	"github.com/dsconv/dsconv/bench/internal/figures"
 )
 
 // text is the verdict in one sentence.
@@ -52,7 +54,7 @@ func (c *Costs) balanced() string {
 	case len(c.Parts) == 0 && c.withoutData().seconds() < (1-balancedBelow)*whole:
 		return "the loader is slower than the loop; what it spends its time on was not measured"
 	}
-	return "balanced: removing any one cause would save less than " + percent(balancedBelow) + " of the epoch"
+	return "balanced: removing any one cause would save less than " + figures.Percent(balancedBelow) + " of the epoch"
 }
 
 // compute says that the loop holds the epoch up, and how little faster data would change.
@@ -60,7 +62,7 @@ func (c *Costs) compute() string {
 	const bound = "compute-bound: the loop's own step takes the time, and faster data would "
 	saved := 1 - c.withoutData().seconds()/c.Modelled()
 	if saved = max(saved, min(finite(c.Starved), 1)); saved >= balancedBelow {
-		return bound + "save at most " + percent(saved)
+		return bound + "save at most " + figures.Percent(saved)
 	}
 	return bound + "not help"
 }
@@ -109,8 +111,6 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
 // short is x without needless digits.
 func short(x float64) string {
 	if x == math.Trunc(x) {
@@ -119,28 +119,17 @@ func short(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// digits is x with about three digits.
-func digits(x float64) string {
-	switch {
-	case x >= 99.95:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 9.995:
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.2f", x)
-}
-
 func seconds(s float64) string {
 	if s < 0.1 {
-		return digits(1e3*s) + " ms"
+		return figures.Digits(1e3*s) + " ms"
 	}
-	return digits(s) + " s"
+	return figures.Digits(s) + " s"
 }
 
 // perImage is a time per image.
 func perImage(us float64) string {
 	if us >= 1e3 {
-		return digits(us/1e3) + " ms"
+		return figures.Digits(us/1e3) + " ms"
 	}
-	return digits(us) + " us"
+	return figures.Digits(us) + " us"
 }

@@ -219,11 +219,7 @@ func writePlan(c *console, p *plan.Plan, file string) error {
 	if err := printTo(c.out, "%s", table.String()); err != nil || file == "" {
 		return err
 	}
-	data, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(file, append(data, '\n'))
+	return durable.WriteJSON(file, p)
 }
 
 // planProgressJSON is a line of --progress json of plan, after each step.

@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,15 @@ func WriteFile(path string, b []byte) error {
 		_, err := w.Write(b)
 		return err
 	})
+}
+
+// WriteJSON writes v as indented JSON to the file at path; see Write.
+func WriteJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, append(b, '\n'))
 }
 
 // Write replaces the file at path, if any, by what write writes. When it returns, the bytes and

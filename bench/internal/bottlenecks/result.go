@@ -1,15 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // result is all verdicts, with the machine.
@@ -92,9 +91,5 @@ func (r *result) summary(out io.Writer) error {
 
 // save writes the result to a file.
 func (r *result) save(file string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(text, '\n'), 0o644)
+	return durable.WriteJSON(file, r)
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // measured is a case with its turns, in the order of the rounds.
@@ -93,9 +93,5 @@ func (r *report) write(file string) error {
 	if file == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(text, '\n'), 0o644)
+	return durable.WriteJSON(file, r)
 }

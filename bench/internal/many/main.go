@@ -115,11 +115,7 @@ func run(args []string, out io.Writer) error {
 	if s.json == "" {
 		return nil
 	}
-	b, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(s.json, append(b, '\n'))
+	return durable.WriteJSON(s.json, all)
 }
 
 func parse(args []string) (settings, error) {

@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -76,11 +76,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, r.text())
 	if o.json != "" {
-		text, err := json.MarshalIndent(&r, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.json, append(text, '\n'), 0o644); err != nil {
+		if err := durable.WriteJSON(o.json, &r); err != nil {
 			return err
 		}
 	}

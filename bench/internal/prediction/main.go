@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -95,11 +95,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		r.Rows = append(r.Rows, rows...)
 	}
 	if o.json != "" {
-		text, err := json.MarshalIndent(&r, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.json, append(text, '\n'), 0o644); err != nil {
+		if err := durable.WriteJSON(o.json, &r); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -101,11 +100,7 @@ func run(args []string, out io.Writer) error {
 	if s.json == "" {
 		return nil
 	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(s.json, append(b, '\n'))
+	return durable.WriteJSON(s.json, r)
 }
 
 func parse(args []string) (settings, error) {

@@ -10,18 +10,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
@@ -77,11 +77,7 @@ func run(args []string) error {
 	if err != nil || *file == "" {
 		return err
 	}
-	report, err := json.MarshalIndent(map[string]any{"options": o, "results": results}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(*file, append(report, '\n'), 0o644)
+	return durable.WriteJSON(*file, map[string]any{"options": o, "results": results})
 }
 
 // measure packs the photos and measures all cases.
@@ -104,7 +100,7 @@ func (o *options) measure(ctx context.Context) (results []*result, err error) {
 			if err := o.compare(ctx, path, r); err != nil {
 				return nil, err
 			}
-			fmt.Printf("%-10s %-8s one view %6.0f images/s, two views %6.0f, ratio %.3f\n", encoding, dtype, median(r.One), median(r.Two), r.Ratio)
+			fmt.Printf("%-10s %-8s one view %6.0f images/s, two views %6.0f, ratio %.3f\n", encoding, dtype, figures.Median(r.One), figures.Median(r.Two), r.Ratio)
 			results = append(results, r)
 		}
 	}
@@ -155,7 +151,7 @@ func (o *options) compare(ctx context.Context, path string, r *result) error {
 			ratios = append(ratios, speeds[1]/speeds[0])
 		}
 	}
-	r.Ratio = median(ratios)
+	r.Ratio = figures.Median(ratios)
 	return nil
 }
 
@@ -170,9 +166,4 @@ func epoch(ctx context.Context, l *reader.Loader, number int) (float64, error) {
 		n += b.N
 	}
 	return float64(n) / time.Since(start).Seconds(), nil
-}
-
-func median(x []float64) float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
