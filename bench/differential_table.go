@@ -66,6 +66,23 @@ func (r *Report) rungs(b *strings.Builder) {
 	for _, note := range notes {
 		fmt.Fprintf(b, "%s\n", note)
 	}
+	if r.noisy() {
+		b.WriteString("a row that takes longer than the one above it does less work: times differ that much here (is the machine busy?)\n")
+	}
+}
+
+// noisy reports whether an epoch with less work took clearly longer.
+func (r *Report) noisy() bool {
+	for _, run := range r.runs() {
+		for i := range run.Datasets {
+			for _, g := range run.Datasets[i].Rungs {
+				if g.Saved < -ruleGain*g.EpochSeconds {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // signed is decimals of a number that may be negative.

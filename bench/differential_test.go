@@ -258,8 +258,9 @@ func TestRuleSentences(t *testing.T) {
 		{"faster", []float64{200, 200, 250}, 0.02, true, "helps: an epoch is 50 % shorter with y (10.0 s -> 5.00 s)"},
 		{"slower", []float64{50, 50, 50}, 0.02, false, "costs: an epoch is 100 % longer with y (10.0 s -> 20.0 s)"},
 		{"the same", []float64{101, 100, 102}, 0.02, false, "no gain with y (10.0 s -> 9.90 s)"},
-		{"one round was slower", []float64{200, 90, 200}, 0.02, false, "no gain with y (10.0 s -> 5.00 s); the same loader differed by 2 %"},
-		{"noise", []float64{120, 120, 120}, 0.3, false, "no gain with y (10.0 s -> 8.33 s); the same loader differed by 30 %"},
+		{"one round was slower", []float64{200, 90, 200}, 0.02, false, "unclear, as the rounds contradict each other (is the machine busy?): with y (10.0 s -> 5.00 s)"},
+		{"the same on a busy machine", []float64{101, 100, 102}, 0.2, false, "unclear, as the same loader differed by 20 % from turn to turn (is the machine busy?): with y (10.0 s -> 9.90 s)"},
+		{"noise", []float64{120, 120, 120}, 0.3, false, "unclear, as the same loader differed by 30 % from turn to turn (is the machine busy?): with y (10.0 s -> 8.33 s)"},
 	} {
 		r := test(c.rates...).report("a", test(100, 100, 100), c.noise)
 		if r.Helps != c.helps || !r.Measured || !strings.HasPrefix(r.Text, c.want) {

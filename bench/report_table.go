@@ -97,9 +97,10 @@ func (r *Report) setup() string {
 // medianOf says how many rounds there were.
 func (r *Report) medianOf() string {
 	if r.Options.Rounds == 0 {
-		return fmt.Sprintf("medians of %d epoch(s)", len(r.Datasets[0].Rounds))
+		return "medians of " + figures.Counted(len(r.Datasets[0].Rounds), "epoch")
 	}
-	return fmt.Sprintf("medians of %d rounds, each of %d epoch(s) a dataset, interleaved", r.Options.Rounds, r.Options.Epochs)
+	return fmt.Sprintf("medians of %s, each of %s a dataset, interleaved",
+		figures.Counted(r.Options.Rounds, "round"), figures.Counted(r.Options.Epochs, "epoch"))
 }
 
 // rows are the head and a row for each dataset of the runs; a merged run begins with a

@@ -16,6 +16,10 @@ import (
 // the same loader differs from itself.
 const ruleGain = 0.05
 
+// unclearFrom is the share by which the same loader differs from itself where nothing can be said of a rule that seems to
+// bring nothing.
+const unclearFrom = 0.15
+
 // thumbRule is a rule of thumb and how to follow it.
 type thumbRule struct {
 	name string
@@ -219,10 +223,18 @@ func (t *ruleTest) report(path string, asIs *ruleTest, noise float64) Rule {
 	least := max(ruleGain, noise)
 	r.Helps = r.Gain >= least && slices.Min(list) > 0
 	costs := r.Gain <= -least && slices.Max(list) < 0
-	r.Text = r.sentence(t.rule.did, costs, ratio(float64(without.images()), rateOf(without.rounds)))
-	if !r.Helps && !costs && math.Abs(r.Gain) >= ruleGain {
-		r.Text += fmt.Sprintf("; the same loader differed by %s from turn to turn", figures.Percent(noise))
+	what := "no gain"
+	switch {
+	case r.Helps:
+		what = fmt.Sprintf("helps: an epoch is %s shorter", figures.Percent(r.Gain))
+	case costs:
+		what = fmt.Sprintf("costs: an epoch is %s longer", figures.Percent(-r.Gain))
+	case math.Abs(r.Gain) >= ruleGain && slices.Min(list) <= 0 && slices.Max(list) >= 0:
+		what = "unclear, as the rounds contradict each other (is the machine busy?):"
+	case math.Abs(r.Gain) >= ruleGain || noise >= unclearFrom:
+		what = fmt.Sprintf("unclear, as the same loader differed by %s from turn to turn (is the machine busy?):", figures.Percent(noise))
 	}
+	r.Text = r.sentence(what, t.rule.did, ratio(float64(without.images()), rateOf(without.rounds)))
 	if with.use.uncached != "" {
 		r.Text += "; " + with.use.uncached
 	}
@@ -233,14 +245,7 @@ func (t *ruleTest) report(path string, asIs *ruleTest, noise float64) Rule {
 func (t *ruleTest) images() int64 { return t.rounds[0].Images / int64(t.rounds[0].Epochs) }
 
 // sentence says what the rule brought; before is the epoch without it.
-func (r *Rule) sentence(did string, costs bool, before float64) string {
-	what := "no gain"
-	switch {
-	case r.Helps:
-		what = fmt.Sprintf("helps: an epoch is %s shorter", figures.Percent(r.Gain))
-	case costs:
-		what = fmt.Sprintf("costs: an epoch is %s longer", figures.Percent(-r.Gain))
-	}
+func (r *Rule) sentence(what, did string, before float64) string {
 	text := fmt.Sprintf("%s with %s (%s s -> %s s)", what, did, figures.Digits(before), figures.Digits(before*(1-r.Gain)))
 	if r.Memory != 0 {
 		text += fmt.Sprintf(", %+.1f MB", float64(r.Memory)/1e6)

@@ -24,6 +24,16 @@ const (
 	Substitute OnError = "substitute"
 )
 
+// ErrBadSample matches, by errors.Is, the error of an epoch that a bad sample ended, as [Fail] says.
+var ErrBadSample = errors.New("a bad sample")
+
+// badSampleError is the error of a bad sample, with its own text.
+type badSampleError struct{ error }
+
+func (e badSampleError) Unwrap() error { return e.error }
+
+func (e badSampleError) Is(target error) bool { return target == ErrBadSample }
+
 // ParseOnError reads "fail", "skip" or "substitute".
 func ParseOnError(s string) (OnError, error) {
 	switch o := OnError(s); o {
@@ -93,8 +103,11 @@ func (r *running) fill(w *worker, s *slot, e entry, position int) error {
 // handle handles err, with which the sample drawn as d failed, as OnError says.
 func (r *running) handle(w *worker, s *slot, e entry, position int, d draw, err error) error {
 	l := r.loader
-	if err == nil || l.config.OnError == Fail || endsRun(err) {
+	if err == nil || endsRun(err) {
 		return err
+	}
+	if l.config.OnError == Fail {
+		return badSampleError{err}
 	}
 	r.note(s, e.batch, d, err)
 	if l.config.OnError == Skip {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -126,6 +127,9 @@ func (s *section) rules(list []bench.Rule) {
 		name, helps := sentence(rule.Name), "not measured"
 		if rule.Measured {
 			helps = map[bool]string{true: "yes", false: "no"}[rule.Helps]
+			if strings.HasPrefix(rule.Text, "unclear") {
+				helps = "unclear"
+			}
 			b.Labels = append(b.Labels, ending(name))
 			gain.Values = append(gain.Values, value(rule.Gain))
 			b.Roles = append(b.Roles, map[bool]string{true: "good", false: "wait"}[rule.Gain >= 0])

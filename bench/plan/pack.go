@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -108,6 +110,9 @@ func (p *packer) packAs(ctx context.Context, f formats.WritableFormat, r preproc
 	path := filepath.Join(dir, "sample"+suffixes[f.Name()])
 	begin := time.Now()
 	report, err := convert.Run(ctx, ds, f, path, convert.Options{Recipe: r, OnError: convert.Skip})
+	if errors.Is(err, unix.ENOSPC) {
+		err = fmt.Errorf("%w: choose a folder on another disk with --dir or TMPDIR", err)
+	}
 	if err != nil {
 		return nil, 0, "", fmt.Errorf("pack %d images of %s to try: %w", ds.Len(), p.src.path, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/bench/internal/procmemory"
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -123,6 +124,7 @@ type exploration struct {
 	as     *trial // the source as it is
 	trials []*trial
 	here   Machine
+	bad    []convert.Problem // images of the sample that cannot be packed
 	done   int
 	total  int
 }
@@ -183,6 +185,9 @@ func (e *exploration) pack(ctx context.Context, dir string, recipes []preprocess
 			return fmt.Errorf("plan %s: %w", e.src.path, err)
 		}
 		e.step("packed " + t.name())
+		if len(t.report.Skipped) > len(e.bad) {
+			e.bad = t.report.Skipped
+		}
 		if pointless(t) {
 			if err := t.close(); err != nil {
 				return err

@@ -13,8 +13,10 @@ import (
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/outside"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/preprocess"
 )
 
@@ -87,15 +89,32 @@ func (r *Recommendation) Apply(ctx context.Context, dir string) error {
 	if err := CheckEmpty(dir, src); err != nil {
 		return err
 	}
+	if err := r.checkSpace(dir); err != nil {
+		return err
+	}
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	path := filepath.Join(dir, baseName(src)+suffixes[r.format])
 	command := fmt.Sprintf("dsconv pack %s %s %s", quote(src), quote(path), flags(*r.recipe))
 	if err := r.pack(ctx, src, path, command); err != nil {
+		if _, left := os.Stat(path + sidecar.PartialSuffix); left == nil {
+			err = fmt.Errorf("%w\nwhat is packed so far stays: go on with %s", err, strings.TrimSpace(command))
+		}
 		return fmt.Errorf("pack %s as advised: %w", src, err)
 	}
 	return r.measure(ctx, src, path, strings.TrimSpace(command))
+}
+
+// checkSpace returns an error if the disk of dir clearly has too little space for the packed dataset.
+func (r *Recommendation) checkSpace(dir string) error {
+	need := r.report.Advice.Best.Disk
+	free, err := cache.FreeSpace(filepath.Dir(filepath.Clean(dir)))
+	if err != nil || need <= free { // a disk that does not tell is no reason not to try
+		return nil
+	}
+	return fmt.Errorf("the packed dataset takes about %s, and the disk of %s has %s: choose a folder on another disk",
+		megabytes(need), dir, megabytes(free))
 }
 
 // CheckEmpty returns an error unless Apply may write into the folder dir: it is new or empty, and not in src.

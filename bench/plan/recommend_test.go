@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/reader"
@@ -102,6 +103,48 @@ func applyTo(t *testing.T, advice *Recommendation, r *bench.Report, src string) 
 	if err := advice.Apply(t.Context(), filepath.Join(src, "packed")); err == nil {
 		t.Error("packed into the source")
 	}
+}
+
+// A disk without space is told of before anything is packed, and a pack that was stopped can go on.
+func TestApplyStops(t *testing.T) {
+	src := folderOf(t, 40, 64, 48)
+	r := reportOf(t, src, 0)
+	r.Advice = &verdict.Advice{Best: &verdict.Candidate{Disk: 1 << 60}}
+	advice := &Recommendation{report: r, options: fast(t, codec.EncodeOptions{}), format: "shard", recipe: &preprocess.Recipe{}}
+	dir := filepath.Join(t.TempDir(), "packed")
+	if err := advice.Apply(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "choose a folder on another disk") {
+		t.Errorf("a disk of %d bytes: %v", r.Advice.Best.Disk, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the folder was made")
+	}
+	r.Advice.Best.Disk = 1
+	ctx, cancel := context.WithCancel(t.Context())
+	advice.options.Open = func(ctx context.Context, path string) (formats.Dataset, error) {
+		ds, err := dsconv.OpenSource(ctx, path, folder.Config{})
+		return &stopping{Dataset: ds, stop: cancel}, err
+	}
+	err := advice.Apply(ctx, dir)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*.partial"))
+	if told := strings.Contains(err.Error(), "go on with dsconv pack "+src); len(left) != 1 || !told {
+		t.Errorf("%v; unfinished: %v", err, left)
+	}
+}
+
+// stopping stops the run at its tenth sample.
+type stopping struct {
+	formats.Dataset
+	stop func()
+}
+
+func (d *stopping) Read(i int, s *formats.Sample) error {
+	if i == 10 {
+		d.stop()
+	}
+	return d.Dataset.Read(i, s)
 }
 
 // A loop that is slower than the loader gets no advice to pack, and nothing is written.

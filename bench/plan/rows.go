@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,10 @@ func (e *exploration) plan() *Plan {
 	}}
 	for _, t := range e.trials {
 		p.Rows = append(p.Rows, e.rowsOf(t)...)
+	}
+	if len(e.bad) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("packing leaves bad images out, and names them: here %d of %d, such as %s: %s",
+			len(e.bad), len(src.indices), e.bad[0].Path, e.bad[0].Cause))
 	}
 	if e.o.Paper != (Paper{}) {
 		p.Paper = e.onPaper()

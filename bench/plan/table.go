@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/misuse"
 )
@@ -85,7 +87,7 @@ func (p *Plan) line(group []Row) []string {
 	}
 	pays := "never"
 	if r.BreakEven > 0 {
-		pays = fmt.Sprintf("%.3g epochs", r.BreakEven)
+		pays = epochs(r.BreakEven)
 	}
 	line := []string{name, seconds(r.EpochSeconds), fmt.Sprintf("%.0f", r.ImagesPerSecond), r.pixels(), seconds(r.PackSeconds), pays}
 	for i := range group {
@@ -178,6 +180,11 @@ func align(b *strings.Builder, lines [][]string) {
 		}
 		b.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
+}
+
+// epochs is a number of whole epochs, the first that is enough.
+func epochs(x float64) string {
+	return figures.Counted(int(min(math.Ceil(x), math.MaxInt32)), "epoch")
 }
 
 func megabytes(n int64) string {

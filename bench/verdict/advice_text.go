@@ -42,7 +42,7 @@ func (c *Candidate) text() string {
 		s += fmt.Sprintf(", %s MB", figures.Digits(float64(c.Disk)/1e6))
 	}
 	if epochs := math.Ceil(c.BreakEven); epochs > 0 {
-		s += ", packing pays after " + counted(int(min(epochs, math.MaxInt32)), "epoch")
+		s += ", packing pays after " + figures.Counted(int(min(epochs, math.MaxInt32)), "epoch")
 	}
 	return s
 }
@@ -72,9 +72,9 @@ func (a *Advice) whyNot(v Verdict) string {
 	case best == nil:
 		return "nothing was measured that could be faster"
 	case best.saved() <= 0:
-		return fmt.Sprintf("none of %s is faster", counted(len(a.Candidates), "candidate"))
+		return fmt.Sprintf("none of %s is faster", figures.Counted(len(a.Candidates), "candidate"))
 	}
-	saves := fmt.Sprintf("the best of %s would save %s of the epoch", counted(len(a.Candidates), "candidate"), figures.Percent(best.saved()/best.Before))
+	saves := fmt.Sprintf("the best of %s would save %s of the epoch", figures.Counted(len(a.Candidates), "candidate"), figures.Percent(best.saved()/best.Before))
 	if best.isWorthwhile() { // a bulky one
 		saves += fmt.Sprintf(", too little for %+.0f %% disk", 100*best.Extra)
 	}

@@ -48,7 +48,7 @@ func (c *Costs) limits() string {
 	}
 	switch {
 	case m.workers > 0:
-		limits = append(limits, fmt.Sprintf("%s %s", counted(c.Workers, "worker"), seconds(loader/m.workers)))
+		limits = append(limits, fmt.Sprintf("%s %s", figures.Counted(c.Workers, "worker"), seconds(loader/m.workers)))
 	default:
 		limits = append(limits, "loading in the loop "+seconds(loader))
 	}

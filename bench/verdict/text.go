@@ -80,7 +80,7 @@ func (c *Costs) python(v *Verdict) string {
 
 // crowd says how many share the cores.
 func (c *Costs) crowd() string {
-	who := counted(c.Workers, "worker")
+	who := figures.Counted(c.Workers, "worker")
 	if c.Workers == 0 {
 		who = "the loop, which loads the data too,"
 	} else if finite(c.StepCPU) > 0 && c.Loop {
@@ -102,13 +102,6 @@ func cores(n float64) string {
 		return "1 core"
 	}
 	return short(n) + " cores"
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // short is x without needless digits.

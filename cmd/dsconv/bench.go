@@ -47,7 +47,8 @@ dataset so, measures it, and prints the measured time beside the predicted one.
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
 Without a SRC only these reports are printed. --merge - reads a report from standard input.
-Rows of theirs that have costs and no verdict get one.
+Rows of theirs that have costs and no verdict get one. With --advise, ways to pack are tried for the
+DataLoader of the first report, as with --script.
 
 --isolate shows what each stage costs: it measures epochs with one stage after another replaced
 by memory, down to the loop alone on batches in memory. --cold also measures epochs from the
@@ -88,6 +89,14 @@ Augmentations:
 				others = append([]*bench.Report{report}, others...)
 			}
 			if len(others) > 0 && (cc.IsSet("script") || !cc.Args().Present()) { // the reports alone
+				if cc.IsSet("apply") {
+					return usageErrorf("--apply needs a folder or dataset to pack")
+				}
+				if !cc.IsSet("script") && cc.Bool("advise") {
+					if err := c.tryPackings(cc, others[0], others[0].Source); err != nil {
+						return err
+					}
+				}
 				others[0].Merge(others[1:]...)
 				return writeBench(cc, c, others[0])
 			}
@@ -172,7 +181,7 @@ func runBench(cc *cli.Context, c *console, paths []string, o bench.Options, othe
 	o.Progress = show
 	report, err := bench.Run(cc.Context, paths, o)
 	if err != nil {
-		return err
+		return withSampleHint(err)
 	}
 	if err := advise(cc, c, report); err != nil {
 		return err

@@ -82,14 +82,7 @@ func runScript(cc *cli.Context, c *console) (*bench.Report, error) {
 		return nil, err
 	}
 	report.Judge()
-	if cc.IsSet("advise") && !cc.Bool("advise") {
-		return report, nil
-	}
-	show, err := c.planProgress(cc, cc.String("script"))
-	if err != nil {
-		return nil, err
-	}
-	return report, advisePacking(cc.Context, report, show)
+	return report, c.tryPackings(cc, report, cc.String("script"))
 }
 
 // scriptArguments are those of Python's dsconv.measure.
@@ -203,7 +196,9 @@ func (m *scriptMessages) line(line string) {
 	case isOwn:
 		m.own = own
 	default:
-		m.last = line
+		if strings.TrimSpace(line) != "" {
+			m.last = line
+		}
 		m.c.logf("%s", line)
 	}
 }

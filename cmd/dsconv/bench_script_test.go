@@ -60,6 +60,7 @@ func TestScriptFailures(t *testing.T) {
 		{"echo 'dsconv.measure: train.py has no x' >&2; exit 2", "train.py has no x"},
 		{"echo 'ModuleNotFoundError: No module named dsconv' >&2; exit 1", "install the wheel there"},
 		{"echo 'ZeroDivisionError: division by zero' >&2; exit 1", "the script failed: ZeroDivisionError: division by zero"},
+		{"printf 'ValueError: no photos\n\n' >&2; exit 1", "the script failed: ValueError: no photos"}, // as libraries print
 		{"exit 0", "the report of"},
 		{"printf '{}' >&3", "it has no datasets"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/reader"
 )
 
 var errInterrupted = errors.New("interrupted")
@@ -56,6 +57,15 @@ func withHint(err error, path string) error {
 		return err
 	}
 	return stoppedError{err, resumeHint(path)}
+}
+
+// withSampleHint adds to the error of loading samples what the user can do about a bad one.
+func withSampleHint(err error) error {
+	if !errors.Is(err, reader.ErrBadSample) {
+		return err
+	}
+	return fmt.Errorf("%w\n--on-error skip leaves such images out, --on-error substitute loads others in their place; "+
+		"dsconv verify names all of them", err)
 }
 
 // stoppedError is the error of a command that can be resumed as hint says; "" if nothing is left to resume.

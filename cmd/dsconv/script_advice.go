@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
@@ -21,22 +22,18 @@ const waitsFor = 0.1
 // beside it. The first dataset of the report is the DataLoader. Nothing is tried if the transforms of dsconv's loader
 // are not native, or if the loop does not wait for data.
 func advisePacking(ctx context.Context, r *bench.Report, progress func(plan.Progress)) error {
-	own := &r.Datasets[0]
-	if own.Costs == nil || own.Verdict == nil || r.Advice == nil || own.Costs.Loop && own.Costs.Starved < waitsFor {
+	if whyNoPackings(r) != "" {
 		return nil
 	}
-	ours := nativeRow(r)
-	if ours == nil {
-		return nil
-	}
+	own, ours := &r.Datasets[0], nativeRow(r)
 	o, err := packingOptions(ours)
 	if err != nil {
-		return fmt.Errorf("the advice on packing: %w", err)
+		return err
 	}
 	o.Progress = progress
 	list, err := plan.Candidates(ctx, ours.Settings["dataset"].(string), ours.Costs, o)
 	if err != nil {
-		return fmt.Errorf("the advice on packing: %w", err)
+		return err
 	}
 	changed := ours.Settings["lossless"] == false // by other transforms
 	for i := range list {
@@ -49,6 +46,41 @@ func advisePacking(ctx context.Context, r *bench.Report, progress func(plan.Prog
 	advice := verdict.Advise(own.Costs, *own.Verdict, slices.Concat(r.Advice.Candidates, list))
 	r.Advice = &advice
 	return nil
+}
+
+// tryPackings adds to the report of a DataLoader, name, what packing would bring, unless the flags refuse that. What was
+// measured is not lost if it fails.
+func (c *console) tryPackings(cc *cli.Context, r *bench.Report, name string) error {
+	if cc.IsSet("advise") && !cc.Bool("advise") {
+		return nil
+	}
+	if why := whyNoPackings(r); why != "" && cc.IsSet("advise") {
+		r.Notes = append(r.Notes, "no ways to pack were tried: "+why)
+	}
+	show, err := c.planProgress(cc, name)
+	if err != nil {
+		return err
+	}
+	if err := advisePacking(cc.Context, r, show); err != nil {
+		if cc.Err() != nil {
+			return err
+		}
+		r.Notes = append(r.Notes, "no ways to pack were tried: "+err.Error())
+	}
+	return nil
+}
+
+// whyNoPackings says why no ways to pack are tried for the DataLoader of a report; "" if they are.
+func whyNoPackings(r *bench.Report) string {
+	switch {
+	case len(r.Datasets) == 0 || r.Datasets[0].Costs == nil || r.Datasets[0].Verdict == nil || r.Advice == nil:
+		return "the report does not say what loading costs"
+	case r.Datasets[0].Costs.Loop && r.Datasets[0].Costs.Starved < waitsFor:
+		return "the loop hardly waits for data"
+	case nativeRow(r) == nil:
+		return "it has no row of dsconv's loader on the same folder whose transforms all run natively"
+	}
+	return ""
 }
 
 // nativeRow is the row of dsconv's loader on the folder with native transforms; nil if there is none.

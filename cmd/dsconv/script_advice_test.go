@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // scriptReport is a report of a DataLoader with an epoch of 10 s, and of dsconv's loader on the folder, with 5 s.
@@ -95,6 +96,27 @@ func TestPackingIsNotTriedForAScript(t *testing.T) {
 	cancel()
 	if err := advisePacking(ctx, scriptReport(t.TempDir(), 0.9), never); err == nil {
 		t.Error("it goes on after its context's end")
+	}
+}
+
+// What was measured is reported even if packing cannot be tried; who asks for it learns why it was not.
+func TestAdviceOnAReport(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
+	for want, r := range map[string]*bench.Report{
+		"none": scriptReport(missing, 0.9), "hardly waits": scriptReport(missing, 0.02), "": {Datasets: []bench.Dataset{{Path: "a"}}},
+	} {
+		file := filepath.Join(t.TempDir(), "report.json")
+		if err := durable.WriteJSON(file, r); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		c := &console{out: &out, err: io.Discard}
+		if code := run(t.Context(), []string{"dsconv", "bench", "--merge", file, "--advise", "--quiet"}, c); code != exitDone {
+			t.Fatal(code)
+		}
+		if _, note, ok := strings.Cut(out.String(), "no ways to pack were tried: "); !ok || !strings.Contains(note, want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
+		}
 	}
 }
 

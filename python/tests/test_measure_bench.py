@@ -19,8 +19,12 @@ import slow_parts  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
 from dsconv._measure.image_files import NotImageFiles, image_files  # noqa: E402
+from dsconv._measure.judged import judged  # noqa: E402
+from dsconv._measure.rows import Row  # noqa: E402
+from dsconv._measure.turns import Plan, Turn, measure, steps_of  # noqa: E402
 from dsconv.measure import main  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
+from torchvision import transforms  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +105,41 @@ def test_any_iterable() -> None:
         dsconv.bench(batches, size=3, batch=2)
     with pytest.raises(ValueError, match="step and transfer are functions only beside a loader"):
         dsconv.bench("images", step=print)
+    with pytest.raises(ValueError, match="bench of 5: it must be a path, a DataLoader or another iterable"):
+        dsconv.bench(5)  # type: ignore[arg-type]
+
+
+def test_a_step_that_was_slow_alone() -> None:
+    """Other programs may be busy while the step is measured alone: it takes no longer than in any pass."""
+    calls = 0
+
+    def step(batch: torch.Tensor) -> None:
+        nonlocal calls
+        calls += 1
+        if 8 < calls:  # the passes have 8 steps
+            slow_parts.sleep(0.02)
+
+    rows = [Row("batches", [torch.zeros(4, 1)] * 4)]
+    measure(rows, Plan(rounds=1, step=step))
+    assert rows[0].loop is not None and rows[0].loop.step > 4000
+    rows[0].passes[0].step = 4e-5
+    steps_of(rows)
+    assert rows[0].loop.step == pytest.approx(40 / 16)
+
+
+def test_ways_to_pack_are_tried(photos: Path) -> None:
+    """Of a DataLoader whose transforms dsconv has natively."""
+    loader = DataLoader(
+        Photos(photos, transforms.Compose([transforms.RandomResizedCrop(32), transforms.ToTensor()])), 8, shuffle=True
+    )
+    turns: list[Turn] = []
+    measured = bench(loader, rounds=1, limit_batches=2, on_turn=turns.append)
+    assert [t.name.partition(", ")[2] for t in turns] == ["", "looked into", "", "", ""]
+    assert "dsconv pack" not in judged(measured).advice["text"] + str(judged(measured).advice["candidates"])
+    tried = judged(measured, advise=None).advice
+    assert tried is not None and any(c["command"].startswith("dsconv pack") for c in tried["candidates"])
+    refused = dsconv.bench([torch.zeros(2, 1)], rounds=1, advise=True, progress=False)
+    assert "no ways to pack were tried" in refused.notes[-1]
 
 
 def test_infinite_streams_end(monkeypatch: pytest.MonkeyPatch) -> None:

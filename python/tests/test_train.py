@@ -58,6 +58,10 @@ def test_both_train_alike(sides: list[str], tmp_path: Path, capsys: pytest.Captu
         assert dataset.accuracy > 0.7
     assert abs(theirs.accuracy - ours.accuracy) < 0.15
     assert ours.rounds[0].stage_seconds.decode > 0
+    assert theirs.costs is not None and ours.costs is not None
+    assert "parts" not in theirs.costs and theirs.costs["step_us"] > 0 and theirs.verdict is not None
+    assert {part["name"] for part in ours.costs["parts"]} == {"read", "decode", "augment", "collate"}
+    assert ours.verdict is not None and ours.costs["workers"] >= 1 and not ours.costs.get("processes")
     printed = capsys.readouterr().out
     assert printed.count("validation accuracy") == 10
     assert printed.index("epoch 1") < printed.index("packed.lmdb: epoch 1") < printed.index("epoch 2")

@@ -26,5 +26,13 @@ func Digits(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
+// Counted is a number of things: 1 worker, 2 workers.
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // Percent is a share as 62 %.
 func Percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

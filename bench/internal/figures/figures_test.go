@@ -23,6 +23,11 @@ func TestTexts(t *testing.T) {
 			t.Errorf("Digits(%g) = %q, want %q", x, got, want)
 		}
 	}
+	for n, want := range map[int]string{0: "0 epochs", 1: "1 epoch", 12: "12 epochs"} {
+		if got := Counted(n, "epoch"); got != want {
+			t.Errorf("Counted(%d) = %q", n, got)
+		}
+	}
 	if got := Percent(0.624); got != "62 %" {
 		t.Errorf("Percent(0.624) = %q", got)
 	}

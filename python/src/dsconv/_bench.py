@@ -12,6 +12,7 @@ from dsconv import _command, _progress
 from dsconv._errors import ArgumentError
 from dsconv._measure.judged import judged, report_file
 from dsconv._report import Report
+from dsconv._short_messages import shown
 
 
 def bench(
@@ -70,8 +71,8 @@ def bench(
     the epoch back. If its dataset is one of image files, dsconv.Loader loads the same folder with the same transforms
     in a row of its own; the datasets that follow it have rows too. `step` is then the loop's step, a function of a
     batch, and `transfer` one that moves a batch to the device and returns it; `rounds`, `limit_batches`, `consume`
-    and `merge` apply too, and no other options. The batches that the loader gives are not changed, nor its order
-    afterwards.
+    and `merge` apply too, and no other options but the following. The batches that the loader gives are not changed,
+    nor its order afterwards.
 
     `script` is "train.py:NAME": a DataLoader in a script, which is imported by `python` (by default this one), or a
     function without arguments that returns one. `step` and `transfer` are then names in the script.
@@ -82,9 +83,10 @@ def bench(
     values of a setting: "workers=0,1,2,4", "batch=16,64", "prefetch=2,4", "pin=0,1", "persistent=0,1", or a list of
     such texts. The DataLoader is copied for that: dataset, sampler, collate_fn and whatever else it has stay the same.
 
-    With a folder alone, or with `advise`, ways to pack some of its images are tried, and ``report.advice``
-    recommends one or none. `apply` names a new folder into which the first dataset is packed so; ``report.applied``
-    has the predicted and the measured time of an epoch.
+    With a folder alone, a DataLoader whose transforms dsconv has natively, or with `advise`, ways to pack some of
+    the images are tried, and ``report.advice`` recommends one or none; advise=False leaves that out. `apply` names
+    a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and the measured
+    time of an epoch.
 
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
@@ -101,7 +103,7 @@ def bench(
         if given:
             raise ArgumentError(f"bench of a loader takes no {', '.join(sorted(given))}: they are options of datasets")
         other = {"tune": tune, "rules": rules, "sweep": sweep}
-        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, merge, progress, **other)
+        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, advise, merge, progress, **other)
     if callable(step) or callable(transfer):
         raise ArgumentError("step and transfer are functions only beside a loader; beside a script they are names")
     if script is not None and python is None:
@@ -129,7 +131,7 @@ def bench(
 # Options that a loader has itself.
 _OF_DATASETS = {
     "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
-    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold", "advise", "apply",
+    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold", "apply",
     "delay", "limit_read", "script", "python",
 }  # fmt: skip
 
@@ -141,18 +143,22 @@ def _of_loader(
     step: Any,
     transfer: Any,
     consume: str | float | None,
+    advise: bool | None,
     merge: Sequence[Report | str | os.PathLike[str]],
     progress: bool,
     **other_settings: Any,
 ) -> Report:
     """The report of a loader of this process; the command adds the verdict."""
     from dsconv._measure.bench import bench as measured
-    from dsconv._measure.progress import shown
+    from dsconv._measure.progress import shown as turns_shown
 
     loader, *others = subjects
     if isinstance(loader, (str, os.PathLike)):
         raise ArgumentError("bench: the loader is the first argument; datasets follow it")
-    with shown(progress) as on_turn:
+    for subject in subjects:
+        if not isinstance(subject, (str, os.PathLike)) and not _is_iterable(subject):
+            raise ArgumentError(f"bench of {shown(subject)}: it must be a path, a DataLoader or another iterable")
+    with turns_shown(progress) as on_turn:
         report = measured(
             loader,
             others,
@@ -164,4 +170,8 @@ def _of_loader(
             on_turn=on_turn,
             **other_settings,
         )
-    return judged(report, merge)
+    return judged(report, merge, advise, progress)
+
+
+def _is_iterable(value: Any) -> bool:
+    return hasattr(value, "__iter__") or hasattr(value, "__getitem__")

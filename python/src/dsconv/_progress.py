@@ -71,11 +71,13 @@ class JSONProgress:
             self._bar = None
 
 
-def run_command(arguments: Sequence[str], unit: str, title: str = "", drawn: bool = True) -> CompletedProcess[str]:
-    """Runs the command and shows its ``--progress json`` as a bar."""
+def run_command(
+    arguments: Sequence[str], unit: str, title: str = "", drawn: bool = True, stdin: str = ""
+) -> CompletedProcess[str]:
+    """Runs the command, with a text as its standard input, and shows its ``--progress json`` as a bar."""
     progress = JSONProgress(unit, title, drawn)
     try:
-        return _command.run(arguments, progress.line)
+        return _command.run(arguments, progress.line, stdin)
     finally:
         progress.close()
 

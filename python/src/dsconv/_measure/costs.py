@@ -13,7 +13,7 @@ from .surroundings import cores
 
 # Of a dataset's own code and of decoders: a larger share of their time than this, waited while a core was free, is
 # waiting for data.
-_WAITING = 0.1
+WAITING = 0.1
 # A part with a smaller share of the workers' time is not listed.
 _LISTED = 0.0005
 
@@ -151,7 +151,7 @@ def _split(label: Label, spent: Times, workers: Sequence[Measured]) -> list[tupl
     """A dataset's own code or a decoder, such as cv2.imread, without the time in which it waited while a core was free:
     then it waits for its data, from a disk or a network."""
     waited = max(0.0, spent.wall - spent.cpu - spent.queue - _other_threads(workers))
-    if label.kind not in (OTHER, DECODE) or waited < _WAITING * spent.wall:
+    if label.kind not in (OTHER, DECODE) or waited < WAITING * spent.wall:
         return [(label, spent)]
     computed = Times(spent.calls, spent.wall - waited, spent.cpu, spent.queue)
     return [(Label(f"{label.name} (waiting)", READ), Times(spent.calls, waited)), (label, computed)]

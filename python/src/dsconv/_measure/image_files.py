@@ -54,11 +54,17 @@ def image_files(dataset: Any) -> ImageFiles:
         inner = inner.dataset
     paths = _paths(inner)
     if not paths:
-        raise NotImageFiles(f"{type(inner).__name__} has no list of image files, such as samples or paths")
+        raise NotImageFiles(
+            f"{type(inner).__name__} has no list of image files, such as samples or paths: "
+            "to compare, write its images to a folder for each class, and measure that folder"
+        )
     root = _root(inner, paths)
     transform = next((t for t in map(_transform, transforms) if t is not None), None)
     if transform is None:
-        raise NotImageFiles(f"{type(inner).__name__} has no attribute transform that is called with an image")
+        raise NotImageFiles(
+            f"{type(inner).__name__} has no attribute transform that is called with an image: "
+            "to compare, keep the transforms there"
+        )
     labelled, paths = _labelled(root, paths), _full(root, paths)
     own = getattr(inner, "target_transform", None)
     return ImageFiles(root, inner, paths, chosen, samples or len(paths), transform, own, labelled)

@@ -7,16 +7,33 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from dsconv import _command
+from dsconv import _progress
 from dsconv._report import Report
 
 
-def judged(report: Report, merge: Sequence[Report | str | os.PathLike[str]] = ()) -> Report:
-    """The report with verdicts, and with reports of other runs below it. dsconv.Error: the command failed."""
+def judged(
+    report: Report,
+    merge: Sequence[Report | str | os.PathLike[str]] = (),
+    advise: bool | None = False,
+    drawn: bool = False,
+) -> Report:
+    """The report with verdicts, and with reports of other runs below it. dsconv.Error: the command failed.
+
+    With advise, ways to pack are tried for its DataLoader; None: if a row of dsconv.Loader has native transforms.
+    drawn shows the progress of that."""
+    if advise is None:
+        advise = any("augment" in (row.settings or {}) for row in report.datasets[1:])
     with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
         out = os.path.join(scratch, "report.json")
         others = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
-        _command.run(["bench", "--merge=-", *others, f"--json={out}"], stdin=report.to_json())
+        arguments = [
+            "bench",
+            "--merge=-",
+            *others,
+            f"--json={out}",
+            *(["--advise", "--progress=json"] if advise else []),
+        ]
+        _progress.run_command(arguments, "step", "pack", drawn, stdin=report.to_json())
         return Report.load(out)
 
 

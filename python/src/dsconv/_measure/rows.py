@@ -9,7 +9,7 @@ from typing import Any
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
 from .clock import OTHER, READ
-from .costs import Found, Loop, costs, parts
+from .costs import WAITING, Found, Loop, costs, parts
 from .look import is_dataloader
 from .native import native
 from .own_python import InPython
@@ -96,7 +96,8 @@ class Row:
         wall, cpu = 1e6 * p.per_image(0), 1e6 * p.around.cpu / max(1, p.images)
         name = f"{type(self.iterable).__name__}.__next__"
         computed = {"name": name, "kind": OTHER, "wall_us": min(wall, cpu), "cpu_us": min(wall, cpu), "python": True}
-        waited = {"name": f"{name} (waiting)", "kind": READ, "wall_us": max(0.0, wall - cpu), "python": True}
+        waiting = wall - cpu if wall - cpu >= WAITING * wall else 0.0
+        waited = {"name": f"{name} (waiting)", "kind": READ, "wall_us": waiting, "python": True}
         return [part for part in (waited, computed) if part["wall_us"]]
 
     def _loads_ahead(self) -> bool:

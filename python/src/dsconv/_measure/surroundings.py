@@ -125,13 +125,17 @@ def _busy() -> float:
 
 def _tree() -> tuple[float, int]:
     """CPU seconds and major faults of this process, its children and those of them that ended."""
-    cpu, faults = 0.0, 0
-    for pid in _processes(os.getpid()):
+    own = os.getpid()
+    cpu, faults = (
+        time.process_time(),
+        0,
+    )  # the system's count has steps of 10 ms, which short epochs are not longer than
+    for pid in _processes(own):
         values = _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
         if len(values) > 14:
             faults += int(values[9]) + int(values[10])
-            cpu += sum(map(int, values[11:15])) / _TICKS
-    return cpu or time.process_time(), faults
+            cpu += sum(map(int, values[13 if pid == own else 11 : 15])) / _TICKS
+    return cpu, faults
 
 
 def _processes(pid: int) -> Iterator[int]:

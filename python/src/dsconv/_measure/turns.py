@@ -66,12 +66,12 @@ def measure(rows: list[Row], plan: Plan) -> None:
     total = len(rows) * (plan.rounds + 1) + sum(map(_extra, rows, [plan] * len(rows)))
     done = 0
 
-    def turn(row: Row, number: int, p: Pass) -> None:
+    def turn(name: str, number: int, p: Pass) -> None:
         nonlocal done
         done += 1
         if plan.on_turn is not None:
             rate = p.images / p.seconds if p.seconds else 0.0
-            plan.on_turn(Turn(row.name, number, plan.rounds, done, total, p.seconds, rate))
+            plan.on_turn(Turn(name, number, plan.rounds, done, total, p.seconds, rate))
 
     images = None
     for number in range(plan.rounds + 1):
@@ -87,10 +87,23 @@ def measure(rows: list[Row], plan: Plan) -> None:
                 continue
             if images is None and p.ended is False:
                 images = p.images  # the others have as many
-            turn(row, number, p)
+            turn(row.name, number, p)
             if number == 0:
-                for extra in _extras(row, plan, images):
-                    turn(row, 0, extra)
+                for what, extra in _extras(row, plan, images):
+                    turn(f"{row.name}, {what}", 0, extra)
+    steps_of(rows)
+
+
+def steps_of(rows: Sequence[Row]) -> None:
+    """Lowers what the loop's step takes alone to the least that it took in any pass: all rows have the same loop, and
+    other programs may have been busy while it was measured alone."""
+    loops = [row.loop for row in rows if row.loop is not None]
+    passes = [p for row in rows for p in row.passes if p.images]
+    if loops and passes:
+        step = min(*(loop.step for loop in loops), *(1e6 * p.step / p.images for p in passes))
+        transfer = min(*(loop.transfer for loop in loops), *(1e6 * p.transfer / p.images for p in passes))
+        for loop in loops:
+            loop.step, loop.transfer = step, transfer
 
 
 def _why_none(row: Row, number: int) -> str:
@@ -134,8 +147,8 @@ def _seconds(plan: Plan) -> float | None:
     return PASS_SECONDS if plan.limit is None else None
 
 
-def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
-    """The passes that are no rounds: one that is looked into, one without the loop's step."""
+def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[tuple[str, Pass]]:
+    """The passes that are no rounds, with names: one that is looked into, one without the loop's step."""
     if is_dataloader(row.iterable):
         with kept_states(row.iterable), look(row.iterable) as found:
             row.looked = run(
@@ -145,11 +158,11 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
         if getattr(row.iterable, "persistent_workers", False):
             with kept_states(row.iterable):
                 run(row.iterable, limit=1)  # starts the workers again, which stay
-        yield row.looked
+        yield "looked into", row.looked
     elif runs_python(row.iterable):
         with timed_transforms() as row.in_python:
             row.looked = run(row.iterable, plan.limit, most_images=images, seconds=_seconds(plan))
-        yield row.looked
+        yield "looked into", row.looked
     if plan.loops:
         kept: list[Any] = []
         with kept_states(row.iterable):
@@ -157,7 +170,7 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[Pass]:
                 row.iterable, plan.limit, lambda batch: _keep(kept, batch), most_images=images, seconds=_seconds(plan)
             )
         row.loop = step_alone(kept, plan, row.iterable)
-        yield row.alone
+        yield "without the loop", row.alone
 
 
 def _keep(kept: list[Any], batch: Any) -> None:

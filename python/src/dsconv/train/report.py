@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
+from dsconv._ranks import threads
 from dsconv._report import DatasetReport, Machine, Report, Round, Stages
+from dsconv.train.costs import Subject, costs
 from dsconv.train.data import Side
 from dsconv.train.distributed import World
 from dsconv.train.epoch import Epoch
@@ -38,6 +42,7 @@ def report(results: Sequence[Result], settings: Settings, world: World) -> Repor
             step_us_per_image_without_loading=1e6 * result.alone / settings.batch_size,
             settings=result.side.settings,
             rounds=[turn(epoch) for epoch in result.epochs],
+            costs=costs_of(result, settings, world),
         )
         for result in results
     ]
@@ -50,6 +55,16 @@ def report(results: Sequence[Result], settings: Settings, world: World) -> Repor
         notes=notes(results, settings, world),
     )
     return result.summarise().judge()
+
+
+def costs_of(result: Result, settings: Settings, world: World) -> dict[str, Any] | None:
+    """The costs of a side; None if a GPU decoded, whose time the loader's stages do not have."""
+    if any(count for path, count in result.decoded.items() if path != "cpu"):
+        return None
+    ours = bool(result.epochs[-1].loader)
+    workers = threads(settings.threads) if ours else result.side.settings.get("num_workers", 0)
+    local = int(os.environ.get("LOCAL_WORLD_SIZE", world.size))
+    return costs(result.epochs, Subject(settings.batch_size, workers, not ours, world.size, local, result.alone))
 
 
 def turn(epoch: Epoch) -> Round:
