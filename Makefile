@@ -232,6 +232,12 @@ compare: deps photos ## speed beside the commit BASE, result in JSON (default bu
 overhead: deps photos ## what bench's own watching costs: epochs with it beside epochs without; fails above 2 %
 	go run ./bench/internal/overhead $(ARGS) "$(or $(IMAGES),$(PHOTOS))"
 
+# Such as ARGS="--rounds 41"; IMAGES is a folder of photos with a folder for each class.
+.PHONY: look-overhead
+look-overhead: wheel $(TORCH)/.done photos ## what looking into a DataLoader's workers costs: epochs with dsconv.timed's timers beside epochs without; fails above 2 %
+	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
+	$(TORCH)/bin/python bench/internal/overhead/look.py $(ARGS) "$(or $(IMAGES),$(PHOTOS)/validation)"
+
 # Such as ARGS="--rounds 11 --sets small"; IMAGES is a folder of photos to use instead of PHOTOS. 3 GB of disk while it runs.
 .PHONY: prediction
 prediction: deps photos ## what bench's advice and plan predict beside what packing whole sets brings; result in JSON (default build/prediction/result.json)

@@ -71,15 +71,27 @@ func withLowMemory(ctx context.Context, scratch string, args []string) ([]string
 
 // memoryGroup makes a control group, of version 1 or 2, that may have memoryLimit.
 func memoryGroup() (string, error) {
-	for folder, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
-		group := fmt.Sprintf("%s/dsconv-bottlenecks-%d", folder, os.Getpid())
+	for _, limit := range []string{"/sys/fs/cgroup/memory/%s/memory.limit_in_bytes", "/sys/fs/cgroup/%s/memory.max"} {
+		file := fmt.Sprintf(limit, fmt.Sprintf("dsconv-bottlenecks-%d", os.Getpid()))
+		group := filepath.Dir(file)
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
-		if os.WriteFile(filepath.Join(group, file), fmt.Append(nil, memoryLimit), 0o644) == nil {
+		if setLimit(file) == nil {
 			return group, nil
 		}
 		_ = os.Remove(group)
 	}
 	return "", fmt.Errorf("%w: no control group for memory", errNotHere)
+}
+
+// setLimit writes memoryLimit to a file of a control group. Where the file system is none of control groups, there is no
+// such file, and making one would limit nothing.
+func setLimit(file string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(f, memoryLimit)
+	return errors.Join(err, f.Close())
 }
