@@ -236,7 +236,7 @@ overhead: deps photos ## what bench's own watching costs: epochs with it beside 
 .PHONY: look-overhead
 look-overhead: wheel $(TORCH)/.done photos ## what looking into a DataLoader's workers costs: epochs with dsconv.timed's timers beside epochs without; fails above 2 %
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
-	$(TORCH)/bin/python bench/internal/overhead/look.py $(ARGS) "$(or $(IMAGES),$(PHOTOS)/validation)"
+	$(TORCH)/bin/python bench/internal/overhead/look.py $(ARGS) "$(or $(IMAGES),$(PHOTOS)/train)"
 
 # Such as ARGS="--rounds 11 --sets small"; IMAGES is a folder of photos to use instead of PHOTOS. 3 GB of disk while it runs.
 .PHONY: prediction

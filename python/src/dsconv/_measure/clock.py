@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
@@ -51,14 +52,16 @@ class Clock:
         self.samples = 0
         self.on_first: Callable[[int], None] = lambda now: None  # is called when nothing else runs
         self.thread = 0
+        self._numbers: dict[Label, int] = {}
         self._stack: list[int] = []
         self._wall = self._cpu = self._queue = 0
         self._schedstat: int | None = None
 
     def part(self, label: Label) -> int:
         """The number of the part, which is the same for equal labels."""
-        if label in self.labels:
-            return self.labels.index(label)
+        if label in self._numbers:
+            return self._numbers[label]
+        self._numbers[label] = len(self.labels)
         self.labels.append(label)
         for figures in (self.calls, self.children, self.wall, self.cpu, self.queue):
             figures.append(0)
@@ -169,6 +172,12 @@ class Overhead:
             max(0, clock.wall[outer] - bare) // calls,
             max(0, clock.cpu[outer] - bare) // calls,
         )
+
+
+@functools.cache
+def overhead() -> Overhead:
+    """Overhead.measured, once in a process: workers that are forked later know it too."""
+    return Overhead.measured()
 
 
 def _nothing() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import slots
+from .clock import overhead
 from .probe import Probe, probing
 
 
@@ -65,6 +66,7 @@ def timers(loader: Any, found: Look, budget: float | None) -> Iterator[None]:
     """Iterators of the DataLoader that are made in this context have timers. With workers, they keep them; without, the
     end of the context removes them."""
     start, collate = loader.worker_init_fn, loader.collate_fn
+    overhead()  # here, not in each worker of each epoch
     try:
         if loader.num_workers > 0:
             loader.worker_init_fn = Start(str(found.folder), start, collate, budget)

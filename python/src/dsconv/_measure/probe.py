@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable
 
-from .clock import COLLATE, OTHER, Clock, Label, Overhead, named, timed
+from .clock import COLLATE, OTHER, Clock, Label, named, overhead, timed
 from .libraries import Libraries, outside_of_transforms
 from .patches import Patches
 from .slots import LOADS, Slots
@@ -35,7 +35,7 @@ class Probe:
         self._libraries = Libraries(self._clock, self._patches)
         self._budget, self._on = budget, False
         self._clock.start()
-        self._overhead = Overhead.measured()
+        self._overhead = overhead()
         self._slots = Slots(folder, worker)
         self._dataset, self._collate = dataset, collate
         self._collating = self._clock.part(Label(f"collate ({title(collate)})", COLLATE))

@@ -15,7 +15,7 @@ LIBRARIES = {
     "torch", "torchvision", "albumentations", "kornia", "timm", "monai", "PIL", "dsconv", "datasets", "webdataset",
     "imgaug", "transformers", "builtins", "functools",
 }  # fmt: skip
-_MAX_ELEMENTS = 200  # of a list; more than that are data
+_MAX_ELEMENTS = 100  # of a list; more than that are data
 _MAX_FOUND = 500
 _DATASET_CALLS = ("__getitem__", "__getitems__", "__iter__")
 
