@@ -18,8 +18,11 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import slow_parts  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
+from dsconv._measure.costs import Found, Loop  # noqa: E402
+from dsconv._measure.costs import loader as seconds_of_loader  # noqa: E402
 from dsconv._measure.image_files import NotImageFiles, image_files  # noqa: E402
 from dsconv._measure.judged import judged  # noqa: E402
+from dsconv._measure.passes import Pass  # noqa: E402
 from dsconv._measure.rows import Row  # noqa: E402
 from dsconv._measure.turns import Plan, Turn, measure, steps_of  # noqa: E402
 from dsconv.measure import main  # noqa: E402
@@ -125,6 +128,22 @@ def test_a_step_that_was_slow_alone() -> None:
     rows[0].passes[0].step = 4e-5
     steps_of(rows)
     assert rows[0].loop.step == pytest.approx(40 / 16)
+
+
+def test_a_loader_that_was_slow_alone() -> None:
+    """It is not slower than the epochs that it gave to the loop."""
+
+    def made(seconds: float) -> Pass:
+        return Pass(images=40, batch=10, count=4, seconds=seconds, first=0.01, last=0.01 + 0.75 * seconds)
+
+    slow, quick = made(8.0), made(0.8)
+    for alone, passes, loop, want in (
+        (slow, [quick, made(2.0)], Loop(step=1.0), 0.02),
+        (quick, [slow, slow], Loop(step=1.0), 0.02),
+        (quick, [slow, slow], None, 0.02),
+        (slow, [Pass(images=40, batch=40, count=1, seconds=0.1)], Loop(step=1.0), 0.2),
+    ):
+        assert seconds_of_loader(Found(passes, 1, alone, loop=loop), alone) == pytest.approx(want)
 
 
 def test_ways_to_pack_are_tried(photos: Path) -> None:

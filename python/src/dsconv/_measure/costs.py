@@ -116,7 +116,13 @@ def loader(found: Found, alone: Pass | None) -> float:
     looked = found.looked if found.loop is None else None
     if looked is not None and any(w.loads for w in found.workers):
         return max(0.0, looked.last - _begun(found)) / max(1, looked.images)
-    return alone.per_image(found.workers_count) if alone is not None else 0.0
+    if alone is None:
+        return 0.0
+    measured = alone.per_image(found.workers_count)
+    if found.loop is None or not measured:
+        return measured
+    # Another program may have been busy then: a loader is not slower than the epochs that it gave to the loop.
+    return min([measured, *filter(None, (p.per_image(found.workers_count) for p in found.passes))])
 
 
 def share(workers: Sequence[Measured]) -> float:
