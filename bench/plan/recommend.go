@@ -109,12 +109,11 @@ func (r *Recommendation) Apply(ctx context.Context, dir string) error {
 // checkSpace returns an error if the disk of dir clearly has too little space for the packed dataset.
 func (r *Recommendation) checkSpace(dir string) error {
 	need := r.report.Advice.Best.Disk
-	free, err := cache.FreeSpace(filepath.Dir(filepath.Clean(dir)))
-	if err != nil || need <= free { // a disk that does not tell is no reason not to try
-		return nil
+	if free, err := cache.FreeSpace(filepath.Dir(filepath.Clean(dir))); err == nil && need > free { // another error is no reason not to try
+		return fmt.Errorf("the packed dataset takes about %s, and the disk of %s has %s: choose a folder on another disk",
+			megabytes(need), dir, megabytes(free))
 	}
-	return fmt.Errorf("the packed dataset takes about %s, and the disk of %s has %s: choose a folder on another disk",
-		megabytes(need), dir, megabytes(free))
+	return nil
 }
 
 // CheckEmpty returns an error unless Apply may write into the folder dir: it is new or empty, and not in src.
