@@ -32,7 +32,7 @@ type given struct {
 	Skipped  string           `json:"skipped,omitempty"`   // why
 	Error    string           `json:"error,omitempty"`
 	Verdict  *verdict.Verdict `json:"verdict,omitempty"`
-	Costs    *verdict.Costs   `json:"costs,omitempty"`
+	Costs    *verdict.Costs   `json:"costs,omitempty"` // of a verdict that is wrong
 }
 
 func newResult(o *options) *result {

@@ -124,7 +124,9 @@ func verdictOf(ctx context.Context, o *options, b *bottleneck, scratch string, n
 	case len(report.Datasets) == 0 || report.Datasets[0].Verdict == nil:
 		g.Error = "no verdict"
 	default:
-		g.Verdict, g.Costs = report.Datasets[0].Verdict, report.Datasets[0].Costs
+		if g.Verdict = report.Datasets[0].Verdict; !g.right() {
+			g.Costs = report.Datasets[0].Costs
+		}
 	}
 	return g
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -93,5 +94,9 @@ func (r *report) write(file string) error {
 	if file == "" {
 		return nil
 	}
-	return durable.WriteJSON(file, r)
+	kept := *r
+	if kept.Settings.Images != "" {
+		kept.Settings.Images = filepath.Base(kept.Settings.Images) // where it is says nothing to others
+	}
+	return durable.WriteJSON(file, &kept)
 }

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 
 	"github.com/dsconv/dsconv/bench"
@@ -76,6 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, r.text())
 	if o.json != "" {
+		r.Options.Dataset = filepath.Base(r.Options.Dataset) // where it is says nothing to others
 		if err := durable.WriteJSON(o.json, &r); err != nil {
 			return err
 		}
