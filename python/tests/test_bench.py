@@ -56,7 +56,7 @@ def test_differential_runs(photos: Path, tmp_path: Path) -> None:
     report = dsconv.bench(
         photos, rounds=1, size=16, batch=8, limit_batches=2, progress=False,
         isolate=True, delay=("read=1ms", "augment=1ms"), limit_read="100MB/s", sweep=["workers=0,1", "batch=4,8"],
-        rules=True,
+        rules=True, advise=False,
     )  # fmt: skip
     assert [r["name"] for r in report.datasets[0].rungs] == ["stored", "bytes", "pixels", "batches", "decode-only"]
     assert report.options["delay"] == "read=1ms,augment=1ms"
