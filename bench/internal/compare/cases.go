@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -70,6 +71,7 @@ func (s *settings) epochs(name, dataset string, options []string) namedCase {
 	return namedCase{name, func(ctx context.Context, by side) (t turn, err error) {
 		file := filepath.Join(filepath.Dir(dataset), "turn.json")
 		args := append([]string{"bench", dataset, "--quiet", "--rounds", "1", "--json", file, "--workers", strconv.Itoa(s.Workers)}, options...)
+		args = append(args, by.withoutAdvice(ctx)...)
 		if err := command(ctx, by.program, args...).Run(); err != nil {
 			return t, err
 		}
@@ -88,6 +90,16 @@ func (s *settings) epochs(name, dataset string, options []string) namedCase {
 		}
 		return r.Datasets[0].Rounds[0], nil
 	}}
+}
+
+// withoutAdvice keeps a dsconv that knows it from trying ways to pack once it has measured: what runs between the turns should be
+// alike.
+func (s side) withoutAdvice(ctx context.Context) []string {
+	help, err := exec.CommandContext(ctx, s.program, "bench", "--help").Output()
+	if err != nil || !bytes.Contains(help, []byte("--advise")) {
+		return nil
+	}
+	return []string{"--advise=false"}
 }
 
 // pack packs the folder so many times, each time to a new file.
