@@ -263,7 +263,7 @@ func TestRuleSentences(t *testing.T) {
 		{"noise", []float64{120, 120, 120}, 0.3, false, "unclear, as the same loader differed by 30 % from turn to turn (is the machine busy?): with y (10.0 s -> 8.33 s)"},
 	} {
 		r := test(c.rates...).report("a", test(100, 100, 100), c.noise)
-		if r.Helps != c.helps || !r.Measured || !strings.HasPrefix(r.Text, c.want) {
+		if r.Helps != c.helps || r.Unclear != strings.HasPrefix(c.want, "unclear") || !r.Measured || !strings.HasPrefix(r.Text, c.want) {
 			t.Errorf("%s: %+v, want %q", c.name, r, c.want)
 		}
 	}

@@ -66,6 +66,7 @@ type Rule struct {
 	Helps    bool    `json:"helps"`
 	Gain     float64 `json:"gain,omitempty"`         // share of the epoch that it saved; negative: it cost that much
 	Memory   int64   `json:"memory_bytes,omitempty"` // more than without it
+	Unclear  bool    `json:"unclear,omitempty"`      // the rounds differ too much to say
 	Text     string  `json:"text"`                   // one sentence; why it was not measured, if it was not
 }
 

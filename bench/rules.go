@@ -230,9 +230,9 @@ func (t *ruleTest) report(path string, asIs *ruleTest, noise float64) Rule {
 	case costs:
 		what = fmt.Sprintf("costs: an epoch is %s longer", figures.Percent(-r.Gain))
 	case math.Abs(r.Gain) >= ruleGain && slices.Min(list) <= 0 && slices.Max(list) >= 0:
-		what = "unclear, as the rounds contradict each other (is the machine busy?):"
+		r.Unclear, what = true, "unclear, as the rounds contradict each other (is the machine busy?):"
 	case math.Abs(r.Gain) >= ruleGain || noise >= unclearFrom:
-		what = fmt.Sprintf("unclear, as the same loader differed by %s from turn to turn (is the machine busy?):", figures.Percent(noise))
+		r.Unclear, what = true, fmt.Sprintf("unclear, as the same loader differed by %s from turn to turn (is the machine busy?):", figures.Percent(noise))
 	}
 	r.Text = r.sentence(what, t.rule.did, ratio(float64(without.images()), rateOf(without.rounds)))
 	if with.use.uncached != "" {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -127,7 +126,7 @@ func (s *section) rules(list []bench.Rule) {
 		name, helps := sentence(rule.Name), "not measured"
 		if rule.Measured {
 			helps = map[bool]string{true: "yes", false: "no"}[rule.Helps]
-			if strings.HasPrefix(rule.Text, "unclear") {
+			if rule.Unclear {
 				helps = "unclear"
 			}
 			b.Labels = append(b.Labels, ending(name))

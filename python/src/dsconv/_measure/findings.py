@@ -36,4 +36,5 @@ class Rule:
     helps: bool = False
     gain: float = field(default=0.0, metadata={"optional": True})  # share of the epoch that it saved
     memory_bytes: int = field(default=0, metadata={"optional": True})  # more than without it
+    unclear: bool = field(default=False, metadata={"optional": True})  # the rounds differ too much to say
     text: str = ""

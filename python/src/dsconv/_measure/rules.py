@@ -64,12 +64,13 @@ class Subject:
         found = compare(without, changed, _ROUNDS)
         helps = found.gain >= HELPS and found.agree
         more = found.after.peak_memory - found.before.peak_memory
-        if not found.agree and abs(found.gain) >= HELPS:
+        unclear = not found.agree and abs(found.gain) >= HELPS
+        if unclear:
             verdict = "unclear, as the rounds contradict each other (is the machine busy?)"
         else:
             verdict = "helps" if helps else "costs time" if found.gain <= -HELPS else "no gain"
         text = f"{verdict}: with {change} {gained(found.before, found.after, found.gain)}"
-        return Rule(name, self.name, True, helps, found.gain, more, text)
+        return Rule(name, self.name, True, helps, found.gain, more, unclear, text)
 
 
 def rules(
