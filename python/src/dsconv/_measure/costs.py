@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from dsconv._report import WORKER_STAGES
 
 from .clock import COLLATE, DECODE, OTHER, READ, Label
 from .passes import Pass
@@ -151,6 +153,16 @@ def parts(workers: Sequence[Measured], native: dict[str, str]) -> list[dict[str,
         found.append(_part(Label("sending to the loop", COLLATE), sent, samples, native))
     order = ("read", "decode", "other", "augment", "collate")
     return sorted(found, key=lambda part: order.index(part["kind"]))
+
+
+def stages(seconds: Mapping[str, float], images: float, cpu: float = 1.0) -> list[dict[str, Any]]:
+    """The parts of a dsconv.Loader, from its stages' seconds; none if there are none. cpu is the share of
+    that in which they computed."""
+    each = {stage: 1e6 * seconds[stage] / max(1.0, images) for stage in WORKER_STAGES if stage in seconds}
+    return [
+        {"name": stage, "kind": stage, "wall_us": wall, "cpu_us": cpu * wall, "calls": int(images)}
+        for stage, wall in each.items()
+    ]
 
 
 def _split(label: Label, spent: Times, workers: Sequence[Measured]) -> list[tuple[Label, Times]]:

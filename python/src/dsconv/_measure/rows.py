@@ -9,7 +9,7 @@ from typing import Any
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
 from .clock import OTHER, READ
-from .costs import WAITING, Found, Loop, costs, parts
+from .costs import WAITING, Found, Loop, costs, parts, stages
 from .look import is_dataloader
 from .native import native
 from .own_python import InPython
@@ -110,18 +110,9 @@ class Row:
         """The parts of a dsconv.Loader. Its clock has wall times; CPU times are this process's, in proportion."""
         middle = sorted(range(len(self.passes)), key=lambda k: self.passes[k].seconds)[len(self.passes) // 2]
         clock, around = self.clocks[middle], self.passes[middle].around
-        images, whole = max(1.0, clock["images"]), sum(clock[s] for s in WORKER_STAGES)
+        whole = sum(clock[s] for s in WORKER_STAGES)
         cpu = min(1.0, around.cpu / whole) if whole and self.loop is None else 1.0
-        return [
-            {
-                "name": stage,
-                "kind": stage,
-                "wall_us": 1e6 * clock[stage] / images,
-                "cpu_us": 1e6 * cpu * clock[stage] / images,
-                "calls": int(images),
-            }
-            for stage in WORKER_STAGES
-        ]
+        return stages(clock, clock["images"], cpu)
 
     def _round(self, k: int, p: Pass) -> Round:
         made = Round(

@@ -64,7 +64,7 @@ def costs_of(result: Result, settings: Settings, world: World) -> dict[str, Any]
     ours = bool(result.epochs[-1].loader)
     workers = threads(settings.threads) if ours else result.side.settings.get("num_workers", 0)
     local = int(os.environ.get("LOCAL_WORLD_SIZE", world.size))
-    return costs(result.epochs, Subject(settings.batch_size, workers, not ours, world.size, local, result.alone))
+    return costs(result.epochs, Subject(settings.batch_size, workers, ours, world.size, local, result.alone))
 
 
 def turn(epoch: Epoch) -> Round:
