@@ -123,7 +123,7 @@ func (s *source) inspect(ctx context.Context) error {
 		}
 	}
 	if seen == 0 {
-		return fmt.Errorf("plan %s: %w", s.path, errors.New("none of the images that were tried can be read: dsconv verify names the damaged ones"))
+		return fmt.Errorf("plan %s: %w", s.path, errors.New("none of the images that were tried can be read: dsconv pack lists each with its cause"))
 	}
 	slices.Sort(s.shorter)
 	s.jpegs, s.raw = 2*jpegs > seen, 2*raw > seen

@@ -65,7 +65,7 @@ func withSampleHint(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\n--on-error skip leaves such images out, --on-error substitute loads others in their place; "+
-		"dsconv verify names all of them", err)
+		"dsconv verify names all bad ones of a dataset, dsconv pack those of a folder", err)
 }
 
 // stoppedError is the error of a command that can be resumed as hint says; "" if nothing is left to resume.

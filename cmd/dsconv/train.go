@@ -164,7 +164,7 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 	case err != nil && result != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
 		c.logf("%s has the last checkpoint: repeat the command to resume", printable(conf.Checkpoint.Path))
 	}
-	return err
+	return withSampleHint(err)
 }
 
 func isFile(path string) bool {
