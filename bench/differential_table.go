@@ -67,7 +67,7 @@ func (r *Report) rungs(b *strings.Builder) {
 		fmt.Fprintf(b, "%s\n", note)
 	}
 	if r.noisy() {
-		b.WriteString("a row that takes longer than the one above it does less work: times differ that much here (is the machine busy?)\n")
+		b.WriteString("a row takes longer than the one above it, although it does less: times differ that much here (is the machine busy?)\n")
 	}
 }
 

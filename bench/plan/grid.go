@@ -42,7 +42,7 @@ func lossless(r preprocess.Recipe) bool {
 	return r.Resize.Mode == preprocess.ResizeNone && r.Encode.Encoding != formats.JPEG
 }
 
-// mostPixels are those of the largest images whose pixels are worth storing: 12 million are 36 MB, which a loader
+// mostPixels are those of the largest images whose pixels are worth storing: 16 million are 48 MB, which a loader
 // holds for each worker and each image ahead.
 const mostPixels = 16 << 20
 

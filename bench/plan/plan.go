@@ -28,7 +28,7 @@ type Plan struct {
 	Rows []Row `json:"rows"`
 	// Paper is the training of Options.Paper; nil if that is empty.
 	Paper *OnPaper `json:"paper,omitempty"`
-	// Notes are reasons why a figure is not known.
+	// Notes are reasons why a figure is not known, and bad images that packing leaves out.
 	Notes []string `json:"notes,omitempty"`
 }
 

@@ -63,7 +63,7 @@ def main():
             turns[look].append(epoch(loader, look))
     seconds, cpu = ([a[k] / b[k] for a, b in zip(turns[True], turns[False])] for k in (0, 1))
     result = {
-        "options": {**vars(asked), "folder": Path(asked.folder).name, "json": None},
+        "options": {"folder": Path(asked.folder).name, "rounds": asked.rounds, "workers": asked.workers},
         "looked": turns[True],
         "plain": turns[False],
         "seconds_ratio": quartiles(seconds),
