@@ -39,8 +39,9 @@ def bench(
 ) -> Report:
     """Measures epochs of a loader, and of dsconv.Loader on the same images, in interleaved rounds.
 
-    A DataLoader is looked into in one more epoch. If its dataset is one of image files, such as an ImageFolder, then
-    dsconv.Loader reads the same folder with the same transforms. Otherwise a note says why there is no such row.
+    A DataLoader is looked into in one more epoch, or in up to three short ones. If its dataset is one of image files,
+    such as an ImageFolder, then dsconv.Loader reads the same folder with the same transforms. Otherwise a note says why
+    there is no such row.
 
     Args:
         loader: a DataLoader, or any iterable of batches.
