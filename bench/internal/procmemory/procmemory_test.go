@@ -2,9 +2,10 @@
 
 package procmemory
 
-import "testing"
-
-var used []byte
+import (
+	"syscall"
+	"testing"
+)
 
 // Memory that is written to is the process's own.
 func TestOwn(t *testing.T) {
@@ -13,7 +14,12 @@ func TestOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const size = 64 << 20
-	used = make([]byte, size)
+	// Of its own mapping: the heap may have such an array that was freed, and is still the process's.
+	used, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(used) })
 	for i := 0; i < size; i += 4096 {
 		used[i] = 1
 	}
@@ -32,5 +38,4 @@ func TestOwn(t *testing.T) {
 	if after.PSS < after.PSSAnonymous+after.PSSFile || after.PageTables == 0 {
 		t.Errorf("%+v", after)
 	}
-	used = nil
 }
