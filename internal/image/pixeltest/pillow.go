@@ -73,7 +73,7 @@ func (p *Pillow) Ask(a Ask) Answer {
 	}
 	var r Answer
 	if err := json.Unmarshal(p.out.Bytes(), &r); err != nil {
-		p.t.Fatal(err)
+		p.t.Fatalf("%v: Python's answer has %d bytes; what follows it: %t, %v", err, len(p.out.Bytes()), p.out.Scan(), p.out.Err())
 	}
 	return r
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import pickle
 import threading
 from contextlib import closing
@@ -17,18 +16,25 @@ from shared import FEW, WORDS, digest, expected, files, forked, loader, resident
 def epochs(path: str, cache: str) -> None:
     """After 20 epochs there are no more threads, open files and memory than before."""
     train = loader(path, cache=cache or None, transforms="rrc:224,normalize")
-    caches = {name for name in os.listdir("/dev/shm")} if cache else set()
     seen = []
     for _ in range(20):
         assert sum(len(images) for images, _ in train) == 48
         seen.append((threads(), files(), resident()))
+    caches = mapped_caches()
     first, last = seen[2:7], seen[15:]
     assert max(s[0] for s in last) <= max(s[0] for s in first) + FEW, seen
     assert last[-1][1] == first[0][1], seen
     early, late = (sum(s[2] for s in part) / 5 for part in (first, last))
     print("memory, kB:", early, late)
     assert late <= 1.05 * early, seen
-    print("caches:", *sorted(name for name in caches if name.startswith("dsconv")))
+    print("caches:", *sorted(caches))
+
+
+def mapped_caches() -> set[str]:
+    """The files of caches that this process uses, not those of others that run beside it."""
+    with open("/proc/self/maps") as maps:
+        caches = [line for line in maps if "/dsconv-cache-" in line]
+    return {line.split(maxsplit=5)[5].removesuffix(" (deleted)\n").strip() for line in caches}
 
 
 def loaders(path: str) -> None:
