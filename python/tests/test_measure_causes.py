@@ -134,6 +134,7 @@ def test_timed_names_the_cause_too(tmp_path: Path) -> None:
         return loader.report().datasets[0]
 
     row = until_named(measure, "python", "slow_parts.Slow")
+    assert row.verdict is not None and row.verdict["part"] == "slow_parts.Slow"
     assert row.costs is not None and row.costs["loop"] and row.timeline is not None and row.timeline["loads"]
 
 
@@ -151,11 +152,8 @@ def photos(folder: Path) -> Path:
 def test_transforms_of_dsconv_in_python(tmp_path: Path) -> None:
     loader = dsconv.Loader(photos(tmp_path), 2, transform=[slow_parts.array, slow_parts.Slow(SLOW)], num_workers=2)
     with contextlib.closing(loader):
-        until_named(
-            lambda: dsconv.bench(loader, rounds=1, progress=False).datasets[0],
-            "python",
-            "slow_parts.array + slow_parts.Slow",
-        )
+        row = until_named(lambda: dsconv.bench(loader, rounds=1, progress=False).datasets[0], "python")
+    assert row.verdict is not None and row.verdict["part"] == "slow_parts.array + slow_parts.Slow"
 
 
 class Halfway(slow_parts.Files):

@@ -33,8 +33,8 @@ def epochs(path: str, cache: str) -> None:
 def mapped_caches() -> set[str]:
     """The files of caches that this process uses, not those of others that run beside it."""
     with open("/proc/self/maps") as maps:
-        caches = [line for line in maps if "/dsconv-cache-" in line]
-    return {line.split(maxsplit=5)[5].removesuffix(" (deleted)\n").strip() for line in caches}
+        mapped = [line for line in maps if "/dsconv-cache-" in line]
+    return {line.split(maxsplit=5)[5].removesuffix(" (deleted)\n").strip() for line in mapped}
 
 
 def loaders(path: str) -> None:

@@ -126,10 +126,8 @@ def _busy() -> float:
 def _tree() -> tuple[float, int]:
     """CPU seconds and major faults of this process, its children and those of them that ended."""
     own = os.getpid()
-    cpu, faults = (
-        time.process_time(),
-        0,
-    )  # the system's count has steps of 10 ms, which short epochs are not longer than
+    cpu = time.process_time()  # the system's count has steps of 10 ms, which short epochs are not longer than
+    faults = 0
     for pid in _processes(own):
         values = _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
         if len(values) > 14:

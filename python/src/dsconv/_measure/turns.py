@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from dsconv._errors import ArgumentError
 from dsconv._short_messages import cut
@@ -17,13 +18,15 @@ from .passes import Pass, Step, run
 from .rows import Row
 from .states import kept_states
 
+Found = TypeVar("Found")
+
 # A pass is not longer, unless a number of batches was given.
 PASS_SECONDS = 20.0
 # Batches that are kept to measure the loop's step.
 _KEPT_BATCHES, _KEPT_BYTES = 8, 256 << 20
 # The duration of that measurement.
 STEP_SECONDS = 1.0
-# A DataLoader is looked into again until that took so long, but not more often.
+# A loader is looked into again until that took so long, but not more often.
 _LOOK_SECONDS, _MOST_LOOKS = 1.0, 3
 
 
@@ -152,15 +155,14 @@ def _seconds(plan: Plan) -> float | None:
 def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[tuple[str, Pass]]:
     """The passes that are no rounds, with names: one that is looked into, one without the loop's step."""
     if is_dataloader(row.iterable):
-        _look_into(row, plan, images)
+        row.looked, found = _look_into(row, plan, images, lambda: look(row.iterable), plan.step, plan.transfer)
+        row.workers = found.workers()
         if getattr(row.iterable, "persistent_workers", False):
             with kept_states(row.iterable):
                 run(row.iterable, limit=1)  # starts the workers again, which stay
-        assert row.looked is not None
         yield "looked into", row.looked
     elif runs_python(row.iterable):
-        with timed_transforms() as row.in_python:
-            row.looked = run(row.iterable, plan.limit, most_images=images, seconds=_seconds(plan))
+        row.looked, row.in_python = _look_into(row, plan, images, timed_transforms)
         yield "looked into", row.looked
     if plan.loops:
         kept: list[Any] = []
@@ -172,18 +174,22 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[tuple[str, Pas
         yield "without the loop", row.alone
 
 
-def _look_into(row: Row, plan: Plan, images: int | None) -> None:
-    """Looks into a DataLoader, several times if that is short, and keeps the fastest: what the others took longer,
-    another program caused."""
-    spent = 0.0
-    for _ in range(_MOST_LOOKS):
-        with kept_states(row.iterable), look(row.iterable) as found:
-            p = run(row.iterable, plan.limit, plan.step, plan.transfer, most_images=images, seconds=_seconds(plan))
-        if row.looked is None or p.seconds * row.looked.images < row.looked.seconds * p.images:
-            row.looked, row.workers = p, found.workers()
-        spent += p.seconds
-        if spent >= _LOOK_SECONDS:
-            break
+def _look_into(
+    row: Row,
+    plan: Plan,
+    images: int | None,
+    looking: Callable[[], contextlib.AbstractContextManager[Found]],
+    step: Step | None = None,
+    transfer: Step | None = None,
+) -> tuple[Pass, Found]:
+    """A pass in the context that looking makes, with what was found there: the fastest of several if they are short,
+    since what the others took longer, another program caused."""
+    looks: list[tuple[Pass, Found]] = []
+    while len(looks) < _MOST_LOOKS and sum(p.seconds for p, _ in looks) < _LOOK_SECONDS:
+        with kept_states(row.iterable), looking() as found:
+            p = run(row.iterable, plan.limit, step, transfer, most_images=images, seconds=_seconds(plan))
+        looks.append((p, found))
+    return min(looks, key=lambda each: each[0].seconds / max(1, each[0].images))
 
 
 def _keep(kept: list[Any], batch: Any) -> None:
