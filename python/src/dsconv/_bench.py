@@ -91,7 +91,7 @@ def bench(
     a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and the measured
     time of an epoch.
 
-    If another program wrote the first dataset, `map` gives the keys of its fields, {"image": "jpg", "label": "cls"}, and
+    If another program wrote the first dataset, `map` gives the keys of its fields, {"image": "jpg"}, and
     `source_format` the name of its format; None goes by the content.
 
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier

@@ -118,7 +118,7 @@ def pack(
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
-    If another program wrote src, `map` gives the keys of its fields, {"image": "jpg", "label": "cls"}, and `source_format`
+    If another program wrote src, `map` gives the keys of its fields, {"image": "jpg"}, and `source_format`
     the name of its format, such as "webdataset"; None goes by the content (docs/sources.md).
 
     A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
