@@ -30,7 +30,26 @@ type gzipReader struct {
 	crc     uint32
 	checked bool // crc is of the whole member
 	// found is told of each block's end; nil if nobody asks.
-	found func(point)
+	found  func(point)
+	blocks blockReader
+}
+
+// blockReader is what flate reads if found is told of blocks: byte by byte, but for stored blocks. flate counts the
+// bytes that it has in hand before a stored block twice (klauspost/compress 1.20.3), so that the offset of each
+// block after it is too large. After a stored block it has none in hand: then the offset is known.
+type blockReader struct {
+	*bufio.Reader
+	stored bool // the last read was of a stored block
+}
+
+func (r *blockReader) ReadByte() (byte, error) {
+	r.stored = false
+	return r.Reader.ReadByte()
+}
+
+func (r *blockReader) Read(b []byte) (int, error) {
+	r.stored = true
+	return r.Reader.Read(b)
 }
 
 // offsetReader counts what is read of a file.
@@ -73,15 +92,20 @@ func (g *gzipReader) nextMember() error {
 		return err
 	}
 	g.start, g.first, g.crc, g.checked = g.position(), g.out, 0, true
-	var options []flate.ReaderOpt
-	if g.found != nil {
-		options = append(options, flate.WithEobCallback(func(c flate.InflateCheckpoint) {
-			if !c.Final {
-				g.found(point{out: g.first + c.UncompressedOffset, in: g.start + c.CompressedOffset, bit: c.BitOffset, window: c.Window})
-			}
-		}))
+	if g.found == nil {
+		g.flate = flate.NewReader(g.in)
+		return nil
 	}
-	g.flate = flate.NewReaderOpts(g.in, options...)
+	var excess int64 // of flate's offsets
+	g.blocks = blockReader{Reader: g.in}
+	g.flate = flate.NewReaderOpts(&g.blocks, flate.WithEobCallback(func(c flate.InflateCheckpoint) {
+		if g.blocks.stored {
+			excess = c.CompressedOffset - (g.position() - g.start)
+		}
+		if !c.Final {
+			g.found(point{out: g.first + c.UncompressedOffset, in: g.start + c.CompressedOffset - excess, bit: c.BitOffset, window: c.Window})
+		}
+	}))
 	return nil
 }
 
