@@ -108,12 +108,13 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	return w, nil
 }
 
-// namedFormat is the format of that name: one that can be written, if there is one.
+// namedFormat is the format of that name: one that can be written, or the folder.
 func namedFormat(name string) (formats.Format, error) {
-	if f, err := Formats().Writable().ByName(name); err == nil {
-		return f, nil
+	f, err := Formats().Writable().ByName(name)
+	if other, known := Formats().ByName(name); err != nil && known == nil && other.Name() == "folder" {
+		return other, nil
 	}
-	return Formats().ByName(name)
+	return f, err
 }
 
 // createFolder creates the folder, but not the folder that it is in.

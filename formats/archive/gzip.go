@@ -29,6 +29,7 @@ type gzipReader struct {
 	out     int64
 	crc     uint32
 	checked bool // crc is of the whole member
+	failed  error
 	// found is told of each block's end; nil if nobody asks.
 	found  func(point)
 	blocks blockReader
@@ -111,6 +112,9 @@ func (g *gzipReader) nextMember() error {
 
 func (g *gzipReader) Read(b []byte) (int, error) {
 	for {
+		if g.failed != nil {
+			return 0, g.failed
+		}
 		if g.flate == nil {
 			if err := g.nextMember(); err != nil {
 				return 0, err
@@ -124,6 +128,7 @@ func (g *gzipReader) Read(b []byte) (int, error) {
 		if errors.Is(err, io.EOF) {
 			g.flate = nil
 			err = g.endMember()
+			g.failed = err // with the last bytes, whose reader may not look at it
 		}
 		if n > 0 || err != nil {
 			return n, noEOF(err)

@@ -171,7 +171,6 @@ func (x *index) finish() error {
 		}
 	}
 	x.entries = slices.Clip(kept)
-	x.causeIDs = nil
 	x.listFolders()
 	return nil
 }

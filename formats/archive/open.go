@@ -276,10 +276,10 @@ func (f *FS) refuseDense() {
 	for i := range f.index.entries {
 		e := &f.index.entries[i]
 		if e.refusal == 0 && e.size > freeSize && e.size/maxDensity > e.packed {
-			e.refusal = int32(len(f.index.causes))
-			f.index.causes = append(f.index.causes, fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed))
+			e.refusal = f.index.cause(fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed))
 		}
 	}
+	f.index.causeIDs = nil // all causes are known
 }
 
 // setRoot sets the folder in the archive that is the root.

@@ -54,7 +54,7 @@ func (s *tarScan) list(prefix string, end int64, depth int) (headers int, err er
 		s.endLast()
 		switch {
 		case errors.Is(err, io.EOF):
-			if !in.sawZeros && headers > 0 {
+			if in.zeros < tarBlock && headers > 0 { // the padding of a member is less than a block
 				err = s.refuse(prefix+"/", "this tar has no end mark: it may be truncated after its last member")
 			} else {
 				err = nil
@@ -153,13 +153,13 @@ func isSparse(h *tar.Header) bool {
 }
 
 func (s *tarScan) file(name string, h *tar.Header, offset int64) error {
+	if isArchiveName(name) {
+		return s.refuse(name+"/", whyPacked)
+	}
 	s.last, s.since = len(s.entries), s.in.consumed()
 	e := entry{offset: offset, size: h.Size, packed: h.Size}
 	if !h.ModTime.IsZero() {
 		e.modTime = h.ModTime.UnixNano()
-	}
-	if isArchiveName(name) {
-		return s.refuse(name+"/", whyPacked)
 	}
 	return s.add(name, e, "")
 }
@@ -242,12 +242,12 @@ func (s *tarScan) followLinks() error {
 	return nil
 }
 
-// bounded is a sequence that ends before its end, and remembers whether the last block was zero.
+// bounded is a sequence that ends before its end, and remembers how many zeros it has just read.
 type bounded struct {
 	sequence
-	end      int64 // -1 for none
-	skipped  bool
-	sawZeros bool
+	end     int64 // -1 for none
+	skipped bool
+	zeros   int
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -259,9 +259,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 		p = p[:min(int64(len(p)), left)]
 	}
 	n, err := b.sequence.Read(p)
-	if n > 0 { // the first byte after a Seek is the padding of a member
-		b.sawZeros = !b.skipped && isZero(p[:n])
-		b.skipped = false
+	switch {
+	case n > 0 && !b.skipped && isZero(p[:n]):
+		b.zeros += n
+	case n > 0: // also a member's last byte, which is read after a Seek
+		b.zeros, b.skipped = 0, false
 	}
 	return n, err
 }
