@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // archiveFormat opens an archive of images as the folder that it would be unpacked to.
@@ -30,7 +31,8 @@ func (archiveFormat) Match(path string) bool {
 	return file != "" && !hasSidecar(file)
 }
 
-// hasSidecar reports whether dsconv wrote the file: x-000003.tar is a shard if there is an x.tar.dsconv.
+// hasSidecar reports whether dsconv wrote the file: x-000003.tar is a shard if there is an x.tar.dsconv. While a new
+// version is published there may be none, but then there is an x.tar.partial.
 func hasSidecar(file string) bool {
 	dir, name := filepath.Split(file)
 	stem, ext, _ := strings.Cut(name, ".")
@@ -39,7 +41,7 @@ func hasSidecar(file string) bool {
 		if err != nil {
 			continue
 		}
-		if _, err := os.Lstat(p.Sidecar()); err == nil {
+		if _, err := os.Lstat(p.Sidecar()); err == nil || sidecar.HasPartial(dir+one+"."+ext) {
 			return true
 		}
 	}

@@ -66,15 +66,9 @@ func isArchiveName(name string) bool {
 	return k != none && k != tarKind
 }
 
-// Match reports whether path is that of an archive: a regular file whose name ends in .zip, .tar, .tar.gz, .tgz,
-// .tar.zst or the like, and which begins as one, or a path that goes on after such a file's name.
-func Match(path string) bool {
-	file, _ := SplitPath(path)
-	return file != ""
-}
-
-// SplitPath splits a path into that of an archive and the folder in it: "x.zip/images" into "x.zip" and "images". The folder is "." if
-// the path is "x.zip/", and "" if it is "x.zip". file is "" if there is no archive.
+// SplitPath splits a path into that of an archive and the folder in it: "x.zip/images" into "x.zip" and "images". The
+// folder is "." if the path is "x.zip/", and "" if it is "x.zip". file is "" if there is no archive: a regular file whose
+// name ends in .zip, .tar, .tar.gz, .tgz, .tar.zst or the like, and which begins as one.
 func SplitPath(path string) (file, folder string) {
 	for file = strings.TrimRight(path, "/"); file != ""; {
 		if kindOf(file) != none {
