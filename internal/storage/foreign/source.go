@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -44,6 +45,11 @@ type Sample struct {
 	Label   int64
 	Columns []string
 	Values  []Value
+}
+
+// Has reports whether the sample has a value in the column.
+func (s *Sample) Has(column int) bool {
+	return slices.ContainsFunc(s.Values, func(v Value) bool { return v.Column == column })
 }
 
 // Value says where the bytes of a value are.
