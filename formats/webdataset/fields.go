@@ -198,7 +198,6 @@ func (b *builder) addLabel() error {
 var (
 	textExtensions = []string{"txt", "text", "caption", "transcript", classes, "cls2"}
 	jsonExtensions = []string{"json", "jsn"}
-	maskNames      = []string{"mask", "masks", "seg", "segmentation", "semantic", "panoptic"}
 )
 
 // add adds the field with that name, whose kind the members' extension and bytes tell.
@@ -215,7 +214,7 @@ func (b *builder) add(name string, columns []int) {
 	case !all && !mapped: // bytes, since a sample without it stays
 	case isImage(c.Name) && c.Encoded > 0:
 		f.Kind = formats.Image
-		if slices.Contains(maskNames, name) && last != "jpg" && last != "jpeg" {
+		if foreign.IsMask(name) && last != "jpg" && last != "jpeg" {
 			f.Kind = formats.Mask
 		}
 	case last == arrayFile && c.Tensors == c.Count && c.DType != "":
@@ -237,27 +236,16 @@ func (b *builder) nameFor(ext string) string {
 	if at := strings.LastIndexByte(ext, '.'); at > 0 {
 		stem = ext[:at]
 	}
-	name := legal(stem)
+	name := foreign.FieldName(stem)
 	if b.isTaken(name) {
-		name = legal(ext)
+		name = foreign.FieldName(ext)
 	}
 	for n := 2; b.isTaken(name); n++ {
-		name = fmt.Sprintf("%.58s_%d", legal(ext), n)
+		name = fmt.Sprintf("%.58s_%d", foreign.FieldName(ext), n)
 	}
 	return name
 }
 
 func (b *builder) isTaken(name string) bool {
 	return name == image || name == label || b.Schema.Index(name) >= 0 || b.extensions[name] != nil
-}
-
-// legal replaces what the name of a field may not have.
-func legal(name string) string {
-	out := []byte(name[:min(len(name), 64)])
-	for i, c := range out {
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
-			out[i] = '_'
-		}
-	}
-	return cmp.Or(string(out), "_")
 }

@@ -32,8 +32,51 @@ func (Format) Match(path string) bool {
 	if strings.HasSuffix(path, partialSuffix) {
 		return false
 	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() && !isFolderOfTars(path) {
+		return false
+	}
 	parts, err := find(path)
 	return err == nil && len(parts) > 0 && looksLikeSamples(parts[0].Path)
+}
+
+// isFolderOfTars reports whether the folder has tars and neither images nor folders, or folders of splits that
+// have. It goes by the first entries, since a folder of images may have a million.
+func isFolderOfTars(dir string) bool {
+	tars, others, folders := count(dir)
+	if tars > 0 || others > 0 {
+		return tars > 0 && others == 0 && len(folders) == 0
+	}
+	for _, name := range folders {
+		if !slices.Contains(splitNames, name) {
+			return false
+		}
+		if tars, others, inside := count(filepath.Join(dir, name)); tars == 0 || others > 0 || len(inside) > 0 {
+			return false
+		}
+	}
+	return len(folders) > 0
+}
+
+// count counts the tars, images and folders among the first entries of a folder.
+func count(dir string) (tars, images int, folders []string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return 0, 0, nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(1024) // what cannot be read has no tars
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name[0] == '.':
+		case e.IsDir():
+			folders = append(folders, name)
+		case isTar(name):
+			tars++
+		case isImage(strings.ToLower(filepath.Ext(name))):
+			images++
+		}
+	}
+	return tars, images, folders
 }
 
 // partialSuffix is that of a folder that dsconv has not finished writing.

@@ -186,9 +186,16 @@ func TestIncomplete(t *testing.T) {
 // TestMatch: a tar of folders, dsconv's own shards and files that are not there are not WebDataset's.
 func TestMatch(t *testing.T) {
 	dir := written(t)
+	for _, name := range []string{"", "/again-0.tar", "/again-1.tar"} {
+		if name == "" {
+			must(t, os.Mkdir(filepath.Join(dir, "tars"), 0o755))
+			continue
+		}
+		must(t, os.Link(filepath.Join(dir, name), filepath.Join(dir, "tars", name)))
+	}
 	for path, want := range map[string]bool{
 		"many-%06d.tar": true, "many-000000.tar": true, "splits": true, "again-{0..1}.tar": true, "again-{0..2}.tar": false,
-		"none.tar": false, "none-%d.tar": false, ".": true, "want.json": false, "": false,
+		"none.tar": false, "none-%d.tar": false, ".": false, "tars": true, "want.json": false, "": false,
 	} {
 		if got := (webdataset.Format{}).Match(filepath.Join(dir, path)); got != want && path != "" {
 			t.Errorf("%s: %v", path, got)
@@ -210,6 +217,13 @@ func TestMatch(t *testing.T) {
 	}
 	if _, err := dsconv.Pack(t.Context(), filepath.Join(dir, "splits"), own, dsconv.Options{}); err == nil || !strings.Contains(err.Error(), "not written by dsconv") {
 		t.Errorf("another program's tar as the destination: %v", err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -16,6 +16,8 @@ type Source struct {
 	// Version of the reading: a larger one makes another index of the same files.
 	Version int
 	Options formats.ReadOptions
+	// Extra is what else decides the samples, such as the text of an index that the format has.
+	Extra   []byte
 	Columns []string // the user's columns that all samples have
 	// Scan adds all samples, in the order of the files.
 	Scan func(ctx context.Context, s *Scan) error
