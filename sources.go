@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/outside"
 )
 
@@ -66,6 +67,8 @@ func openMounts(ctx context.Context, sources []string) (mounts []folder.Mount, e
 			mounts = append(mounts, folder.Mount{Name: name, Tree: files})
 		case f.Name() == "folder":
 			mounts = append(mounts, folder.Mount{Name: name, Path: path})
+		case !durable.Exists(path):
+			return mounts, formats.NotFound(path)
 		default:
 			return mounts, wrongOptions{fmt.Errorf("%s is a dataset of the format %s: only folders and archives can be packed together; dsconv merge joins datasets", path, f.Name())}
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ var (
 )
 
 // String returns the path of the archive, and that of the root in it.
-func (f *FS) String() string { return join(f.path, f.root) }
+func (f *FS) String() string { return path.Join(f.path, f.root) }
 
 // Identify writes what tells the archive, and the root in it, from others. It reads no member.
 func (f *FS) Identify(w io.Writer) error {
@@ -33,15 +34,15 @@ func (f *FS) Identify(w io.Writer) error {
 func (f *FS) Refused() iter.Seq2[string, string] {
 	return func(yield func(path, cause string) bool) {
 		for _, r := range f.index.refused {
-			path := r.path
+			name := r.path
 			if f.root != "" {
-				if below, ok := strings.CutPrefix(path, f.root+"/"); ok {
-					path = below
-				} else if fs.ValidPath(strings.TrimSuffix(path, "/")) {
+				if below, ok := strings.CutPrefix(name, f.root+"/"); ok {
+					name = below
+				} else if fs.ValidPath(strings.TrimSuffix(name, "/")) {
 					continue // it is not in the root
 				}
 			}
-			if !yield(path, r.cause) {
+			if !yield(name, r.cause) {
 				return
 			}
 		}
@@ -56,17 +57,17 @@ func (f *FS) find(op, name string) (*entry, int32, error) {
 	if f.closed.Load() {
 		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrClosed}
 	}
-	path := join(f.root, name)
+	inside := join(f.root, name)
 	if name == "." {
-		path = f.root
+		inside = f.root
 	}
-	if e := f.index.find(path); e != nil {
+	if e := f.index.find(inside); e != nil {
 		if why := f.index.causes[e.refusal]; why != "" {
 			return nil, -1, &fs.PathError{Op: op, Path: name, Err: refused(why)}
 		}
 		return e, -1, nil
 	}
-	if id, ok := f.index.byPath[path]; ok {
+	if id, ok := f.index.byPath[inside]; ok {
 		return nil, id, nil
 	}
 	return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}

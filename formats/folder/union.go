@@ -154,6 +154,11 @@ func (f *unionFolder) fresh(entries []fs.DirEntry, part int) ([]fs.DirEntry, err
 	return fresh, nil
 }
 
+// conflictError is an error about sources that cannot be one folder.
+type conflictError struct{ error }
+
+func conflictf(format string, args ...any) error { return conflictError{fmt.Errorf(format, args...)} }
+
 // conflict returns an error if an entry that two parts have is an image that is wanted, or a folder in one of them and
 // not in the other.
 func (f *unionFolder) conflict(e fs.DirEntry, before, part int) error {
@@ -170,7 +175,7 @@ func (f *unionFolder) conflict(e fs.DirEntry, before, part int) error {
 	if one.IsDir() && e.IsDir() || !wanted && !one.IsDir() && !e.IsDir() {
 		return nil
 	}
-	return fmt.Errorf("%s and %s both have %s: leave one out with --exclude, or mount them at folders of their own, NAME=PATH", a.in, b.in, name)
+	return conflictf("%s and %s both have %s: leave one out with --exclude, or mount them at folders of their own, NAME=PATH", a.in, b.in, name)
 }
 
 // conflictOfNames returns an error if a source without a name has a file, or folder, of the name of another one.
@@ -178,7 +183,7 @@ func (f *unionFolder) conflictOfNames(e fs.DirEntry, before, part int) error {
 	if before < 0 && part < 0 {
 		return nil // two sources mounted at one folder
 	}
-	return fmt.Errorf("%s has %s, which is also the name that another source is mounted at: choose another name", f.from[max(before, part)].in, e.Name())
+	return conflictf("%s has %s, which is also the name that another source is mounted at: choose another name", f.from[max(before, part)].in, e.Name())
 }
 
 func (f *unionFolder) stat(name string) (size, modTime int64, regular bool, err error) {
