@@ -230,6 +230,7 @@ func TestRoot(t *testing.T) {
 		{[]string{"set/train/cat/1.jpg"}, "", "set"},
 		{[]string{"set/cat/1.jpg"}, "/", ""},
 		{[]string{"set/cat/1.jpg"}, "/set/cat/", "set/cat"},
+		{[]string{"set/cat/1.jpg"}, "/cat", "set/cat"},
 	} {
 		var files []file
 		for _, name := range c.files {

@@ -45,7 +45,7 @@ class PackReport:
 
 
 def pack(
-    src: Path,
+    src: Path | Sequence[Path] | Mapping[str, Path],
     dst: Path,
     *,
     format: str | None = None,
@@ -92,7 +92,10 @@ def pack(
     source_format: str | None = None,
     progress: bool = True,
 ) -> PackReport:
-    """Converts src, a folder of images or a dataset, into the dataset dst.
+    """Converts src, a folder of images, an archive of one or a dataset, into the dataset dst.
+
+    src may be an archive (.zip, .tar, .tar.gz, .tar.zst), which is read in place. A list of folders and archives is
+    packed as one folder, and a dict puts each below the folder of its name: {"train": "train.tar", "val": "val/"}.
 
     The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
     "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains
@@ -139,9 +142,22 @@ def pack(
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
         map=map_text(map), source_format=source_format,
     )  # fmt: skip
-    arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
+    arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
+
+
+def _sources(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
+    """The sources as the command takes them."""
+    if isinstance(src, Mapping):
+        sources = [f"{name}={os.fspath(path)}" for name, path in src.items()]
+    elif isinstance(src, (list, tuple)):
+        sources = [os.fspath(path) for path in src]
+    else:
+        return [os.fspath(src)]  # type: ignore[arg-type]  # a TypeError that names its type
+    if not sources:
+        raise ValueError(f"src={shown(src)}: give one source at least")
+    return sources
 
 
 def _joined(names: Sequence[str] | None) -> str | None:
