@@ -326,10 +326,15 @@ func snippetOfBench(ctx context.Context) error {
 }
 
 var _ = []any{
-	snippetOfRoot, snippetOfFormats, snippetOfFolder, snippetOfArchive, snippetOfLMDB, snippetOfHDF5,
+	snippetOfRoot, snippetOfFormats, snippetOfFolder, snippetOfArchive, snippetOfSources, snippetOfLMDB, snippetOfHDF5,
 	snippetOfShard, snippetOfTFRecord, snippetOfLabels, snippetOfConvert, snippetOfEdit, snippetOfDiff, snippetOfVerify,
 	snippetOfPreprocess, snippetOfCodec, snippetOfPixel, snippetOfAugment, snippetOfOrder, Tilt.AddTo, snippetOfTrainer,
 	snippetOfBench,
+}
+
+func snippetOfSources(ctx context.Context) (formats.Dataset, error) {
+	ds, err := dsconv.OpenSources(ctx, []string{"train=train.tar", "val=val.zip"}, folder.Config{})
+	return ds, err
 }
 
 func snippetOfArchive(ctx context.Context) error {
