@@ -219,8 +219,8 @@ func TestZipEqualsGo(t *testing.T) {
 // The folder around all others is the root, unless the path says another one.
 func TestRoot(t *testing.T) {
 	for _, c := range []struct {
-		files         []string
-		folder, want  string
+		files        []string
+		folder, want string
 	}{
 		{[]string{"set/cat/1.jpg", "set/dog/2.jpg", "__MACOSX/set/._x"}, "", "set"},
 		{[]string{"a/b/cat/1.jpg", "a/b/dog/2.jpg"}, "", "a/b"},
