@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/bytesize"
@@ -12,8 +13,9 @@ import (
 
 // writeOptions are the options of the commands that write a dataset.
 type writeOptions struct {
-	src, format         string        // pack only
-	folder              folder.Config // pack only
+	src, format         string              // pack only
+	folder              folder.Config       // pack only
+	augment             dsconv.Augmentation // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
 	report              string
