@@ -43,11 +43,8 @@ type Copier interface {
 	Close()
 }
 
-// Keys of Meta.Recipe.
-const (
-	CopiesKey     = "copies"
-	CopiesOnlyKey = "copies-only"
-)
+// copiesOnlyKey is the key in Meta.Recipe of Copies.Only.
+const copiesOnlyKey = "copies-only"
 
 // check returns an error about copies that cannot be made by the recipe r.
 func (c *Copies) check(r *preprocess.Recipe) error {
@@ -78,9 +75,9 @@ func (c *Copies) record(m map[string]string) {
 		return
 	}
 	maps.Copy(m, c.Augmenter.Recipe())
-	m[CopiesKey] = strconv.Itoa(c.Count)
+	m[formats.CopiesKey] = strconv.Itoa(c.Count)
 	if c.Only {
-		m[CopiesOnlyKey] = "true"
+		m[copiesOnlyKey] = "true"
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -77,7 +76,7 @@ func (l *copyList) fill(p *Plan) error {
 			list(number, 0)
 		}
 		for c := 1; c < l.each; c++ {
-			heap.Push(&waiting, copyEntry{copyKey(in.Key, c), number, c})
+			heap.Push(&waiting, copyEntry{formats.CopyKey(in.Key, c), number, c})
 		}
 	}
 	for len(waiting) > 0 {
@@ -89,26 +88,14 @@ func (l *copyList) fill(p *Plan) error {
 
 // checkCopied returns an error about a key whose copies could not be told from others.
 func checkCopied(key string, copies int) error {
-	stem, number, found := cutLast(key, "@")
-	if _, err := strconv.ParseUint(number, 10, 64); found && err == nil && stem != "" {
-		return fmt.Errorf("key %q: it ends like the key of a copy, %s@N: rename the file, or leave it out, before copies are made", key, stem)
+	if formats.LikeCopy(key) {
+		return fmt.Errorf("key %q: it ends like the key of a copy, KEY@N: rename the file, or leave it out", key)
 	}
-	if err := formats.CheckKey(copyKey(key, copies)); err != nil {
+	if err := formats.CheckKey(formats.CopyKey(key, copies)); err != nil {
 		return fmt.Errorf("the key of a copy: %w", err)
 	}
 	return nil
 }
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}
-
-// copyKey is the key of copy c, 1 or more, of the sample with that key.
-func copyKey(key string, c int) string { return key + "@" + strconv.Itoa(c) }
 
 // entry is the sample at a position: its number, and the copy, 0 for the sample itself.
 func (l *copyList) entry(i int) (number, copied int) {
@@ -165,7 +152,7 @@ func (d *copiedDataset) Info(i int) (formats.Info, error) {
 	}
 	in.Split = d.splits.Of(at, in)
 	if copied > 0 {
-		in.Key = copyKey(in.Key, copied)
+		in.Key = formats.CopyKey(in.Key, copied)
 	}
 	return in, nil
 }

@@ -74,7 +74,9 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	o.convert.Sample, o.convert.SampleSeed = cc.Int("sample"), cc.Uint64("seed")
+	if o.convert.Sample = cc.Int("sample"); cc.IsSet("sample") {
+		o.convert.SampleSeed = cc.Uint64("seed")
+	}
 	switch {
 	case cc.IsSet("sample") && cc.IsSet("limit"):
 		return nil, usageErrorf("--sample and --limit exclude each other: --limit takes the first images, --sample random ones")
