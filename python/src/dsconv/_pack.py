@@ -71,6 +71,9 @@ def pack(
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
     sample: int | None = None,
+    augment: str | None = None,
+    copies: int | None = None,
+    copies_only: bool = False,
     seed: int | None = None,
     max_pixels: int | None = None,
     on_error: str | None = None,
@@ -119,6 +122,11 @@ def pack(
 
     `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
 
+    `augment` writes augmented `copies` of each image beside it, made by operations of the Loader, such as
+    "rrc:224,flip,jitter:.2:.2:.2:.1". Copy c of the image KEY has the key "KEY@c", is in its split
+    and has its label; masks and boxes follow. It is what a Loader with these transforms and `seed` draws in epoch c.
+    `copies_only` leaves out the images themselves.
+
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
     If another program wrote src, `map` gives the keys of its fields, {"image": "jpg"}, and `source_format`
@@ -141,6 +149,7 @@ def pack(
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
         map=map_text(map), source_format=source_format,
+        augment=augment, copies=copies, copies_only=copies_only,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
