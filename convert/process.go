@@ -76,6 +76,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	j.bytesIn = int64(len(j.in.Values[img].Data))
 	if r.isReady(r.order.at(j.pos)) {
 		r.pass(j)
+		r.sumPixels(proc, j)
 		return
 	}
 	if j.in.Source.Hash == [16]byte{} {
@@ -91,6 +92,7 @@ func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()
 	tiled, untiled := proc.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
+	r.sumPixels(proc, j)
 	j.out.Split = j.split
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }

@@ -75,6 +75,7 @@ def pack(
     on_error: str | None = None,
     check: str | None = None,
     strict: bool = False,
+    stats: bool = False,
     shard_size: str | None = None,
     shard_count: int | None = None,
     min_shards: int | None = None,
@@ -113,6 +114,10 @@ def pack(
 
     `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
 
+    `stats` records mean and standard deviation of each channel, the samples of each class and the sizes in the dataset,
+    for ``Loader(normalize="dataset")``; each image is decoded for it. ``report.details["datasets"][0]["pixel_stats"]``
+    has them.
+
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
     A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
@@ -128,7 +133,7 @@ def pack(
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
-        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
