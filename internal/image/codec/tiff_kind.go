@@ -34,8 +34,8 @@ const (
 	tiffJPEG    = 7
 )
 
-// pillowsTIFF are the compressions that Pillow knows.
-var pillowsTIFF = []uint64{1, 2, 3, 4, 5, tiffOldJPEG, tiffJPEG, 8, 32771, 32773, 32809, 32946, 34676, 34677, 34925, 50000, 50001}
+// pillowsTIFF are the compressions that Pillow knows, but for WebP, which its wheels are built without.
+var pillowsTIFF = []uint64{1, 2, 3, 4, 5, tiffOldJPEG, tiffJPEG, 8, 32771, 32773, 32809, 32946, 34676, 34677, 34925, 50000}
 
 // tiffKind is how the pixels of a TIFF lie in it, as Pillow understands its tags.
 type tiffKind struct {

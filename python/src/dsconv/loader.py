@@ -124,10 +124,11 @@ class Loader(Generic[Batch]):
             returns a list; collate_fn gets samples whose image is such a list. See `view_seeds`.
         normalize: "dataset": images become floats, normalised by the mean and deviation of the dataset's training
             images, which ``pack(..., stats=True)`` recorded; the Loader's repr shows them. The same as transforms that
-            end in "normalize:dataset", before RandomErasing and mixing. "device": images go to the device as bytes, a quarter of what floats take, and become what the
-            transforms and dtype say there, element for element as on the CPU: flips, normalisation, layout, dtype,
-            RandomErasing, MixUp and CutMix, on the stream of the copies. So dtype="uint8" does not contradict
-            transforms that end in floats then. None: the library's threads do all of it.
+            end in "normalize:dataset", before RandomErasing and mixing. "device": images go to the device as bytes, a
+            quarter of what floats take, and become what the transforms and dtype say there, element for element as on
+            the CPU: flips, normalisation, layout, dtype, RandomErasing, MixUp and CutMix, on the stream of the copies.
+            So dtype="uint8" does not contradict transforms that end in floats then. None: the library's threads do all
+            of it.
         decoder: "gpu" decodes and transforms JPEGs on the NVIDIA GPU that `device` names, or the current one, which
             set_device() may still choose before an epoch; batches are there. What the GPU cannot decode, such as a PNG,
             and transforms other than cropping, one resize and flips are done on the CPU; `stats()` counts both. It
