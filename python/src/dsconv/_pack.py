@@ -133,8 +133,8 @@ def pack(
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
-        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
-        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
+        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats,
+        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
