@@ -78,7 +78,7 @@ func (r *run) statsWriter() (formats.PixelStatsWriter, error) {
 // this plan is to record, or with statistics that it is not to record.
 func (p *Plan) checkStats(n *checkpoint) error {
 	switch had := n.Sums != nil; {
-	case had == p.o.Stats || n.Results.Written == 0:
+	case had == p.o.Stats || n.Written == 0:
 		return nil
 	case had:
 		return fmt.Errorf("%w: it was packed with statistics of the pixels", ErrCannotResume)

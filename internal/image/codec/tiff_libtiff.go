@@ -32,7 +32,7 @@ func (d *Decoder) decodeLibtiff(dst *pixel.Image, data []byte, h pixel.Header, o
 	case k.colors == tiffYCbCr && o.Color == pixel.ColorGray: // the luma, as Pillow takes it
 		h.C, k.colors = 1, tiffGray
 	case k.colors == tiffPalette:
-		if u.palette, err = tiffPaletteOf(&t, &k); err != nil {
+		if u.palette, err = tiffPaletteOf(&t); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func (t *tiffTags) checkRegular(k *tiffKind) error {
 // checkBlocks returns an error if the strips or tiles are not as many as the pixels need, if one does not lie in the
 // file, or if it cannot hold its pixels.
 func (t *tiffTags) checkBlocks(k *tiffKind) error {
-	block, rows, across := *k, k.h, uint64(1)
+	block, rows := *k, k.h
 	offsetTag, sizeTag := uint16(tagStripOffsets), uint16(tagStripSizes)
 	if _, _, _, tiled := t.entry(tagTileWidth); tiled {
 		block.w, rows = t.value(tagTileWidth, 0), t.value(tagTileHeight, 0)
@@ -53,7 +53,7 @@ func (t *tiffTags) checkBlocks(k *tiffKind) error {
 	if k.w < 1 || k.h < 1 || block.w < 1 || rows < 1 || block.w > 1<<24 || rows > 1<<24 {
 		return fmt.Errorf("%w: a TIFF of %dx%d in blocks of %dx%d", pixel.ErrUnsupported, k.w, k.h, block.w, rows)
 	}
-	across = (k.w + block.w - 1) / block.w
+	across := (k.w + block.w - 1) / block.w
 	down := (k.h + rows - 1) / rows
 	n := across * down * max(1, t.value(exif.TagSamples, 1))
 	if t.value(tagPlanar, 1) != 2 {

@@ -215,7 +215,7 @@ func twelveBits(row []byte, x int) uint16 {
 }
 
 // tiffPaletteOf reads the colours of a palette. Pillow keeps their high bytes.
-func tiffPaletteOf(t *tiffTags, k *tiffKind) ([][3]byte, error) {
+func tiffPaletteOf(t *tiffTags) ([][3]byte, error) {
 	values, err := t.list(tagColorMap)
 	if err != nil {
 		return nil, err
