@@ -134,8 +134,8 @@ def pack(
         labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
         seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats,
-        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
-        checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
+        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
+        io_workers=io_workers, checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
