@@ -135,7 +135,8 @@ def pack(
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
         seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats,
         shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
-        io_workers=io_workers, checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
+        io_workers=io_workers, checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard,
+        report=report,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
