@@ -50,6 +50,10 @@ type Options struct {
 	// created when it is needed.
 	OnError    OnError
 	Quarantine string
+	// Stats records statistics of the pixels in the dataset (formats.Meta.PixelStats). Each image is decoded for
+	// them as it is stored; one that cannot be decoded is left out of them, with a warning. Edits and NewVersion
+	// record none.
+	Stats bool
 	// Progress, if not nil, is called about every 100 ms, when StepFinish begins, and once at the end. The
 	// calls come one after another, from the goroutine that writes, which waits meanwhile. If Progress
 	// panics, the run ends with an error.

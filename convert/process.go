@@ -73,6 +73,7 @@ func (r *run) processOne(proc *processor, j *job) {
 	j.bytesIn = int64(len(j.in.Values[img].Data))
 	if r.isReady(r.order.at(j.pos)) {
 		r.pass(j)
+		r.sumPixels(proc.Processor, j)
 		return
 	}
 	if j.in.Source.Hash == [16]byte{} {
@@ -92,6 +93,7 @@ func (r *run) processOne(proc *processor, j *job) {
 	if proc.saidBefore(j) {
 		j.warning, j.narrowed, j.orientation = "", "", 1
 	}
+	r.sumPixels(proc.Processor, j)
 	j.out.Split = j.split
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }

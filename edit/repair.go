@@ -94,6 +94,7 @@ func (r *repairer) plan(ctx context.Context, found *verify.Report, o convert.Opt
 		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}
 	v := t.subset(func(int) bool { return true })
+	v.keepStats = true
 	if err := r.selectFiles(v, found.Blocks, found.NoTable); err != nil {
 		return nil, err
 	}

@@ -52,6 +52,7 @@ func packFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
+		&cli.BoolFlag{Name: "stats", Usage: "record mean and deviation of each channel, class balance and sizes in the dataset; each image is decoded for it"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
 		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
 	)...)
@@ -76,6 +77,7 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 		return nil, usageError{err}
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
+	o.convert.Stats = cc.Bool("stats")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
 	if o.convert.Sample = cc.Int("sample"); cc.IsSet("sample") {
 		o.convert.SampleSeed = cc.Uint64("seed")

@@ -115,6 +115,7 @@ func printReport(c *console, r *convert.Report) {
 	printTiled(c, r)
 	printDecoded(c, r)
 	printNarrowed(c, r)
+	printPixelStats(c, r.PixelStats, "  ")
 	if r.Varying {
 		c.printf("  the raw images have different shapes; --resize cover:WxH gives all images the same shape, so that a batch is read in one step\n")
 	}

@@ -93,6 +93,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.GaussianBlur](),
 	reflect.TypeFor[augment.MixUp](),
 	reflect.TypeFor[augment.Normalize](),
+	reflect.TypeFor[augment.NormalizeByDataset](),
 	reflect.TypeFor[*augment.Ops](),
 	reflect.TypeFor[*augment.Pipeline](),
 	reflect.TypeFor[augment.RandAugment](),

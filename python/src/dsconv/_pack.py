@@ -79,6 +79,7 @@ def pack(
     on_error: str | None = None,
     check: str | None = None,
     strict: bool = False,
+    stats: bool = False,
     shard_size: str | None = None,
     shard_count: int | None = None,
     min_shards: int | None = None,
@@ -126,6 +127,9 @@ def pack(
     "rrc:224,flip,jitter:.2:.2:.2:.1". Copy c of the image KEY has the key "KEY@c", is in its split
     and has its label; masks and boxes follow. It is what a Loader with these transforms and `seed` draws in epoch c.
     `copies_only` leaves out the images themselves.
+    `stats` records mean and standard deviation of each channel, the samples of each class and the sizes in the dataset,
+    for ``Loader(normalize="dataset")``; each image is decoded for it. ``report.details["datasets"][0]["pixel_stats"]``
+    has them.
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
@@ -145,7 +149,7 @@ def pack(
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
         class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
-        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
         map=map_text(map), source_format=source_format,
