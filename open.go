@@ -33,6 +33,9 @@ func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 		return nil, err
 	}
 	if f, err := Formats().ByPath(path); err == nil && f.Name() != "folder" {
+		if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 {
+			return nil, wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
+		}
 		if cfg.Labels != "" || cfg.ClassOrder != "" {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
 		}

@@ -103,6 +103,11 @@ func planFrom(ctx context.Context, ds formats.Dataset, src, dst string, o Option
 	if err := errors.Join(outside.Check(dst, src), outside.Check(o.Quarantine, src)); err != nil {
 		return nil, wrongOptions{err}
 	}
+	if f, ok := ds.(*folder.Dataset); ok {
+		if err := f.Question(); err != nil {
+			return nil, wrongOptions{err}
+		}
+	}
 	p, err := planDataset(ctx, ds, dst, o)
 	if err != nil {
 		return nil, err
