@@ -40,7 +40,7 @@ func objects(t *testing.T, d *Dataset) []string {
 		}
 		for _, extra := range []string{"box_crowd", "box_difficult"} {
 			if k := schema.Index(extra); k >= 0 {
-				row += fmt.Sprint(" flags", s.Values[k].Data)
+				row += fmt.Sprintf(" flags%v", s.Values[k].Data)
 			}
 		}
 		if k := schema.Index("captions"); k >= 0 {

@@ -65,6 +65,16 @@ func (c *Config) hasFields() bool {
 	return len(c.Fields) > 0 && !none || len(c.Boxes)+len(c.Captions) > 0
 }
 
+// CheckFields returns an error if Fields or Boxes are written wrongly. It looks at no file.
+func (c *Config) CheckFields() error {
+	if len(c.Fields) != 1 || c.Fields[0] != FieldsNone && c.Fields[0] != FieldsAuto {
+		if _, _, err := parseFieldSpecs(c.Fields); err != nil {
+			return err
+		}
+	}
+	return new(fieldSet).addAnnotations(c)
+}
+
 // newFieldSet returns the fields of cfg, nil if it has none.
 func newFieldSet(in filesystem, cfg *Config) (*fieldSet, error) {
 	if !cfg.hasFields() {
@@ -233,7 +243,8 @@ func (s *fieldSet) nothingFound(i int) error {
 	if f.boxes != nil {
 		flag = "--boxes "
 	}
-	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name", s.in, flag, f.pattern.text, text, s.places.keyNote())
+	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
+		s.in, flag, f.pattern.text, text, s.places.keyNote(), s.places.hint())
 }
 
 // read sets the values of the fields.

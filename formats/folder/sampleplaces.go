@@ -174,6 +174,19 @@ func (p *samplePlaces) keyNote() string {
 	return fmt.Sprintf(" in %s", p.image.text)
 }
 
+// hint says how to name the folder of the images, if there are others.
+func (p *samplePlaces) hint() string {
+	if p.image != nil {
+		return ""
+	}
+	for dir := range p.dirs {
+		if first, _, _ := strings.Cut(dir, "/"); isImageFolder(first) {
+			return fmt.Sprintf(". If the samples' images are only those in %s/, add --field 'image=%s/{key}.*'", first, first)
+		}
+	}
+	return ""
+}
+
 func (p *samplePlaces) note() string {
 	if !p.implicit {
 		return ""
