@@ -33,7 +33,8 @@ func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 		return nil, err
 	}
 	if f, err := Formats().ByPath(path); err == nil && f.Name() != "folder" {
-		if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 {
+		none := len(cfg.Fields) == 1 && cfg.Fields[0] == folder.FieldsNone
+		if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
 		}
 		if cfg.Labels != "" || cfg.ClassOrder != "" {

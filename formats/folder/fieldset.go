@@ -66,13 +66,13 @@ func (c *Config) hasFields() bool {
 }
 
 // CheckFields returns an error if Fields or Boxes are written wrongly. It looks at no file.
-func (c *Config) CheckFields() error {
+func (c Config) CheckFields() error {
 	if len(c.Fields) != 1 || c.Fields[0] != FieldsNone && c.Fields[0] != FieldsAuto {
 		if _, _, err := parseFieldSpecs(c.Fields); err != nil {
 			return err
 		}
 	}
-	return new(fieldSet).addAnnotations(c)
+	return new(fieldSet).addAnnotations(&c)
 }
 
 // newFieldSet returns the fields of cfg, nil if it has none.
