@@ -156,7 +156,7 @@ func (b *boxFiles) schema() formats.Schema { return objectSchema(b.classes, b.fl
 // read reads the file of a sample. For YOLO an image without a file has no objects.
 func (b *boxFiles) read(s *fieldSet, it *sample, image *formats.Value, values []formats.Value) error {
 	v := s.places.values(it)
-	one, _, err := s.index.find(b.field, b.spec.pattern.expand(&v))
+	one, _, err := s.index.find(b.field, b.spec.expand(&v, it))
 	if !b.voc && errors.Is(err, errNoFile) {
 		setObjects(values, nil)
 		return nil

@@ -131,6 +131,11 @@ func TestFields(t *testing.T) {
 			Config{Fields: []string{"info={dir}/info.txt"}},
 			[]string{"x/a  x info=x/info.txt", "x/b  x info=x/info.txt"},
 		},
+		"beside the images in their folder": {
+			"images/a.png images/a.txt images/b.png images/b.txt masks/a.png masks/b.png",
+			Config{Fields: []string{"caption={key}.txt", "mask=masks/{key}.png"}},
+			[]string{"a caption=images/a.txt mask=png", "b caption=images/b.txt mask=png"},
+		},
 		"in the root": {
 			"a.png m/a.png",
 			Config{Fields: []string{"mask={dir}/m/{stem}.png"}},

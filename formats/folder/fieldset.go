@@ -3,13 +3,9 @@ package folder
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/npy"
@@ -117,6 +113,11 @@ func (s *fieldSet) finish(ctx context.Context) error {
 	}
 	n := len(s.specs)
 	s.found, s.missing, s.unused, s.orphans = make([]int, n), make([]int, n), make([]int, n), make([]string, n)
+	for i, f := range s.specs {
+		if err := s.findKey(i, f); err != nil {
+			return err
+		}
+	}
 	for _, a := range s.annotations {
 		if err := a.open(ctx, s); err != nil {
 			return err
@@ -135,6 +136,32 @@ func (s *fieldSet) finish(ctx context.Context) error {
 
 // errFirst ends a loop after the first file.
 var errFirst = errors.New("the first is enough")
+
+// findKey finds out whether a field's files have the folder of the images in their {key}: images/1.txt of {key}.txt.
+func (s *fieldSet) findKey(i int, f *fieldSpec) error {
+	if !s.places.implicit || !f.pattern.has(keyPart) {
+		return nil
+	}
+	err := s.index.each(i, func(one file, _ bool) error {
+		v, _ := f.pattern.find(one.path)
+		f.wholeKey = s.places.image.re.MatchString(v[keyPart] + ".x")
+		return errFirst
+	})
+	if errors.Is(err, errFirst) {
+		err = nil
+	}
+	return err
+}
+
+// expand returns the path of a sample's file, as fieldPattern.expand does.
+func (f *fieldSpec) expand(v *partValues, it *sample) []string {
+	if !f.wholeKey {
+		return f.pattern.expand(v)
+	}
+	whole := *v
+	whole[keyPart] = stem(it.path)
+	return f.pattern.expand(&whole)
+}
 
 // describeArray sets the type and the number of dimensions of an array field by its first file.
 func (s *fieldSet) describeArray(i int, f *fieldSpec) error {
@@ -188,7 +215,7 @@ func (s *fieldSet) claim(it *sample) {
 	}
 	v := s.places.values(it)
 	for i, f := range s.specs {
-		_, number, err := s.index.find(i, f.pattern.expand(&v))
+		_, number, err := s.index.find(i, f.expand(&v, it))
 		switch {
 		case number >= 0:
 			s.index.claim(number)
@@ -255,7 +282,7 @@ func (s *fieldSet) read(it *sample, image *formats.Value, values []formats.Value
 		if f.boxes != nil {
 			continue
 		}
-		if err := s.readFile(i, &v, &values[at]); err != nil {
+		if err := s.readFile(i, f.expand(&v, it), &values[at]); err != nil {
 			return fmt.Errorf("field %s: %w", f.name, err)
 		}
 		at++
@@ -270,69 +297,6 @@ func (s *fieldSet) read(it *sample, image *formats.Value, values []formats.Value
 	return nil
 }
 
-// readFile sets v to the file of a field.
-func (s *fieldSet) readFile(i int, at *partValues, v *formats.Value) error {
-	f := s.specs[i]
-	one, _, err := s.index.find(i, f.pattern.expand(at))
-	if err != nil {
-		return err
-	}
-	data, err := s.in.read(one.path, one.size, one.modTime, v.Buffer())
-	v.SetOwn(data)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", one.path, err)
-	}
-	if err := f.interpret(v, strings.EqualFold(path.Ext(one.path), ".npy")); err != nil {
-		return fmt.Errorf("%s: %w", one.path, err)
-	}
-	return nil
-}
-
-// interpret sets the type of v, the content of a file of the field.
-func (f *fieldSpec) interpret(v *formats.Value, isArray bool) error {
-	v.Encoding, v.DType = formats.Plain, ""
-	v.SetShape()
-	switch f.kind {
-	case formats.Image, formats.Mask:
-		if !isArray {
-			v.Encoding = formats.Sniff(v.Data)
-			if v.Encoding == "" {
-				return errors.New("not an image that dsconv reads")
-			}
-			return nil
-		}
-	case formats.Boxes, formats.Array:
-	case formats.Text:
-		if !utf8.Valid(v.Data) {
-			return fmt.Errorf("not UTF-8 text; kind=bytes takes it as it is")
-		}
-		return nil
-	case formats.JSON:
-		if !json.Valid(v.Data) {
-			return fmt.Errorf("not JSON; kind=bytes takes it as it is")
-		}
-		return nil
-	default:
-		return nil
-	}
-	t, shape, offset, err := npy.Parse(v.Data)
-	if err != nil {
-		return err
-	}
-	if len(shape) == 2 && f.kind != formats.Array && f.kind != formats.Boxes {
-		shape = append(shape, 1)
-	}
-	v.Data, v.Encoding, v.DType = v.Data[offset:], formats.Raw, t
-	v.SetShape(shape...)
-	if f.kind == formats.Array && (t != f.dtype || len(shape) != len(f.shape)) {
-		return fmt.Errorf("an array of %s with %d dimensions; other samples have %s with %d", t, len(shape), f.dtype, len(f.shape))
-	}
-	if f.kind == formats.Boxes && (t != formats.Float32 || len(shape) != 2 || shape[1] != 4) {
-		return fmt.Errorf("boxes are float32 of shape (N,4), not %s %v", t, shape)
-	}
-	return nil
-}
-
 // identify writes which files the fields of a sample are.
 func (s *fieldSet) identify(it *sample, w io.Writer) error {
 	if s == nil {
@@ -340,7 +304,7 @@ func (s *fieldSet) identify(it *sample, w io.Writer) error {
 	}
 	v := s.places.values(it)
 	for i, f := range s.specs {
-		one, number, err := s.index.find(i, f.pattern.expand(&v))
+		one, number, err := s.index.find(i, f.expand(&v, it))
 		if number < 0 && !errors.Is(err, errNoFile) {
 			return err
 		}

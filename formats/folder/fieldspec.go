@@ -28,7 +28,9 @@ type fieldSpec struct {
 	pattern *fieldPattern
 	dtype   formats.DType // of arrays
 	shape   []int
-	boxes   *boxFiles // what reads the files, if they have boxes
+	// wholeKey: {key} is the image's whole path, although its folder is no part of the sample's key.
+	wholeKey bool
+	boxes    *boxFiles // what reads the files, if they have boxes
 }
 
 // fileKinds are the kinds of fields that lie in files.

@@ -19,13 +19,14 @@ func TestStems(t *testing.T) {
 				"c/a  c json=1 mask=png text=c/a.txt", "c/b  c json=1 mask=png text=c/b.txt",
 			}, "",
 		},
-		"several images":      {"a.left.jpg a.right.jpg b.left.jpg b.right.jpg", []string{"a right=4", "b right=4"}, ""},
-		"an image and a mask": {"c/a.rgb.png c/a.mask.png", []string{"c/a  c mask=png"}, ""},
-		"other extensions":    {"c/a.png c/a.txt c/b.jpg c/b.txt", []string{"c/a  c text=c/a.txt", "c/b  c text=c/b.txt"}, ""},
-		"a field is missing":  {"c/a.jpg c/a.txt c/b.jpg", []string{"c/a  c text=c/a.txt", "c/b  c error field text: there is no file c/b.txt"}, ""},
-		"not clear":           {"c/a.jpg c/a.png", nil, "--field 'png={key}.png,kind=KIND'"},
-		"images and partners": {"c/a.jpg c/a.png c/b.png", nil, "what they are"},
-		"nothing":             {"c/a.jpg c/b.png", nil, "no image has a file of the same name"},
+		"several images":        {"a.left.jpg a.right.jpg b.left.jpg b.right.jpg", []string{"a right=4", "b right=4"}, ""},
+		"an image and a mask":   {"c/a.rgb.png c/a.mask.png", []string{"c/a  c mask=png"}, ""},
+		"in a folder of images": {"images/a.png images/a.txt images/b.png images/b.txt", []string{"a text=images/a.txt", "b text=images/b.txt"}, ""},
+		"other extensions":      {"c/a.png c/a.txt c/b.jpg c/b.txt", []string{"c/a  c text=c/a.txt", "c/b  c text=c/b.txt"}, ""},
+		"a field is missing":    {"c/a.jpg c/a.txt c/b.jpg", []string{"c/a  c text=c/a.txt", "c/b  c error field text: there is no file c/b.txt"}, ""},
+		"not clear":             {"c/a.jpg c/a.png", nil, "--field 'png={key}.png,kind=KIND'"},
+		"images and partners":   {"c/a.jpg c/a.png c/b.png", nil, "what they are"},
+		"nothing":               {"c/a.jpg c/b.png", nil, "no image has a file of the same name"},
 	} {
 		contents := map[string]string{}
 		for _, f := range strings.Fields(c.files) {
