@@ -114,6 +114,11 @@ func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst str
 	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
 		return nil, err
 	}
+	if f, ok := ds.(*folder.Dataset); ok {
+		if err := f.Question(); err != nil {
+			return nil, wrongOptions{err}
+		}
+	}
 	p, err := planDataset(ctx, ds, dst, o)
 	if err != nil {
 		return nil, err

@@ -64,6 +64,7 @@ func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
 		Labels: option("labels"), LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
 		LabelType: option("label-type"), ClassOrder: option("class-order"),
+		Fields: splitLines(option("field")), Boxes: splitLines(option("boxes")), Captions: splitLines(option("captions")),
 	}
 }
 
@@ -77,13 +78,13 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 			return "" // a description replaces the recipe's options
 		}
 		if cc.IsSet(name) {
-			return cc.String(name)
+			return sourceFlag(cc)(name)
 		}
 		return recipe[name]
 	})
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
 	if !isFolderOfImages(from) {
-		options := folderConfig(cc.String) // those of the recipe are for the folder that was packed
+		options := folderConfig(sourceFlag(cc)) // those of the recipe are for the folder that was packed
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
 		return options, nil
 	}

@@ -41,6 +41,22 @@ Other numbers are an error unless --label-type says what they are:
 All other cells are names of classes. Names are sorted as ImageFolder sorts folders; names
 that are numbers are sorted by value. The summary says how each column was interpreted.
 
+--field gives samples more than an image and a label. PATTERN is a path in SRC, in which {key} is the
+image's path without extension, {stem} its name, {dir} its folder, {split} and {class} what it has, and *
+any characters but / and a dot:
+
+   mask=masks/{key}.png   a mask: a resize does not mix its values
+   caption={key}.txt      a text
+   image={key}.left.png   the sample's image; {key} is then that part of its path
+   auto                   files of one name up to its first dot are one sample
+   none                   each image is a sample of its own
+
+The kind follows from name and extension, or from ,kind=mask, image, text, json, array, boxes or bytes.
+
+Files of fields are no samples, and their folders no classes. If images look like masks of others
+(1.png or 1_mask.png beside 1.jpg, masks/ beside images/), pack asks for --field. A sample
+without one of its files is a bad image: see --on-error. Details: docs/fields.md.
+
 --encode says how images are stored:
 
    keep         copy the bytes

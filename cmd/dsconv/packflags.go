@@ -24,6 +24,9 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes: natural (2 before 10), or a file with one class per line", DefaultText: "as ImageFolder's"},
+		&cli.StringSliceFlag{Name: "field", Usage: "`FIELD` of each sample, NAME=PATTERN[,kind=KIND], such as mask=masks/{key}.png; or none, or auto; see above"},
+		&cli.StringSliceFlag{Name: "boxes", Usage: "boxes of objects in `FILE`, a .json of COCO, or a pattern such as labels/{key}.txt (YOLO) or Annotations/{key}.xml (Pascal VOC)"},
+		&cli.StringSliceFlag{Name: "captions", Usage: "captions in `FILE`, a .json of COCO"},
 		&cli.StringFlag{Name: "resize", Usage: "resize to `SIZE`: shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
 		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "`FILTER` of --resize: nearest, box, bilinear, hamming, bicubic or lanczos, antialiased like Pillow's"},
@@ -68,7 +71,7 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 		return nil, err
 	}
 	patterns := parsePatterns(cc)
-	o.folder = folderConfig(cc.String)
+	o.folder = folderConfig(sourceFlag(cc))
 	o.folder.Patterns, o.folder.Memory = patterns, memory(cc)
 	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
 		return nil, usageErrorf("--label-columns, --label-sep and --label-type need --labels")
@@ -103,6 +106,9 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 // parsePackSyntax parses the flags whose values have a syntax.
 func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	if err := o.folder.Patterns.Validate(); err != nil {
+		return err
+	}
+	if err := o.folder.CheckFields(); err != nil {
 		return err
 	}
 	if err := o.parseOnError(cc.String("on-error")); err != nil {

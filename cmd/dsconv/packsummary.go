@@ -44,6 +44,7 @@ func (s *summary) print(c *console, o *writeOptions) error {
 	c.printf("%s\n", s.counts())
 	s.printSplits(c, o.src)
 	printLabels(c, s.Labels, "")
+	printFields(c, s.Fields, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}

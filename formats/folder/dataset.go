@@ -38,6 +38,10 @@ type Dataset struct {
 	unreadable        []string
 	unmatched         formats.Patterns
 	unusedDescription string // a description in the folder, if no table was given
+
+	questions  questions
+	fields     *fieldSet // nil without
+	firstField int       // the position of its fields in the schema
 }
 
 type sample struct {
@@ -138,11 +142,29 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
 	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(&cfg)}
+	if s.fields, err = newFieldSet(in, &cfg); err != nil {
+		return nil, err
+	}
+	d := &Dataset{in: in, filter: filter, fields: s.fields}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.fields.close())
+		}
+	}()
+	if err := d.fields.findStems(ctx, s); err != nil {
+		return nil, err
+	}
 	if err := s.walk(ctx); err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, skips: append(s.skips, in.refused()...), ignored: s.ignored, filter: filter, unmatched: filter.Unmatched()}
+	d.skips, d.ignored, d.unmatched = append(s.skips, in.refused()...), s.ignored, filter.Unmatched()
+	if err := d.fields.listed(ctx, s); err != nil {
+		return nil, err
+	}
 	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
+		return nil, err
+	}
+	if err := d.useFields(&cfg); err != nil {
 		return nil, err
 	}
 	d.listLeftOut(s, &cfg.Patterns)
@@ -150,6 +172,9 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}
 	d.describe(&cfg)
+	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
+		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
+	}
 	if err := d.add(ctx, l); err != nil {
 		return nil, err
 	}
@@ -160,7 +185,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if d.Len() == 0 {
 		return nil, d.noImages()
 	}
-	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), in.close()) })
+	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), d.fields.close(), in.close()) })
 	if file := in.join("labels.json"); cfg.Labels == "" {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
@@ -179,6 +204,9 @@ func newSource(in filesystem, cfg *Config, folders classFolders) (source, error)
 // describe sets what is known before the files.
 func (d *Dataset) describe(cfg *Config) {
 	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
+	if d.fields != nil {
+		d.meta.Schema = append(d.meta.Schema, d.fields.schema()...)
+	}
 	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.recorded)
 	if description, ok := d.source.(*descriptionSource); ok {
 		d.meta.Renamed = description.Renamed
@@ -238,6 +266,7 @@ func (d *Dataset) sample(i int) (*sample, error) {
 	it := new(sample)
 	err := d.records.read(i, it)
 	if err == nil {
+		d.fields.locate(it)
 		d.source.label(it)
 	}
 	return it, err
@@ -300,6 +329,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	data, err := d.in.read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
+		v.Data = nil // an incomplete image is no one's
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType = formats.Sniff(v.Data), ""
@@ -307,12 +337,19 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	if description, ok := d.source.(*descriptionSource); ok {
 		return description.read(d.in, it, s.Values)
 	}
-	d.setLabels(it, s.Values[1:])
+	labels := len(d.meta.Schema)
+	if d.fields != nil {
+		labels = d.firstField
+	}
+	d.setLabels(it, s.Values[1:labels])
+	if d.fields != nil {
+		return d.fields.read(it, v, s.Values[labels:])
+	}
 	return nil
 }
 
 func (d *Dataset) setLabels(it *sample, values []formats.Value) {
-	for j, f := range d.meta.Schema[1:] {
+	for j, f := range d.meta.Schema[1 : 1+len(values)] {
 		v := &values[j]
 		switch f.Kind {
 		case formats.Label:

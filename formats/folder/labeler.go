@@ -131,7 +131,7 @@ func (l *labeler) read(in filesystem, name string, t labels.Type, cfg *Config) (
 
 // label sets split, labels and columns of it, or returns why it is skipped.
 func (l *labeler) label(it *sample) (why string) {
-	split, class, ok := l.layout.splitAndClass(it.path)
+	split, class, ok := l.layout.splitAndClass(it.place())
 	it.split = split
 	if l.table == nil {
 		if !ok {

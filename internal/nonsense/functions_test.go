@@ -133,6 +133,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*convert.Problem](),
 	reflect.TypeFor[*convert.Report](),
 	reflect.TypeFor[*edit.Added](),
+	reflect.TypeFor[folder.Config](),
 	reflect.TypeFor[*folder.Dataset](),
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The recipe's key Base says what its paths are relative to: dataset, the folder that the dataset is in. Recipes
@@ -16,10 +17,12 @@ const (
 )
 
 // keys are those of the paths.
-var keys = []string{"labels", "class-order"}
+var keys = []string{"labels", "class-order", "boxes", "captions"}
 
-// isPath reports whether the value of one of keys is a path.
-func isPath(value string) bool { return value != "" && value != "natural" }
+// isPath reports whether the value of one of keys is a path. A pattern of paths is relative to the source.
+func isPath(value string) bool {
+	return value != "" && value != "natural" && !strings.Contains(value, "{")
+}
 
 // Absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
 func Absolute(recipe map[string]string) map[string]string {
@@ -87,8 +90,15 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 func Replace(recipe map[string]string, path func(string) string) map[string]string {
 	to := maps.Clone(recipe)
 	for _, key := range keys {
-		if isPath(to[key]) {
-			to[key] = path(to[key])
+		// Some have a path in each line.
+		lines := strings.Split(to[key], "\n")
+		for i, line := range lines {
+			if isPath(line) {
+				lines[i] = path(line)
+			}
+		}
+		if to[key] != "" {
+			to[key] = strings.Join(lines, "\n")
 		}
 	}
 	return to

@@ -36,6 +36,9 @@ class PackReport:
         text = f"{counts}; {size}: {', '.join(self.paths)}"
         for column in self.details.get("labels", []):
             text += f"\n{column['said']}"
+        for found in self.details.get("fields", []):
+            missing = f"; {found['missing']} images have none" if found.get("missing") else ""
+            text += f"\nfield {found['name']} ({found['kind']}): {found['found']} from {found['from']}{missing}"
         for option, patterns in self.details.get("unmatched", {}).items():
             text += f"\nno file matches {option} {', '.join(map(repr, patterns))}"
         narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
@@ -67,6 +70,9 @@ def pack(
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
+    field: str | Sequence[str] | Mapping[str, str] | None = None,
+    boxes: Path | Sequence[Path] | None = None,
+    captions: Path | Sequence[Path] | None = None,
     include: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
@@ -118,6 +124,11 @@ def pack(
     a type for each column, {"age": "float", "class": "name"}. ``str(report)`` and ``report.details["labels"]`` say
     how each column was read.
 
+    `field` gives samples more than an image and a label, from files beside the images: {"mask": "masks/{key}.png",
+    "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "auto" or "none". `boxes` are a .json file of
+    COCO or a pattern of YOLO's or Pascal VOC's files, such as "labels/{key}.txt", and `captions` a .json file of COCO.
+    ``report.details["fields"]`` says what was found; docs/fields.md explains it all.
+
     `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),
     "test/*" or "**/x/*". The report names patterns that match no file.
 
@@ -148,7 +159,8 @@ def pack(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
-        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
+        class_order=class_order, field=_fields(field), boxes=_paths(boxes), captions=_paths(captions),
+        include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
         seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
@@ -185,6 +197,18 @@ def _typed(types: str | Mapping[str, str] | None) -> str | None:
             f'label_type={shown(types)}: it must be "index", "name", "float", or a dict with one for each column'
         )
     return ",".join(f"{k}={v}" for k, v in types.items())
+
+
+def _fields(field: str | Sequence[str] | Mapping[str, str] | None) -> list[str]:
+    if isinstance(field, Mapping):
+        return [f"{name}={pattern}" for name, pattern in field.items()]
+    return _listed(field)
+
+
+def _paths(paths: Path | Sequence[Path] | None) -> list[str]:
+    if paths is None:
+        return []
+    return [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 
 def _listed(patterns: str | Sequence[str] | None) -> list[str]:
