@@ -1,8 +1,11 @@
 package idx
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -12,7 +15,10 @@ import (
 // Format opens IDX files.
 type Format struct{}
 
-var _ formats.Format = Format{}
+var (
+	_ formats.Format        = Format{}
+	_ formats.OptionsOpener = Format{}
+)
 
 // Name is "idx".
 func (Format) Name() string { return "idx" }
@@ -21,17 +27,36 @@ func (Format) Name() string { return "idx" }
 func (Format) Match(path string) bool { return len(find(path)) > 0 }
 
 // Open opens the files at path. Every split has labels, or none has.
-func (Format) Open(path string) (formats.Dataset, error) { return open(path, "") }
+func (f Format) Open(path string) (formats.Dataset, error) {
+	return f.OpenWith(context.Background(), path, formats.ReadOptions{})
+}
 
-func open(path, set string) (formats.Dataset, error) {
+// OpenWith opens the files at path. In a folder with the files of several datasets, such as EMNIST's, the map's image
+// is what the names of one of them begin with, such as emnist-letters. There are no other entries.
+func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
+	if ctx == nil {
+		return nil, errors.New("idx: the context is nil: give context.Background()")
+	}
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
-	pairs, err := choose(path, set, find(path))
+	for field := range o.Map {
+		if field != "image" {
+			return nil, fmt.Errorf("%s: %w: IDX files have no field %s to map: only image=NAME, where the names of several datasets begin with NAME", path, formats.ErrSchema, field)
+		}
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, formats.NotFound(path)
+	}
+	pairs, err := choose(path, o.Map["image"], find(path))
 	if err != nil {
 		return nil, err
 	}
-	s := &arrays.Set{Path: path, Format: Format{}.Name()}
+	return open(ctx, path, pairs, o)
+}
+
+func open(ctx context.Context, path string, pairs []pair, o formats.ReadOptions) (formats.Dataset, error) {
+	s := &arrays.Set{Path: path, Format: Format{}.Name(), Recipe: o.Recipe()}
 	unlabelled := func(p pair) bool { return p.labels == "" }
 	if !slices.ContainsFunc(pairs, unlabelled) {
 		s.Labels = []arrays.Label{{Name: "label"}}
@@ -40,7 +65,7 @@ func open(path, set string) (formats.Dataset, error) {
 	}
 	left := int64(maxUnpacked)
 	for _, p := range pairs {
-		if err := add(s, p, &left); err != nil {
+		if err := cmp.Or(ctx.Err(), add(s, p, &left)); err != nil {
 			for _, f := range s.Files {
 				err = errors.Join(err, f.Close())
 			}

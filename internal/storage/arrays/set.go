@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -103,6 +104,9 @@ func (s *Set) nameClasses(schema formats.Schema) error {
 			continue
 		case formats.MultiHot:
 			n = s.Blocks[0].Labels[k].Width
+			if err := s.checkMultiHot(k); err != nil {
+				return err
+			}
 			if f.Classes != nil && len(f.Classes) != n {
 				return fmt.Errorf("%s: %w: labels of %d classes, but %d names", s.Path, formats.ErrSchema, n, len(f.Classes))
 			}
@@ -141,6 +145,19 @@ func (s *Set) largest(k int) (largest int64, err error) {
 	return largest, nil
 }
 
+// checkMultiHot returns an error unless the labels of field k are 0 and 1.
+func (s *Set) checkMultiHot(k int) error {
+	for i := range s.Blocks {
+		c := &s.Blocks[i].Labels[k]
+		for j := range c.Count {
+			if at := slices.IndexFunc(c.row(j), func(x byte) bool { return x > 1 }); at >= 0 {
+				return fmt.Errorf("%s: %w: sample %d has %d in the labels of its classes, which are 0 or 1", s.Blocks[i].File.Path, formats.ErrSchema, j, c.row(j)[at])
+			}
+		}
+	}
+	return nil
+}
+
 // Open opens the dataset, which then owns the files; also after an error.
 func (s *Set) Open() (formats.Dataset, error) {
 	d := &dataset{set: s}
@@ -157,8 +174,8 @@ func (s *Set) Open() (formats.Dataset, error) {
 		return nil, errors.Join(err, closeFiles(s.Files))
 	}
 	d.number()
-	if d.Len() == 0 {
-		return nil, errors.Join(fmt.Errorf("%s: it has no images", s.Path), closeFiles(s.Files))
+	if n := d.Len(); n == 0 || n > math.MaxInt32 {
+		return nil, errors.Join(fmt.Errorf("%s: it has %d images: a dataset has 1 to %d", s.Path, n, math.MaxInt32), closeFiles(s.Files))
 	}
 	files := s.Files
 	d.gate.Open(s.Path, func() error { return closeFiles(files) })
