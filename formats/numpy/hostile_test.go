@@ -137,7 +137,7 @@ func deflated(t *testing.T) []byte {
 	return make([]byte, binary.LittleEndian.Uint32(b[at+20:]))
 }
 
-func directory(b []byte) []byte { return b[bytes.Index(b, []byte("PK\x01\x02")):] }
+func directory(b []byte) []byte { return b[bytes.LastIndex(b, []byte("PK\x01\x02")):] }
 
 func flipped(b []byte) []byte {
 	directory(b)[16] ^= 1
