@@ -53,6 +53,7 @@ import (
 	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/numpy"
+	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
 )
@@ -60,5 +61,5 @@ import (
 // Formats lists all formats. The folder comes last: it matches any directory that no other format
 // matches by its name. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{idx.Format{}, cifar.Format{}, numpy.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{idx.Format{}, cifar.Format{}, numpy.Format{}, parquet.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
 }
