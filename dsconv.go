@@ -30,6 +30,7 @@
 //
 //   - github.com/dsconv/dsconv/formats: what a dataset is, its samples, errors and options
 //   - github.com/dsconv/dsconv/formats/folder: folders of images; beside it lmdb, hdf5, shard and tfrecord
+//   - github.com/dsconv/dsconv/formats/idx: what other programs wrote, read where it lies; beside it cifar, numpy and parquet
 //   - github.com/dsconv/dsconv/convert: conversions of any dataset into another, in one format
 //   - github.com/dsconv/dsconv/preprocess: recipes (resize, crop, encode) and thumbnails
 //   - github.com/dsconv/dsconv/preprocess/codec: single images, decoded and encoded

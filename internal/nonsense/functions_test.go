@@ -14,10 +14,14 @@ import (
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/cifar"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/hdf5"
+	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/numpy"
+	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/gpudecode"
@@ -66,6 +70,10 @@ var functions = []any{
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
 	reflect.TypeFor[*codec.EncodeOptions](),
+	reflect.TypeFor[cifar.Format](),
+	reflect.TypeFor[idx.Format](),
+	reflect.TypeFor[numpy.Format](),
+	reflect.TypeFor[parquet.Format](),
 	reflect.TypeFor[*codec.Mode](),
 	reflect.TypeFor[*pixel.Color](),
 	reflect.TypeFor[*pixel.EXIF](),
