@@ -10,7 +10,11 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/trainer"
 )
 
 // writeArrays writes datasets in the byte formats that their publishers chose, reads them with torchvision (those
@@ -202,5 +206,69 @@ func sameAsInfo(t *testing.T, ds formats.Dataset, i int, s *formats.Sample) {
 	}
 	if at, err := formats.Find(ds, s.Key); err != nil || at != i {
 		t.Fatalf("Find(%s) is %s, error %v", s.Key, strconv.Itoa(at), err)
+	}
+}
+
+// idxFolder is a small MNIST: each class is another grey.
+func idxFolder(t *testing.T, train, test int) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, n := range map[string]int{"train": train, "t10k": test} {
+		images, labels := []byte{0, 0, 8, 3, 0, 0, 0, byte(n), 0, 0, 0, 28, 0, 0, 0, 28}, []byte{0, 0, 8, 1, 0, 0, 0, byte(n)}
+		for i := range n {
+			labels = append(labels, byte(i%10))
+			images = append(images, bytes.Repeat([]byte{byte(i % 10 * 28)}, 28*28)...)
+		}
+		for kind, b := range map[string][]byte{"images-idx3": images, "labels-idx1": labels} {
+			if err := os.WriteFile(filepath.Join(dir, name+"-"+kind+"-ubyte"), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// TestTrainOnIDX: MNIST's files are trained on where they lie, and what is packed from them is the same dataset.
+func TestTrainOnIDX(t *testing.T) {
+	dir := idxFolder(t, 100, 20)
+	packed := filepath.Join(t.TempDir(), "digits.lmdb")
+	report, err := dsconv.Pack(t.Context(), dir, packed, dsconv.Options{})
+	if err != nil || report.Written != 120 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	sameDatasets(t, dir, packed)
+	var losses []float64
+	for _, path := range []string{dir, packed} {
+		config := reader.Config{BatchSize: 20, Split: "train", Shuffle: true, Color: pixel.ColorGray, DType: formats.Float32}
+		train, err := dsconv.NewLoader(path, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer train.Close()
+		result, err := trainer.Run(t.Context(), train, nil, trainer.Config{Model: trainer.ModelMLP, Epochs: 1, LearningRate: 1e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, result.Epochs[0].Train.Loss)
+	}
+	if losses[0] != losses[1] {
+		t.Errorf("losses %v differ", losses)
+	}
+}
+
+func sameDatasets(t *testing.T, paths ...string) {
+	t.Helper()
+	var open []formats.Dataset
+	for _, path := range paths {
+		ds, err := dsconv.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ds.Close()
+		open = append(open, ds)
+	}
+	report, err := diff.Run(t.Context(), open[0], open[1], diff.Options{})
+	if err != nil || !report.Same() {
+		t.Errorf("%+v, %v", report, err)
 	}
 }
