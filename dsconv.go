@@ -53,14 +53,16 @@ import (
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/mds"
 	"github.com/dsconv/dsconv/formats/numpy"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/formats/webdataset"
 )
 
-// Formats lists all formats. The folder comes last: it matches any directory that no other format
-// matches by its name. The caller owns the list.
+// Formats lists all formats: first those that other programs write, which match by content, then dsconv's
+// own. The folder comes last: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{idx.Format{}, cifar.Format{}, numpy.Format{}, parquet.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{webdataset.Format{}, mds.Format{}, idx.Format{}, cifar.Format{}, numpy.Format{}, parquet.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
 }

@@ -20,10 +20,12 @@ import (
 	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/mds"
 	"github.com/dsconv/dsconv/formats/numpy"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/formats/webdataset"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -44,9 +46,9 @@ var functions = []any{
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	bench.ParseDelay, bench.ParseSweep,
-	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
+	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
-	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSourceWith, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
@@ -151,6 +153,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Meta](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
+	reflect.TypeFor[formats.ReadOptions](),
 	reflect.TypeFor[formats.Registry](),
 	reflect.TypeFor[*formats.Sample](),
 	reflect.TypeFor[formats.Schema](),
@@ -164,6 +167,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*labels.Source](),
 	reflect.TypeFor[labels.Types](),
 	reflect.TypeFor[lmdb.Format](),
+	reflect.TypeFor[mds.Format](),
 	reflect.TypeFor[order.Kind](),
 	reflect.TypeFor[order.ShuffleQuality](),
 	reflect.TypeFor[*order.Spec](),
@@ -188,6 +192,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[tfrecord.Format](),
 	reflect.TypeFor[*trainer.Trainer](),
 	reflect.TypeFor[*verify.Report](),
+	reflect.TypeFor[webdataset.Format](),
 }
 
 // harmless take nothing that could be wrong, or are tested for misuse in their own package.

@@ -37,6 +37,7 @@ var (
 	_ formats.StorageOrdered = (*Dataset)(nil)
 	_ formats.Identifier     = (*Dataset)(nil)
 	_ formats.Skipper        = (*Dataset)(nil)
+	_ formats.Filed          = (*Dataset)(nil)
 )
 
 // Open opens the dataset s. It scans the files if the user's cache has no index of them, which ends when ctx
@@ -140,6 +141,15 @@ func (d *Dataset) place() {
 
 // Skips implements formats.Skipper: it lists what is in the files and is no sample.
 func (d *Dataset) Skips() []formats.Skip { return d.skips }
+
+// DataFiles implements formats.Filed.
+func (d *Dataset) DataFiles() []string {
+	paths := make([]string, len(d.source.Files))
+	for k, f := range d.source.Files {
+		paths[k] = f.Path
+	}
+	return paths
+}
 
 // Identify implements formats.Identifier.
 func (d *Dataset) Identify(w io.Writer) error {
