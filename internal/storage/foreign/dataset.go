@@ -90,7 +90,7 @@ func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *descr
 	if known, err = p.describe(); err != nil {
 		return nil, nil, err
 	}
-	rows := sampleindex.Rows(p.rows(func(Skip) {}))
+	rows := p.rows(func(Skip) {})
 	index, err = indexfile.Open("", false, &indexfile.Source{ID: d.id, Columns: d.source.Columns, Fields: p.fields, Count: known.Meta.Count, Rows: rows})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.source.Path, err)
@@ -181,7 +181,8 @@ func (d *Dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.
 	}
 	if k == d.Meta().Schema.ImageIndex() && len(v.Shape) == 0 && e.Shape() != [3]int{} {
 		s := e.Shape()
-		v.Shape = append(shape[:0], s[0], s[1], s[2])
+		shape = append(shape[:0], s[0], s[1], s[2])
+		v.Shape = shape
 	}
 	return v, nil
 }
