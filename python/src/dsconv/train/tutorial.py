@@ -45,6 +45,9 @@ def pack(folder: Path, scratch: Path) -> Path:
     """Packs the IDX files, as they lie there, into a dataset in the folder scratch, with the splits train and test."""
     import dsconv
 
+    for names in idx_files.NAMES.values():
+        for name in names:
+            idx_files.found(folder, name)  # names the one that is missing
     packed = scratch / "digits.lmdb"
     dsconv.pack(folder, packed, progress=False)
     return packed
