@@ -103,6 +103,23 @@ $(TORCH)/.done: python/tests/requirements.txt scripts/pythons | test-deps
 	scripts/pythons $(BUILD)/pythons
 	touch $@
 
+# Writers of other programs' datasets that are too large for make test.
+FOREIGN := $(BUILD)/foreign
+
+$(FOREIGN)/.done: scripts/foreign-requirements.txt $(TORCH)/.done
+	python3 -m venv $(FOREIGN)
+	$(FOREIGN)/bin/pip install -q --disable-pip-version-check --no-deps -r scripts/foreign-requirements.txt
+	$(TORCH)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  >"$$($(FOREIGN)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth"
+	touch $@
+
+# The packages whose tests write with those libraries.
+FOREIGN_TESTS := ./formats/mds
+
+.PHONY: foreign
+foreign: test-deps $(VENV)/.done $(FOREIGN)/.done ## the tests of other programs' datasets that large libraries write
+	$(TEST_ENV) DSCONV_FOREIGN_PYTHON=$(FOREIGN)/bin/python go test -count=1 $(FOREIGN_TESTS)
+
 .PHONY: python-test
 python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
 	go build -o $(BUILD)/goloader ./python/tests/goloader

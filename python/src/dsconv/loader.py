@@ -358,7 +358,9 @@ class Loader(Generic[Batch]):
             threads=self.num_workers,
             prefetch=prefetch,
         )
-        self._seed_matters = order != "none" or any(map(draws, [plan] if self._views is None else self._views.plans))
+        self._seed_matters = order != "none" or any(
+            draws(p) for p in ([plan] if self._views is None else self._views.plans)
+        )
         if order != "none" and selection.indices is None:
             all_splits(self.path, self.split, self._source.splits)
         self._selection = selection
