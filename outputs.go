@@ -94,8 +94,8 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	if name != "" {
 		f, err = namedFormat(name)
 	} else if f, err = Formats().Writable().ByPath(dst); err != nil {
-		if f, err = Formats().ByPath(dst); err == nil && f.Name() != "folder" {
-			f, err = nil, fmt.Errorf("%w: %s", formats.ErrUnknownFormat, dst)
+		if other, known := Formats().ByPath(dst); known == nil {
+			f, err = other, nil // a folder, or what another program wrote
 		}
 	}
 	if err != nil {
@@ -110,10 +110,14 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 
 // namedFormat is the format of that name: one that can be written, if there is one.
 func namedFormat(name string) (formats.Format, error) {
-	if f, err := Formats().Writable().ByName(name); err == nil {
+	f, err := Formats().Writable().ByName(name)
+	if err == nil {
 		return f, nil
 	}
-	return Formats().ByName(name)
+	if other, known := Formats().ByName(name); known == nil {
+		return other, nil
+	}
+	return nil, err
 }
 
 // createFolder creates the folder, but not the folder that it is in.
