@@ -30,6 +30,7 @@
 //
 //   - github.com/dsconv/dsconv/formats: what a dataset is, its samples, errors and options
 //   - github.com/dsconv/dsconv/formats/folder: folders of images; beside it lmdb, hdf5, shard and tfrecord
+//   - github.com/dsconv/dsconv/formats/archive: the files of a zip or a tar, read where they lie
 //   - github.com/dsconv/dsconv/convert: conversions of any dataset into another, in one format
 //   - github.com/dsconv/dsconv/preprocess: recipes (resize, crop, encode) and thumbnails
 //   - github.com/dsconv/dsconv/preprocess/codec: single images, decoded and encoded
@@ -59,5 +60,5 @@ import (
 // Formats lists all formats: first those that other programs write, which match by content, then dsconv's
 // own. The folder comes last: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{webdataset.Format{}, mds.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{webdataset.Format{}, mds.Format{}, archiveFormat{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
 }

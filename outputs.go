@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -108,16 +109,9 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	return w, nil
 }
 
-// namedFormat is the format of that name: one that can be written, if there is one.
+// namedFormat is the format of that name, among those that can be written and the folder.
 func namedFormat(name string) (formats.Format, error) {
-	f, err := Formats().Writable().ByName(name)
-	if err == nil {
-		return f, nil
-	}
-	if other, known := Formats().ByName(name); known == nil {
-		return other, nil
-	}
-	return nil, err
+	return append(Formats().Writable(), folder.Format{}).ByName(name)
 }
 
 // createFolder creates the folder, but not the folder that it is in.

@@ -10,7 +10,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/outside"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -31,6 +30,8 @@ type Options struct {
 	Source folder.Config
 	// Read says how a dataset of another program is read.
 	Read formats.ReadOptions
+	// Augment adds augmented copies of each image. It sets Options.Copies.
+	Augment Augmentation
 	// Table is the file for the list of what was skipped, failed or irregular: CSV, or JSON by its
 	// name. "" is DST.report.csv beside the first dataset.
 	Table string
@@ -86,32 +87,40 @@ func PlanPack(ctx context.Context, src, dst string, o Options) (*PackPlan, error
 	if ctx == nil {
 		return nil, errNilContext("PlanPack")
 	}
+	return PlanPackSources(ctx, []string{src}, dst, o)
+}
+
+// PlanPackSources is PlanPack of several folders and archives, as OpenSources opens them.
+func PlanPackSources(ctx context.Context, sources []string, dst string, o Options) (*PackPlan, error) {
+	if ctx == nil {
+		return nil, errNilContext("PlanPackSources")
+	}
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
 	}
-	ds, err := OpenSourceWith(ctx, src, o.Source, o.Read)
+	ds, err := openSources(ctx, sources, o.Source, o.Read)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planFrom(ctx, ds, src, dst, o)
+	p, err := planFrom(ctx, ds, sources, dst, o)
 	if err != nil {
 		return nil, errors.Join(err, ds.Close())
 	}
 	return p, nil
 }
 
-// planFrom plans to pack ds, the dataset at the path src.
-func planFrom(ctx context.Context, ds formats.Dataset, src, dst string, o Options) (*PackPlan, error) {
-	if err := errors.Join(outside.Check(dst, src), outside.Check(o.Quarantine, src)); err != nil {
-		return nil, wrongOptions{err}
+// planFrom plans to pack ds, the dataset of the sources.
+func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst string, o Options) (*PackPlan, error) {
+	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
+		return nil, err
 	}
 	p, err := planDataset(ctx, ds, dst, o)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range p.Datasets {
-		if err := outside.Check(one.Path, src); err != nil {
-			return nil, wrongOptions{err}
+		if err := checkOutside(one.Path, sources); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil
@@ -137,6 +146,12 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 		return nil, errNilContext("PackDataset")
 	case src == nil:
 		return nil, wrongOptions{errors.New("dsconv.PackDataset: the source is nil: open one first, for instance with dsconv.Open")}
+	}
+	if o.Augment.Copies != 0 || o.Augment.Only || len(o.Augment.Ops) > 0 {
+		var err error
+		if o.Copies, err = o.Augment.convert(); err != nil {
+			return nil, wrongOptions{err}
+		}
 	}
 	var outs *outputList
 	err := guard.Do(func() (err error) { // src may be anybody's

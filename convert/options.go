@@ -28,6 +28,9 @@ type Options struct {
 	// The samples are the same for every order of the source and any number of workers.
 	Sample     int
 	SampleSeed uint64
+	// Copies are augmented copies of the samples. Patterns, Limit, Sample, Split and Only choose samples, whose copies
+	// go with them.
+	Copies Copies
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
 	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
 	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.

@@ -63,8 +63,8 @@ type run struct {
 
 	budget       outputBudget
 	stop         pixel.Stop
-	deferredProc *preprocess.Processor // of the goroutine that commits, for deferred jobs
-	room         budget.Reservation    // memory for deferred jobs
+	deferredProc *processor         // of the goroutine that commits, for deferred jobs
+	room         budget.Reservation // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64

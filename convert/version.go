@@ -67,7 +67,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 		return nil, err
 	}
 	p.interval = p.checkpointInterval()
-	return p, p.copyHistory()
+	return p, p.copyHistory(src)
 }
 
 func (p *Plan) addFiles(files []File) error {

@@ -192,7 +192,7 @@ var writingValues = map[string][]string{
 
 // fixedValues returns the values of a flag that can be listed.
 func fixedValues(cmd *cli.Command, flag string) []string {
-	loads := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "augment" })
+	loads := cmd.Name != "pack" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "augment" })
 	values := writingValues[flag]
 	switch {
 	case flag == "progress":

@@ -98,7 +98,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 
 func isFolderOfImages(path string) bool {
 	f, err := detectFormat(path)
-	return err == nil && f.Name() == "folder"
+	return err == nil && (f.Name() == "folder" || f.Name() == "archive")
 }
 
 // checkPacked returns an error if the file that the dataset at path was packed with by the option is not at

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,9 +17,10 @@ func packCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "pack",
 		Usage:     "convert a folder of images, or a dataset, into a dataset",
-		ArgsUsage: "SRC DST",
-		Description: `SRC is a folder of images or any dataset that dsconv wrote. The suffix of DST is the
-format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
+		ArgsUsage: "SRC... DST",
+		Description: `SRC is a folder of images, an archive of one (.zip, .tar, .tar.gz, .tar.zst), which is read
+in place, or any dataset. Several folders and archives are packed as one folder; NAME=SRC puts
+one below the folder NAME. The suffix of DST is the format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
 train-%06d.tar writes shards. With --format and a folder OUT/ each split becomes a
 separate dataset: OUT/train.lmdb, OUT/val.lmdb.
 
@@ -55,6 +57,11 @@ provides. Its pixels are close to Pillow's but not equal; the dataset records li
 and only they can resume the pack or add to it. Other images, and JPEGs that the GPU cannot
 decode, are decoded on the CPU; the summary counts them.
 
+--augment OPS --copies N writes N augmented copies of each image beside it, with the keys KEY@1 to
+KEY@N, in its split and with its label; masks and boxes follow. Copy c is what a loader with the
+operations OPS and --seed draws in epoch c. --copies-only leaves out the images themselves, as
+--encode raw of images of other sizes needs. Copies need an encoding other than keep and jpeg-tiled.
+
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
 checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
 images into the folder for temporary files, to estimate the size.
@@ -63,8 +70,10 @@ images into the folder for temporary files, to estimate the size.
 
 Examples:
    dsconv pack images/ out.lmdb
+   dsconv pack train=train.tar val=val.zip out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
+   dsconv pack images/ out.lmdb --encode jpeg:90 --augment rrc:224,flip --copies 3
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
@@ -74,15 +83,16 @@ Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
 }
 
 func pack(cc *cli.Context, c *console) error {
-	args, err := arguments(cc, "SRC", "DST")
+	args, err := argumentsOrMore(cc, "SRC", "DST")
 	if err != nil {
 		return err
 	}
+	sources, dst := args[:len(args)-1], args[len(args)-1]
 	o, err := parsePackFlags(cc, c)
 	if err != nil {
 		return err
 	}
-	o.src = args[0]
+	o.src = strings.Join(sources, ", ")
 	if err := checkTable(cc); err != nil {
 		return err
 	}
@@ -94,8 +104,8 @@ func pack(cc *cli.Context, c *console) error {
 		defer gpu.Close()
 		o.convert.GPU = gpu
 	}
-	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
-		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read,
+	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, dsconv.Options{
+		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read, Augment: o.augment,
 	})
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {

@@ -44,7 +44,10 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
 		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
-		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images"},
+		&cli.StringFlag{Name: "augment", Usage: "write augmented copies of each image, made by `OPS` of the loader, such as 'rrc:224,flip,jitter:.2:.2:.2:.1'; see above"},
+		&cli.IntFlag{Name: "copies", Usage: "with --augment: `N` copies of each image", DefaultText: "1"},
+		&cli.BoolFlag{Name: "copies-only", Usage: "with --augment: leave out the images themselves"},
+		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images; with --augment: it draws other copies"},
 		&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`, such as '*.png' or train/; see above"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
@@ -74,14 +77,19 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	o.convert.Sample, o.convert.SampleSeed = cc.Int("sample"), cc.Uint64("seed")
+	if o.convert.Sample = cc.Int("sample"); cc.IsSet("sample") {
+		o.convert.SampleSeed = cc.Uint64("seed")
+	}
 	switch {
 	case cc.IsSet("sample") && cc.IsSet("limit"):
 		return nil, usageErrorf("--sample and --limit exclude each other: --limit takes the first images, --sample random ones")
-	case cc.IsSet("seed") && !cc.IsSet("sample"):
-		return nil, usageErrorf("--seed is for --sample N; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
+	case cc.IsSet("seed") && !cc.IsSet("sample") && !cc.IsSet("augment"):
+		return nil, usageErrorf("--seed is for --sample N and --augment OPS; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
 	}
-	if err := positive(cc, "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+	if err := o.parseAugment(cc); err != nil {
+		return nil, err
+	}
+	if err := positive(cc, "copies", "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
 		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {

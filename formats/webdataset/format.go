@@ -166,8 +166,8 @@ func find(path string) ([]part, error) {
 	if !isTar(path) {
 		return nil, fmt.Errorf("%s: %w: its name does not end in .tar; unpack what is compressed", path, formats.ErrNotDataset)
 	}
-	if own := p.DescribedBy(); own != "" {
-		return nil, fmt.Errorf("%s: dsconv wrote it, see %s: leave out the format", path, own)
+	if sharded.IsOwn(path) {
+		return nil, fmt.Errorf("%s: dsconv wrote it, see %s: leave out the format", path, p.Sidecar())
 	}
 	if lo, hi, ok := p.Braces(); ok {
 		return inRange(p, lo, hi)

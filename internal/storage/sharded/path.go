@@ -87,26 +87,6 @@ func (p ShardPath) Sidecar() string {
 	return filepath.Join(p.Dir, strings.TrimRight(p.Before, numberSeparators)+p.after+sidecarSuffix)
 }
 
-// DescribedBy returns the folder of dsconv's that exists and describes the dataset, or one of several files that the
-// path may be one of; "" if there is none. "train-00001.tar" may belong to "train.tar.dsconv".
-func (p ShardPath) DescribedBy() string {
-	names := []string{p.Sidecar()}
-	for from := range len(p.Before) {
-		for to := from + 1; !p.IsPattern() && to <= len(p.Before) && isDigit(p.Before[to-1]); to++ {
-			stem := strings.TrimRight(p.Before[:from], numberSeparators) + p.Before[to:]
-			names = append(names, filepath.Join(p.Dir, stem+sidecarSuffix))
-		}
-	}
-	for _, name := range names {
-		if st, err := os.Stat(name); err == nil && st.IsDir() {
-			return name
-		}
-	}
-	return ""
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
 // sidecarSuffix is the extension of a sidecar.
 const sidecarSuffix = ".dsconv"
 
@@ -174,7 +154,7 @@ func (p ShardPath) SharesSidecar(name string) bool {
 		return true
 	}
 	for from := range len(name) {
-		for to := from + 1; to <= len(name) && isDigit(name[to-1]); to++ {
+		for to := from + 1; to <= len(name) && name[to-1] >= '0' && name[to-1] <= '9'; to++ {
 			if isStem(name[:from], name[to:]) {
 				return true
 			}

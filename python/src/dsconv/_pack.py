@@ -45,7 +45,7 @@ class PackReport:
 
 
 def pack(
-    src: Path,
+    src: Path | Sequence[Path] | Mapping[str, Path],
     dst: Path,
     *,
     format: str | None = None,
@@ -71,6 +71,9 @@ def pack(
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
     sample: int | None = None,
+    augment: str | None = None,
+    copies: int | None = None,
+    copies_only: bool = False,
     seed: int | None = None,
     max_pixels: int | None = None,
     on_error: str | None = None,
@@ -92,7 +95,10 @@ def pack(
     source_format: str | None = None,
     progress: bool = True,
 ) -> PackReport:
-    """Converts src, a folder of images or a dataset, into the dataset dst.
+    """Converts src, a folder of images, an archive of one or a dataset, into the dataset dst.
+
+    src may be an archive (.zip, .tar, .tar.gz, .tar.zst), which is read in place. A list of folders and archives is
+    packed as one folder, and a dict puts each below the folder of its name: {"train": "train.tar", "val": "val/"}.
 
     The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
     "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains
@@ -116,6 +122,11 @@ def pack(
 
     `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
 
+    `augment` writes augmented `copies` of each image beside it, made by operations of the Loader, such as
+    "rrc:224,flip,jitter:.2:.2:.2:.1". Copy c of the image KEY has the key "KEY@c", is in its split
+    and has its label; masks and boxes follow. It is what a Loader with these transforms and `seed` draws in epoch c.
+    `copies_only` leaves out the images themselves.
+
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
     If another program wrote src, `map` gives the keys of its fields, {"image": "jpg"}, and `source_format`
@@ -138,10 +149,24 @@ def pack(
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
         map=map_text(map), source_format=source_format,
+        augment=augment, copies=copies, copies_only=copies_only,
     )  # fmt: skip
-    arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
+    arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
+
+
+def _sources(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
+    """The sources as the command takes them."""
+    if isinstance(src, Mapping):
+        sources = [f"{name}={os.fspath(path)}" for name, path in src.items()]
+    elif isinstance(src, (list, tuple)):
+        sources = [os.fspath(path) for path in src]
+    else:
+        return [os.fspath(src)]  # type: ignore[arg-type]  # a TypeError that names its type
+    if not sources:
+        raise ValueError(f"src={shown(src)}: give one source at least")
+    return sources
 
 
 def _joined(names: Sequence[str] | None) -> str | None:
