@@ -28,10 +28,11 @@ func detectFormat(path string) (formats.Format, error) {
 // checkWritable returns an error if dst's suffix is not of a format that can be written.
 func checkWritable(dst string) error {
 	const use = "use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST"
-	if _, err := dsconv.Formats().Writable().ByPath(dst); err == nil {
+	_, err := dsconv.Formats().Writable().ByPath(dst)
+	if err == nil {
 		return nil
 	}
-	if f, err := dsconv.Formats().ByPath(dst); err != nil {
+	if f, known := dsconv.Formats().ByPath(dst); known != nil {
 		return usageError{fmt.Errorf("%w: %s", err, use)}
 	} else if f.Name() == "folder" {
 		return usageErrorf("%s: %s (to write a folder use dsconv unpack)", dst, use)
