@@ -95,7 +95,7 @@ func pack(cc *cli.Context, c *console) error {
 		o.convert.GPU = gpu
 	}
 	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
-		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report,
+		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read,
 	})
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {
