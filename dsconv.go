@@ -47,6 +47,7 @@ package dsconv
 
 import (
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/lmdb"
@@ -57,5 +58,5 @@ import (
 // Formats lists all formats. The folder comes last: it matches any directory that no other format
 // matches by its name. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{exampletf.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // file is one TFRecord file.
@@ -48,7 +49,11 @@ func find(path string) ([]file, error) {
 
 func findPattern(pattern string) ([]file, error) {
 	var paths []string
-	for _, p := range formats.ExpandBraces(pattern) {
+	expanded, err := expandBraces(pattern)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range expanded {
 		more, err := filepath.Glob(p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pattern, err)
@@ -91,13 +96,30 @@ func recordsIn(folder string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := sidecars(folder, entries)
 	var list []string
 	for _, e := range entries {
-		if isRecordName(e.Name()) && e.Type()&(fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) == 0 {
+		if isRecordName(e.Name()) && e.Type()&(fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) == 0 && !own(e.Name()) {
 			list = append(list, filepath.Join(folder, e.Name()))
 		}
 	}
 	return list, nil
+}
+
+// sidecars returns a function that reports whether a file of that name in the folder is part of a dataset of
+// dsconv's own.
+func sidecars(folder string, entries []fs.DirEntry) func(name string) bool {
+	var datasets []sharded.ShardPath
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".dsconv"); ok {
+			if p, err := sharded.ParseShardPath(filepath.Join(folder, name)); err == nil {
+				datasets = append(datasets, p)
+			}
+		}
+	}
+	return func(name string) bool {
+		return slices.ContainsFunc(datasets, func(p sharded.ShardPath) bool { return p.SharesSidecar(name) })
+	}
 }
 
 func named(paths []string) []file {

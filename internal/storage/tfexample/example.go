@@ -29,6 +29,12 @@ type Feature struct {
 	list []byte // the message with the list
 }
 
+// ListOf returns the feature whose list, see List, is b.
+func ListOf(k Kind, b []byte) Feature { return Feature{k, b} }
+
+// List returns the message with the list.
+func (f Feature) List() []byte { return f.list }
+
 // The wire types of protobuf.
 const (
 	wireVarint = 0
@@ -158,6 +164,14 @@ func (f Feature) Bytes(i int) (b []byte, ok bool, err error) {
 		return nil
 	})
 	return b, ok, err
+}
+
+// EachBytes calls yield with each value of a bytes list, without a copy.
+func (f Feature) EachBytes(yield func([]byte)) error {
+	if f.Kind != Bytes {
+		return nil
+	}
+	return messages(f.list, 1, func(content []byte) error { yield(content); return nil })
 }
 
 // Len returns the number of values of the list.
