@@ -181,10 +181,10 @@ func (c *scanner) layoutOf(f *foreign.Found) (*foreign.Layout, error) {
 	l := &foreign.Layout{Schema: c.layout.schema}
 	for k := range c.layout.schema {
 		field := &c.layout.schema[k]
-		from := foreign.FieldSource{Column: -1}
+		from := foreign.FieldSource{}
 		for i := range f.Columns {
 			if f.Columns[i].Name == field.Name && field.Kind != formats.Label {
-				from = foreign.FieldSource{Column: i, As: c.layout.as(k)}
+				from = foreign.FieldSource{Columns: []int{i}, As: c.layout.as(k)}
 			}
 		}
 		l.Fields = append(l.Fields, from)

@@ -39,7 +39,7 @@ func dataFile(path string) (file string, own bool) {
 	if err != nil || !st.IsDir() {
 		return path, false
 	}
-	for _, name := range []string{manifest.MetaName, manifest.Name} {
+	for _, name := range []string{manifest.MetaName, "manifest.parquet"} {
 		if _, err := os.Lstat(filepath.Join(path, name)); err == nil {
 			own = true
 		}

@@ -167,7 +167,7 @@ func (l *layout) decode(value []byte) (it item, err error) {
 func (l *layout) keyAndClass(stored []byte) (key, split, class string) {
 	k := strings.TrimPrefix(string(stored), imagePrefix)
 	if isNumber(k) && len(k) <= 8 {
-		return fmt.Sprintf("%08s", k), "", ""
+		return strings.Repeat("0", 8-len(k)) + k, "", ""
 	}
 	stem := strings.TrimSuffix(k, path.Ext(k))
 	if formats.CheckKey(stem) != nil {

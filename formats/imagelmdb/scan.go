@@ -215,11 +215,11 @@ func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
 	for _, f := range c.layout.schema {
 		switch f.Kind {
 		case formats.Image:
-			l.Fields = append(l.Fields, foreign.FieldSource{Column: 0, As: c.layout.as()})
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{0}, As: c.layout.as()})
 		case formats.Label:
-			l.Fields = append(l.Fields, foreign.FieldSource{Column: -1})
+			l.Fields = append(l.Fields, foreign.FieldSource{})
 		default:
-			l.Fields = append(l.Fields, foreign.FieldSource{Column: 1, As: asText})
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{1}, As: asText})
 		}
 	}
 	return l, nil
