@@ -15,7 +15,7 @@ var (
 )
 
 // maxPaths is more files than any dataset has.
-const maxPaths = 1 << 20
+const maxPaths = 1 << 16
 
 // expandBraces returns the paths that a shell makes of a pattern with {00000..00009} and {a,b}.
 func expandBraces(pattern string) ([]string, error) {

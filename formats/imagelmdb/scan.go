@@ -89,11 +89,14 @@ func (c *scanner) survey(ctx context.Context) error {
 		if strings.HasPrefix(string(n.Key()), labelPrefix) && texts || !free.isSample(n.Key()) {
 			return true, nil
 		}
-		return len(list) < surveyed, c.use(n, func(value []byte) error {
-			texts = texts || strings.HasPrefix(string(n.Key()), imagePrefix)
-			list = append(list, example{bytes.Clone(n.Key()), value})
-			return nil
-		})
+		texts = texts || strings.HasPrefix(string(n.Key()), imagePrefix)
+		at, err := c.env.Location(n) // the cursor has a copy of the page, which it uses again
+		if err != nil {
+			return false, err
+		}
+		value, err := c.env.Mapping.Slice(at.Offset, at.Length)
+		list = append(list, example{bytes.Clone(n.Key()), value})
+		return len(list) < surveyed, err
 	})
 	if err != nil {
 		return err
