@@ -49,6 +49,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/lmdb"
@@ -59,5 +60,5 @@ import (
 // Formats lists all formats. The folder comes last: it matches any directory that no other format
 // matches by its name. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{exampletf.Format{}, imagelmdb.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{exampletf.Format{}, imagelmdb.Format{}, h5arrays.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
 }
