@@ -53,12 +53,17 @@ import (
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/mds"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/formats/webdataset"
 )
 
-// Formats lists all formats. The folder comes last: it matches any directory that no other format
-// matches by its name. The caller owns the list.
+// Formats lists all formats: first those that other programs write, which match by content, then dsconv's
+// own. The folder comes last: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{exampletf.Format{}, imagelmdb.Format{}, h5arrays.Format{}, lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{
+		webdataset.Format{}, mds.Format{}, exampletf.Format{}, imagelmdb.Format{}, h5arrays.Format{},
+		lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{},
+	}
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/mds"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/formats/webdataset"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -40,9 +42,9 @@ var functions = []any{
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	bench.ParseDelay, bench.ParseSweep,
-	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
+	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
-	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSourceWith, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
@@ -143,6 +145,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Meta](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
+	reflect.TypeFor[formats.ReadOptions](),
 	reflect.TypeFor[formats.Registry](),
 	reflect.TypeFor[*formats.Sample](),
 	reflect.TypeFor[formats.Schema](),
@@ -156,6 +159,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*labels.Source](),
 	reflect.TypeFor[labels.Types](),
 	reflect.TypeFor[lmdb.Format](),
+	reflect.TypeFor[mds.Format](),
 	reflect.TypeFor[order.Kind](),
 	reflect.TypeFor[order.ShuffleQuality](),
 	reflect.TypeFor[*order.Spec](),
@@ -180,6 +184,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[tfrecord.Format](),
 	reflect.TypeFor[*trainer.Trainer](),
 	reflect.TypeFor[*verify.Report](),
+	reflect.TypeFor[webdataset.Format](),
 }
 
 // harmless take nothing that could be wrong, or are tested for misuse in their own package.

@@ -32,7 +32,7 @@ func stateOf(path string) (s state, err error) {
 
 // id identifies the samples of the files in their states, as s reads them.
 func (s *Source) id(states []state) sampleindex.ID {
-	parts := [][]byte{[]byte("foreign"), fmt.Append(nil, cacheVersion, " ", s.Format, " ", s.Version), fmt.Append(nil, s.Options.Recipe())}
+	parts := [][]byte{[]byte("foreign"), fmt.Append(nil, cacheVersion, " ", s.Format, " ", s.Version), fmt.Append(nil, s.Options.Recipe()), s.Extra}
 	for k, f := range s.Files {
 		parts = append(parts, []byte(f.Name), fmt.Append(nil, states[k]))
 	}

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -15,6 +16,8 @@ type Source struct {
 	// Version of the reading: a larger one makes another index of the same files.
 	Version int
 	Options formats.ReadOptions
+	// Extra is what else decides the samples, such as the text of an index that the format has.
+	Extra   []byte
 	Columns []string // the user's columns that all samples have
 	// Scan adds all samples, in the order of the files.
 	Scan func(ctx context.Context, s *Scan) error
@@ -44,6 +47,11 @@ type Sample struct {
 	Label   int64
 	Columns []string
 	Values  []Value
+}
+
+// Has reports whether the sample has a value in the column.
+func (s *Sample) Has(column int) bool {
+	return slices.ContainsFunc(s.Values, func(v Value) bool { return v.Column == column })
 }
 
 // Value says where the bytes of a value are.
