@@ -19,9 +19,9 @@ type survey struct {
 // seen is what was seen of one feature.
 type seen struct {
 	kind        tfexample.Kind
-	present     int // examples that have values
-	images      int // of them, those whose first value is an image file
-	least, most int // values in a list
+	present     int  // examples that have values
+	images      int  // of them, those whose first value is an image file
+	least, most int  // values in a list
 	empty       bool // a first value has no bytes
 }
 

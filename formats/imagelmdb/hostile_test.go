@@ -76,7 +76,11 @@ func TestForged(t *testing.T) {
 		change func(b []byte) []byte
 		want   string
 	}{
-		"a branch under itself": {func(b []byte) []byte { u32(node(b, branch, 0), uint32(branch/4096)); u16(node(b, branch, 0)[4:], 0); return b }, "page"},
+		"a branch under itself": {func(b []byte) []byte {
+			u32(node(b, branch, 0), uint32(branch/4096))
+			u16(node(b, branch, 0)[4:], 0)
+			return b
+		}, "page"},
 		"a leaf twice":          {func(b []byte) []byte { copy(node(b, branch, 1)[:6], node(b, branch, 0)[:6]); return b }, "page"},
 		"a root beyond the end": {func(b []byte) []byte { metas(b, 88+40, 1<<40); return b }, "page"},
 		"duplicates":            {func(b []byte) []byte { u16(b[88+4:], 4); u16(b[4096+88+4:], 4); return b }, "flags"},

@@ -24,13 +24,13 @@ const (
 
 // layout is how samples are stored.
 type layout struct {
-	kind             kind
-	image, label     string // of the map; "" for the usual
-	reversed         bool   // pixels are blue, green, red
-	labels           labelForm
-	folders          bool // the class is the key's folder
-	texts            bool // keys are image-N, and label-N has a text
-	schema           formats.Schema
+	kind         kind
+	image, label string // of the map; "" for the usual
+	reversed     bool   // pixels are blue, green, red
+	labels       labelForm
+	folders      bool // the class is the key's folder
+	texts        bool // keys are image-N, and label-N has a text
+	schema       formats.Schema
 }
 
 const (

@@ -2,7 +2,6 @@ package h5file
 
 import (
 	"bytes"
-
 )
 
 const signature = "\x89HDF\r\n\x1a\n"
@@ -80,4 +79,3 @@ func (f *File) from(at uint64) (*cursor, error) {
 	}
 	return &cursor{b: f.data[at:]}, nil
 }
-
