@@ -14,8 +14,11 @@ import (
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
+	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
@@ -143,6 +146,9 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Info](),
 	reflect.TypeFor[formats.Kind](),
 	reflect.TypeFor[*formats.Meta](),
+	reflect.TypeFor[exampletf.Format](),
+	reflect.TypeFor[h5arrays.Format](),
+	reflect.TypeFor[imagelmdb.Format](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
 	reflect.TypeFor[formats.ReadOptions](),
