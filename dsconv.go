@@ -50,9 +50,12 @@ package dsconv
 import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/cifar"
+	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/idx"
+	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
 	"github.com/dsconv/dsconv/formats/numpy"
@@ -66,7 +69,20 @@ import (
 // own. The folder comes last: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
 	return formats.Registry{
-		webdataset.Format{}, mds.Format{}, archiveFormat{}, idx.Format{}, cifar.Format{}, numpy.Format{}, parquet.Format{},
-		lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{},
+		webdataset.Format{},
+		mds.Format{},
+		archiveFormat{},
+		idx.Format{},
+		cifar.Format{},
+		numpy.Format{},
+		parquet.Format{},
+		exampletf.Format{},
+		imagelmdb.Format{},
+		h5arrays.Format{},
+		lmdb.Format{},
+		hdf5.Format{},
+		shard.Format{},
+		tfrecord.Format{},
+		folder.Format{},
 	}
 }

@@ -16,9 +16,12 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/cifar"
+	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/idx"
+	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
@@ -156,6 +159,9 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Info](),
 	reflect.TypeFor[formats.Kind](),
 	reflect.TypeFor[*formats.Meta](),
+	reflect.TypeFor[exampletf.Format](),
+	reflect.TypeFor[h5arrays.Format](),
+	reflect.TypeFor[imagelmdb.Format](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
 	reflect.TypeFor[formats.ReadOptions](),
