@@ -69,3 +69,4 @@ class Options(TypedDict, total=False):
     worker_init_fn: Callable[[int], None] | None
     map: FieldMap | None
     source_format: str | None
+    tv_tensors: bool

@@ -189,5 +189,6 @@ def _map(batch: Any, kinds: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(batch, dict):
         return {key: _map(value, kinds, change) for key, value in batch.items()}
     if isinstance(batch, tuple):
-        return tuple(_map(value, kinds, change) for value in batch)
+        values = [_map(value, kinds, change) for value in batch]
+        return type(batch)(*values) if hasattr(batch, "_fields") else tuple(values)  # named, as a DataLoader keeps them
     return [_map(value, kinds, change) for value in batch] if isinstance(batch, list) else batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from ._epoch_order import EpochOrder
 from ._errors import ArgumentError
 from ._image_format import ImageFormat
 from ._mixup import BatchMixer
+from ._named_fields import Form
 from ._python_transforms import PythonTransforms, stack, stack_column
 from ._samplers import GivenOrder, Sampled
 from ._seeding import Generators
 from ._source import Source
 from ._tensors import BatchFields
+from ._tv_tensors import TVTensors
 from ._views import samples_of
 from ._warnings import narrowed
 
@@ -37,6 +40,8 @@ class EpochBatches:
         target_transform, collate_fn, device, on_error, drop_last: as the Loader's.
         pin_memory: put batches in pinned memory.
         threads, prefetch: for transforms in Python.
+        form: of batches, or of samples for collate_fn; None for plain tuples.
+        tv_tensors: wraps images, masks and boxes; None for plain tensors.
     """
 
     def __init__(
@@ -55,7 +60,10 @@ class EpochBatches:
         pin_memory: bool,
         threads: int,
         prefetch: int,
+        form: Form | None,
+        tv_tensors: TVTensors | None,
     ) -> None:
+        self._form, self._tv_tensors = form, tv_tensors
         self._source, self._fields, self._images, self._given = source, fields, images, given
         self._target_transform, self._collate_fn, self._pin_memory = target_transform, collate_fn, pin_memory
         self._device, self._drop_last = device, drop_last
@@ -95,7 +103,22 @@ class EpochBatches:
             else self._python(epoch, position, sampled)
         )
         device = self._device if self._source.gpu is None else f"cuda:{self._source.gpu}"
-        return made if device is None else to_device(made, device)
+        moved = made if device is None else to_device(made, device)
+        plain = self._collate_fn is not None or self._form is None and self._tv_tensors is None
+        return moved if plain else self._formed_batches(moved)
+
+    def _formed_batches(self, batches: Batches) -> Batches:
+        """The batches with names and tv_tensors, which come last: pinning and copying make plain tensors."""
+        with contextlib.closing(batches):
+            for batch, end in batches:
+                yield self._formed(batch), end
+                del batch
+
+    def _formed(self, values: tuple[Any, ...]) -> Any:
+        """A batch or a sample with names and tv_tensors."""
+        if self._tv_tensors is not None:
+            values = self._tv_tensors(values)
+        return values if self._form is None else self._form(values)
 
     def _native(self, epoch: int, position: int, sampled: Sampled | None) -> Batches:
         self._make_room(sampled)
@@ -174,7 +197,7 @@ class EpochBatches:
                     columns = self._with_targets(columns, target_transform)
                 if collate_fn is None:
                     return columns
-                return collate_fn(list(zip(*self._by_sample(columns))))
+                return collate_fn([self._formed(sample) for sample in zip(*self._by_sample(columns))])
 
         return make
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
@@ -12,6 +11,8 @@ from . import _fields
 from ._fields import Field
 from ._source import Source
 from ._tensors import TEXTS, BatchFields, find_field
+from ._tv_tensors import tv_tensors_or_none
+from ._warnings import narrowed
 
 if TYPE_CHECKING:
     import torch
@@ -22,6 +23,8 @@ Value = Union["Image.Image", "torch.Tensor", int, float, str, bytes, "dict[str, 
 
 # The roles of fields.
 IMAGE, TARGET = "image", "target"
+
+_FIRST_READS = 16
 
 
 class Items:
@@ -39,6 +42,7 @@ class Items:
         self._values = BatchFields(source, (), channels_last=False)
         self._fields = [self._find(name) for name in names]
         self.roles = [self._role(field) for field in self._fields]
+        self._unwarned, self._reads = source.configured["dtype"] != "uint16", 0
 
     def _find(self, name: str) -> Field:
         """The field of that name. A dataset without labels has the label -1."""
@@ -58,6 +62,18 @@ class Items:
             return [self._value(field, picked, i) for field in self._fields]
         finally:
             self._source.drop(picked)
+            if self._unwarned:
+                self._warn_narrowed()
+
+    def _warn_narrowed(self) -> None:
+        """Warns once of 16-bit images that were converted to 8 bits. It asks only after some samples."""
+        self._reads += 1
+        if self._reads > _FIRST_READS and self._reads % _FIRST_READS:
+            return
+        found = self._source.call("narrowed")
+        if found["times"] and self._unwarned:
+            self._unwarned = False
+            narrowed(found, stacklevel=6)
 
     def _value(self, field: Field, picked: int, i: int) -> Any:
         if field.kind == "none":
@@ -71,10 +87,16 @@ class Items:
             return self._values.value(field, _fields.read_bytes(picked, field.number), shape)
         value = _fields.read(picked, field.number, field.dtype, shape)
         if field.kind == "image":
-            return _pil(value)
+            return _pil(value) if value.dtype == np.uint8 else self._planes(value, field)
         if field.kind in ("mask", "boxes"):
             return self._geometry(field, value, picked)
         return value.item() if value.ndim == 0 else self._values.tensor(value, field.dtype)
+
+    def _planes(self, pixels: np.ndarray, field: Field) -> Any:
+        """An image with 16 bits, which Pillow has no colours of, as (C, H, W)."""
+        image = self._values.tensor(np.ascontiguousarray(pixels.transpose(2, 0, 1)), field.dtype)
+        tv_tensors = tv_tensors_or_none()
+        return image if tv_tensors is None else tv_tensors.Image(image)
 
     def _geometry(self, field: Field, value: np.ndarray, picked: int) -> Any:
         """A mask or boxes; with torchvision as its tv_tensors, so that its transforms move them with the image."""
@@ -93,16 +115,6 @@ class Items:
 def target(source: Source) -> Field | None:
     """The field of the labels, the targets; None if the dataset has none."""
     return next((f for f in source.fields if f.number == 1 and f.kind in ("label", "multihot", "number")), None)
-
-
-@functools.cache
-def tv_tensors_or_none() -> Any:
-    """The module torchvision.tv_tensors; None if it cannot be imported."""
-    try:
-        from torchvision import tv_tensors
-    except ImportError:
-        return None
-    return tv_tensors
 
 
 def _pil(pixels: np.ndarray) -> Image.Image:

@@ -26,6 +26,8 @@ def described(loader: Loader[Any], source: Source, plan: Plan, given: GivenOrder
         f"transforms: {_transforms(plan, source)}",
         _threads(loader),
     ]
+    if loader.fields != ("image", "label") or loader.as_dict:
+        lines.insert(3, f"fields: {', '.join(loader.fields)}{' (dicts)' if loader.as_dict else ''}")
     return "\n  ".join(lines)
 
 

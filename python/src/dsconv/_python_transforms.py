@@ -61,7 +61,7 @@ class PythonTransforms:
         self.pads = pads  # padding has no label
         self.image = next((k for k, f in enumerate(fields.fields) if f.number == 0), None)
         for field in fields.fields:
-            if field.number > 0 and field.kind in ("image", "mask"):
+            if field.number > 0 and field.kind in ("image", "mask", "boxes") and self.image is not None:
                 raise ArgumentError(
                     f'the field "{field.name}" must be cropped and flipped as its image is, and transforms that run'
                     " in Python cannot do that: use native transforms (strict=True names those that are not)"

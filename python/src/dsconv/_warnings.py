@@ -35,7 +35,7 @@ def all_splits(path: str | list[str], split: str | list[str] | None, splits: dic
     warnings.warn(text, stacklevel=3)
 
 
-def narrowed(found: dict[str, Any]) -> None:
+def narrowed(found: dict[str, Any], stacklevel: int = 3) -> None:
     """Warns of 16-bit images that were converted to 8 bits."""
     text = f'16-bit images lost bits, for example {found["key"]}: {found["how"]}; dtype="uint16" keeps all bits'
-    warnings.warn(text, stacklevel=3)
+    warnings.warn(text, stacklevel=stacklevel)

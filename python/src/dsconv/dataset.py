@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, SupportsIndex, TypeVar, Union, overload
 
 import numpy as np
 
 from . import _arguments
 from ._errors import ArgumentError, ArgumentTypeError
 from ._items import IMAGE, TARGET, Items, Value
+from ._named_fields import form
 from ._read_options import FieldMap, read_options
 from ._short_messages import counted, named, shown
 from ._show import Picture, show
 from ._source import Source
-from ._tensors import extra_fields, torch_or_none
+from ._tensors import dtype_name, extra_fields, torch_or_none
 
 Item = TypeVar("Item")
 Image_ = TypeVar("Image_")
@@ -26,6 +27,8 @@ Splits = Union[str, Sequence[str], None]
 if TYPE_CHECKING:
     from PIL.Image import Image
     from torch.utils.data import Dataset as Base
+
+    from ._named_fields import Named
 elif torch_or_none() is None:
 
     class Base(Generic[Item]):
@@ -56,12 +59,18 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         split: use only this split, or these splits; None uses all samples.
         transform: called with the image.
         target_transform: called with the target.
-        transforms: called with all fields of an item, and returns the item, as in torchvision's VisionDataset. It
-            excludes transform and target_transform.
+        transforms: called with all fields of an item, and returns the item, as in torchvision's VisionDataset. A tuple
+            of as many values gets the fields' names again. It excludes transform and target_transform.
         fields: names of the fields of an item, in their order: "image", "label", "index" (i), "key", extra fields of
             the dataset, and columns of its label table, whose values are str. Masks and boxes are tensors, with
             torchvision those of `tv_tensors`, so that its v2 transforms, given as `transforms`, move them with the
             image.
+            Items are named tuples then: `item.mask`. A name that no attribute can have is changed, "class" to `class_`
+            (docs/python.md). None is ("image", "label") in a plain tuple.
+        as_dict: items are dicts by the names of the fields, and transforms is called with a dict.
+        dtype: of images. "uint8", the default, makes PIL images; those with 16 bits lose bits as in Pillow, with a
+            warning. "uint16" keeps all bits, as in `Loader`: images are (C, H, W) tensors then, with torchvision
+            tv_tensors.Image.
         max_pixels: reading a larger image raises an error; None is Pillow's limit, 178,956,970.
         map: if another program wrote the dataset, the keys of its fields: {"image": "jpg", "label": "cls"}. None goes
             by the content (docs/sources.md).
@@ -129,20 +138,39 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         split: Splits = None,
         *,
         transforms: Callable[..., Item],
-        fields: Sequence[str] = ...,
+        fields: Sequence[str] | None = None,
+        as_dict: bool = False,
+        dtype: Any = None,
         max_pixels: int | None = None,
         map: FieldMap | None = None,
         source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
-        self: Dataset[tuple[Value, ...]],
+        self: Dataset[dict[str, Value]],
+        path: Path,
+        split: Splits = None,
+        transform: None = None,
+        target_transform: None = None,
+        *,
+        as_dict: Literal[True],
+        fields: Sequence[str] | None = None,
+        dtype: Any = None,
+        max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Dataset[Named[Value]],
         path: Path,
         split: Splits = None,
         transform: None = None,
         target_transform: None = None,
         *,
         fields: Sequence[str],
+        as_dict: Literal[False] = False,
+        dtype: Any = None,
         max_pixels: int | None = None,
         map: FieldMap | None = None,
         source_format: str | None = None,
@@ -156,7 +184,9 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         target_transform: Callable[[Any], Any] | None = None,
         *,
         transforms: Callable[..., Any] | None = None,
-        fields: Sequence[str] = ...,
+        fields: Sequence[str] | None = None,
+        as_dict: bool = False,
+        dtype: Any = None,
         max_pixels: int | None = None,
         map: FieldMap | None = None,
         source_format: str | None = None,
@@ -170,7 +200,9 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         target_transform: Callable[[Any], Any] | None = None,
         *,
         transforms: Callable[..., Any] | None = None,
-        fields: Sequence[str] = _FIELDS,
+        fields: Sequence[str] | None = None,
+        as_dict: bool = False,
+        dtype: Any = None,
         max_pixels: int | None = None,
         map: FieldMap | None = None,
         source_format: str | None = None,
@@ -178,7 +210,10 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         self.map, self.source_format = map, source_format
         reading = read_options(map, source_format)
         self.root, self.split, self.max_pixels = _arguments.path(path), split, max_pixels
-        self.fields = _arguments.names("fields", fields)
+        self.named, self.as_dict = fields is not None, _arguments.flag("as_dict", as_dict)
+        self.fields = _FIELDS if fields is None else _arguments.names("fields", fields)
+        self._form = form("Item", self.fields, self.named, self.as_dict)
+        kept = "uint8" if dtype is None else _arguments.choice("dtype", dtype_name(dtype), ("uint8", "uint16"))
         self.transform, self.target_transform, self.transforms = transform, target_transform, transforms
         self._check_transforms()
         splits = split_names(split)
@@ -191,6 +226,7 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
             fields=extra_fields(self.fields),
             batch=1,
             any_size=True,
+            dtype=kept,
             max_pixels=_arguments.pixel_limit(max_pixels),
         )
         self._items = Items(self._source, self.fields)
@@ -219,13 +255,13 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     def _transformed(self, values: list[Any]) -> Any:
         if self.transforms is not None:
             self._check_transforms()  # they may have been replaced
-            return self.transforms(*values)
+            return self.transforms(*values) if self._form is None else self._form.transformed(self.transforms, values)
         calls = {IMAGE: self.transform, TARGET: self.target_transform}
         for k, role in enumerate(self._items.roles):
             call = calls.get(role)
             if call is not None:
                 values[k] = call(values[k])
-        return tuple(values)
+        return tuple(values) if self._form is None else self._form(values)
 
     @property
     def classes(self) -> list[str]:
@@ -333,8 +369,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         paths = ", ".join(map(repr, self._paths[:2])) + (", ..." if len(self._paths) > 2 else "")
         samples, classes = counted(len(self), "sample"), counted(len(self.classes), "class", "classes")
         lines = [f"Dataset({paths}{split}): {samples}, {classes}"]
-        if self.fields != _FIELDS:
-            lines.append(f"    fields: {', '.join(self.fields)}")
+        if self.fields != _FIELDS or self.as_dict:
+            lines.append(f"    fields: {', '.join(self.fields)}{' (dicts)' if self.as_dict else ''}")
         for name in ("transform", "target_transform", "transforms"):
             call = getattr(self, name)
             if call is not None:

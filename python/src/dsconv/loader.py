@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from . import _arguments
 from ._dataset_figures import with_figures
@@ -14,6 +14,7 @@ from ._errors import ArgumentError
 from ._image_format import image_format
 from ._loader_seed import LoaderSeed
 from ._loader_text import described
+from ._named_fields import form
 from ._random_draws import draws
 from ._ranks import rank_and_world, threads
 from ._read_options import FieldMap
@@ -22,6 +23,7 @@ from ._seeding import warn_of_unseeded
 from ._selection import dataset_of, select
 from ._source import Source
 from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields
+from ._tv_tensors import TVTensors, canvas
 from ._views import checked_dtype, plan_of, views_of
 from ._warnings import all_splits, python_runs
 from ._worker_arguments import check_worker_arguments, prefetched
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._batch_types import Indices, Options, Samples, Value, Weights
+    from ._named_fields import Named
     from .dataset import Dataset
 
 Batch = TypeVar("Batch", covariant=True)
@@ -44,8 +47,9 @@ class Loader(Generic[Batch]):
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
     A batch is a tuple of tensors in the order of `fields` (numpy arrays if torch is not installed), which belong to the
-    caller. Images have the shape (N, C, H, W) and are uint8 unless the transforms or `dtype` change that. Labels are
-    int64, or float32 if they are numbers to predict. Keys and columns are lists of texts.
+    caller; with `fields` it is a named tuple. Images have the shape (N, C, H, W) and are uint8 unless the transforms or
+    `dtype` change that. Labels are int64, or float32 if they are numbers to predict. Keys and columns are lists of
+    texts. Masks are (N, H, W). What differs in shape from sample to sample, such as boxes, (n, 4), is a list of tensors.
 
     The library's threads read, decode and transform the next batches while the loop works; there are no worker
     processes. The random draws of an epoch depend only on the seed, the epoch and the sample, not on the format or the
@@ -81,7 +85,12 @@ class Loader(Generic[Batch]):
             shuffled together.
         fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`; -1 is
             padding), "key", the dataset's extra fields, and the columns of its label table. Masks, boxes and extra
-            images are transformed together with the image. None is ("image", "label").
+            images are transformed together with the image. None is ("image", "label"). With fields a batch is a named
+            tuple: `batch.mask`. A name that no attribute can have is changed, "class" to `class_` (docs/python.md).
+        as_dict: batches, and the samples that collate_fn gets, are dicts by the names of the fields. None is the
+            Dataset's, else False.
+        tv_tensors: images, masks and boxes are torchvision's `tv_tensors`, for its v2 transforms after the Loader.
+            Boxes then know the size of their image.
         sampler: an iterable of indices in `loader.dataset`, such as a torch sampler: this rank's epoch, which is read
             when the epoch starts. Its set_epoch is called if it has one.
         collate_fn: called with a list of samples, which are tuples as in a DataLoader; returns the batch. It runs in
@@ -188,18 +197,36 @@ class Loader(Generic[Batch]):
         collate_fn: Callable[[list[Any]], Collated],
         target_transform: Callable[[Any], object] | None = None,
         views: int | Sequence[Any] | None = None,
+        as_dict: bool = False,
         **options: Unpack[Options],
     ) -> None: ...
 
     @overload
     def __init__(
-        self: Loader[tuple[Value, ...]],
+        self: Loader[dict[str, Value]],
+        path: Samples,
+        batch_size: int | None = None,
+        transforms: Any = None,
+        shuffle: bool | str | None = False,
+        *,
+        as_dict: Literal[True],
+        fields: Sequence[str] | None = None,
+        collate_fn: None = None,
+        target_transform: Callable[[Any], object] | None = None,
+        views: int | Sequence[Any] | None = None,
+        **options: Unpack[Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Loader[Named[Value]],
         path: Samples,
         batch_size: int | None = None,
         transforms: Any = None,
         shuffle: bool | str | None = False,
         *,
         fields: Sequence[str],
+        as_dict: Literal[False] | None = None,
         collate_fn: None = None,
         target_transform: Callable[[Any], object] | None = None,
         views: int | Sequence[Any] | None = None,
@@ -254,6 +281,8 @@ class Loader(Generic[Batch]):
         worker_init_fn: Any = None,
         map: FieldMap | None = None,
         source_format: str | None = None,
+        as_dict: bool | None = None,
+        tv_tensors: bool = False,
     ) -> None:
         from .transforms import translate
 
@@ -292,9 +321,13 @@ class Loader(Generic[Batch]):
         self._given_device = device
         self.device: torch.device | None = decoding_gpu(device) if on_gpu else check_device(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
+        named = fields is not None or bool(selection.of_datasets("named"))
         if fields is None:
             fields = selection.of_datasets("fields") or ("image", "label")
         self.fields = _arguments.names("fields", fields)
+        if as_dict is None:
+            as_dict = bool(selection.of_datasets("as_dict"))
+        self.as_dict = _arguments.flag("as_dict", as_dict)
         given = None
         if sampler is not None or batch_sampler is not None:
             given = GivenOrder(sampler, batch_sampler)
@@ -342,6 +375,7 @@ class Loader(Generic[Batch]):
             weights=_arguments.sample_weights(weights),
         )
         batch_fields = BatchFields(self._source, self.fields, channels_last=images.planes)
+        wrapped = _arguments.flag("tv_tensors", tv_tensors)
         self.pin_memory = _arguments.flag("pin_memory", pin_memory) and has_cuda(self.device)
         self._batches = EpochBatches(
             self._source,
@@ -357,6 +391,8 @@ class Loader(Generic[Batch]):
             pin_memory=self.pin_memory,
             threads=self.num_workers,
             prefetch=prefetch,
+            form=form("Batch" if self.collate_fn is None else "Item", self.fields, named, self.as_dict),
+            tv_tensors=TVTensors(batch_fields.fields, canvas(self._source, plan, images)) if wrapped else None,
         )
         self._seed_matters = order != "none" or any(
             draws(p) for p in ([plan] if self._views is None else self._views.plans)
