@@ -73,7 +73,7 @@ class Items:
         found = self._source.call("narrowed")
         if found["times"] and self._unwarned:
             self._unwarned = False
-            narrowed(found, stacklevel=6)
+            narrowed(found, stacklevel=5)
 
     def _value(self, field: Field, picked: int, i: int) -> Any:
         if field.kind == "none":

@@ -49,7 +49,7 @@ class Loader(Generic[Batch]):
     A batch is a tuple of tensors in the order of `fields` (numpy arrays if torch is not installed), which belong to the
     caller; with `fields` it is a named tuple. Images have the shape (N, C, H, W) and are uint8 unless the transforms or
     `dtype` change that. Labels are int64, or float32 if they are numbers to predict. Keys and columns are lists of
-    texts. Masks are (N, H, W). What differs in shape from sample to sample, such as boxes, (n, 4), is a list of tensors.
+    texts. Masks are (N, H, W). What differs in shape from sample to sample, as boxes, (n, 4), is a list of tensors.
 
     The library's threads read, decode and transform the next batches while the loop works; there are no worker
     processes. The random draws of an epoch depend only on the seed, the epoch and the sample, not on the format or the
