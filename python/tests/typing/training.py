@@ -66,6 +66,9 @@ def datasets(path: Path, table: Path) -> None:
     fields = dsconv.Dataset(table, ["train", "val"], fields=("image", "label", "camera"))
     camera = fields[0][2]
     assert isinstance(camera, str) and camera in fields.columns["camera"]
+    assert isinstance(fields[0], tuple) and fields[0].camera == camera
+    named = dsconv.Dataset(table, fields=("image", "camera"), as_dict=True, dtype=torch.uint16)[0]
+    assert named["camera"] == camera and isinstance(named["image"], Tensor)
     assert set(plain.targets.tolist()) == set(range(len(plain.classes)))
     assert [name for name, _ in plain.samples] == [name for name, _ in plain.imgs] and plain.root == str(path)
 
@@ -120,9 +123,15 @@ def loaders(path: Path, table: Path) -> None:
     assert_type(given, dsconv.Loader[tuple[Tensor, Tensor]])
 
     columns = dsconv.Loader(table, 8, options, fields=("image", "label", "camera"))
-    assert_type(columns, dsconv.Loader[tuple[Value, ...]])
-    names = next(iter(columns))[2]
-    assert isinstance(names, list) and len(names) == 8
+    batch = next(iter(columns))
+    assert_type(batch[2], Value)
+    tuples: dsconv.Loader[tuple[Value, ...]] = columns
+    assert isinstance(batch, tuple) and batch.camera == batch[2] and len(batch.camera) == 8
+    photos, targets, cameras = batch
+    assert len(photos) == len(targets) == len(cameras) and len(tuples) == len(columns)
+    dicts = dsconv.Loader(table, 8, options, fields=("image", "camera"), as_dict=True)
+    assert_type(dicts, dsconv.Loader[dict[str, Value]])
+    assert len(next(iter(dicts))["camera"]) == 8
     collated = dsconv.Loader(path, 8, options, collate_fn=collate)
     assert_type(collated, dsconv.Loader[dict[str, int]])
     assert next(iter(collated)) == {"samples": 8}
