@@ -6,6 +6,7 @@ import copy
 import json
 import multiprocessing
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def test_batches_and_items_are_named_tuples(street: str) -> None:
     assert (image, key) == (item.image, item.key) and mask is item.mask
     batch = next(iter(dsconv.Loader(street, 4, fields=("image", "index", "key"))))
     assert type(batch).__name__ == "Batch" and batch.index.tolist() == [0, 1, 2, 3] and batch.key == KEYS[:4]
-    assert len(batch) == 3 and batch[2] is batch.key
+    assert len(batch) == 3 and batch[2] is batch.key and batch._asdict()["key"] is batch.key
 
 
 def test_batches_without_fields_are_plain_tuples(packed: Path) -> None:
@@ -234,6 +235,20 @@ def test_16_bits_stay(source: Path, tmp_path: Path) -> None:
                 image, _ = dsconv.Dataset(where, dtype=torch.uint16)[k]
                 assert type(image) is tv_tensors.Image and image.dtype == torch.uint16 and image.shape == (3, 9, 11)
                 assert (np.asarray(image) == values).all() and (np.asarray(images[k]) == values).all()
+
+
+def test_masks_of_tiff_keep_16_bits_through_transforms(source: Path, tmp_path: Path) -> None:
+    root = tmp_path / "scans"
+    (root / "masks").mkdir(parents=True)
+    for key in KEYS:
+        Image.fromarray(places(H, W)).save(root / "masks" / f"{key}.tif")
+    shutil.copytree(source / "photos", root / "photos")
+    where = tmp_path / "out.h5"
+    field = {"image": "photos/{key}.png", "mask": "masks/{key}.tif"}
+    dsconv.pack(root, where, field=field, resize="exact:28x20", encode="raw", progress=False)
+    [batch] = dsconv.Loader(where, N, "flip:1", fields=("image", "mask"), dtype="float32")
+    want = np.asarray(Image.fromarray(places(H, W)).resize((28, 20), Image.Resampling.NEAREST))[:, ::-1]
+    assert batch.mask.dtype == torch.uint16 and all(np.array_equal(mask, want) for mask in np.asarray(batch.mask))
 
 
 def test_a_dataset_warns_of_lost_bits_once(source: Path) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         index: Any  # of the samples; no tuple's method where "index" is among the fields
         _fields: tuple[str, ...]
 
-        def _asdict(self) -> dict[str, Any]: ...
         def __getattr__(self, name: str) -> Any: ...
 
 

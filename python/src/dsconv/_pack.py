@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from dsconv import _command, _progress
+from dsconv._errors import ArgumentTypeError
 from dsconv._read_options import FieldMap, map_text
 from dsconv._short_messages import shown
 
@@ -161,10 +162,10 @@ def pack(
         labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
         class_order=class_order, field=_fields(field), boxes=_paths(boxes), captions=_paths(captions),
         include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
-        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
-        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
-        checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
-        map=map_text(map), source_format=source_format,
+        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats,
+        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
+        io_workers=io_workers, checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard,
+        report=report, map=map_text(map), source_format=source_format,
         augment=augment, copies=copies, copies_only=copies_only,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
@@ -201,6 +202,8 @@ def _typed(types: str | Mapping[str, str] | None) -> str | None:
 
 def _fields(field: str | Sequence[str] | Mapping[str, str] | None) -> list[str]:
     if isinstance(field, Mapping):
+        if not all(isinstance(text, str) for pair in field.items() for text in pair):
+            raise ArgumentTypeError(f"field={shown(field)}: it must have a pattern for each name, both str")
         return [f"{name}={pattern}" for name, pattern in field.items()]
     return _listed(field)
 

@@ -39,7 +39,7 @@ def dtype_name(dtype: Any, argument: str = "dtype") -> str:
     text = str(dtype)
     try:
         return text[len("torch.") :] if text.startswith("torch.") else np.dtype(dtype).name
-    except TypeError:
+    except (TypeError, ValueError):
         raise ArgumentTypeError(f'{argument}={shown(dtype)}: it must be a dtype, such as "float32"') from None
 
 
