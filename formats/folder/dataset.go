@@ -30,6 +30,7 @@ type Dataset struct {
 	skips         []Skip
 	ignored       int
 	columns       []LabelColumn
+	notices       []string // how labels were found
 	keepExtension []string // keys with their extension, because two files share a stem
 
 	filter            *formats.FileFilter
@@ -153,7 +154,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		return nil, d.noImages()
 	}
 	d.gate.Open(in.String(), d.records.close)
-	if file := in.join("labels.json"); cfg.Labels == "" {
+	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}
@@ -162,7 +163,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 }
 
 func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
-	if IsDescription(cfg.Labels) {
+	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
 		return newDescriptionSource(in, cfg)
 	}
 	return newLabeler(in, cfg, folders)
@@ -180,12 +181,17 @@ func (d *Dataset) describe(cfg *Config) {
 	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()
+		d.notices = folders.notices()
 	}
 }
 
 // UnusedDescription returns the path of the description of labels, splits and columns that dsconv
 // unpack wrote into the folder, if no table was given; "" if there is none.
 func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
+
+// LabelNotices says how labels were found where that is not evident: which file is for which folder, which of
+// its columns were taken, what was left out of its paths.
+func (d *Dataset) LabelNotices() []string { return d.notices }
 
 func (d *Dataset) noImages() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.in)

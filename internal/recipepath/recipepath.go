@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The recipe's key Base says what its paths are relative to: dataset, the folder that the dataset is in. Recipes
@@ -15,10 +16,18 @@ const (
 	dataset = "dataset"
 )
 
-// keys are those of the paths.
-var keys = []string{"labels", "class-order"}
+// FolderLabels begins the keys of tables of labels for one folder of the source: labels:val.
+const FolderLabels = "labels:"
 
-// isPath reports whether the value of one of keys is a path.
+// IsFolderLabels reports whether the recipe's key is that of a table for one folder.
+func IsFolderLabels(key string) bool { return strings.HasPrefix(key, FolderLabels) }
+
+// isKey reports whether the recipe's key is that of a path.
+func isKey(key string) bool {
+	return key == "labels" || key == "class-order" || IsFolderLabels(key)
+}
+
+// isPath reports whether the value of such a key is a path.
 func isPath(value string) bool { return value != "" && value != "natural" }
 
 // Absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
@@ -75,8 +84,8 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 		return recipe
 	}
 	to := maps.Clone(recipe)
-	for _, key := range append(keys, Base) {
-		if key == Base || isPath(to[key]) && !filepath.IsAbs(to[key]) {
+	for key, value := range recipe {
+		if key == Base || isKey(key) && isPath(value) && !filepath.IsAbs(value) {
 			delete(to, key)
 		}
 	}
@@ -86,9 +95,9 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 // replace returns a copy of the recipe with other paths.
 func replace(recipe map[string]string, path func(string) string) map[string]string {
 	to := maps.Clone(recipe)
-	for _, key := range keys {
-		if isPath(to[key]) {
-			to[key] = path(to[key])
+	for key, value := range recipe {
+		if isKey(key) && isPath(value) {
+			to[key] = path(value)
 		}
 	}
 	return to
