@@ -178,6 +178,7 @@ var writingValues = map[string][]string{
 	"split":       {"auto", "none"},
 	"label-type":  {"index", "name", "float"},
 	"class-order": {"natural"},
+	"unlisted":    {"skip", "folder"},
 	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
 	"encode":      {"keep", "jpeg-tiled", "jpeg", "png", "raw"},
 	"decode":      {"exact", "fast"},

@@ -49,12 +49,12 @@ func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 	return ds, asUsage(err)
 }
 
-// folderConfig returns how to read a folder by options of pack. option returns the value of each: of a
-// flag, or of a dataset's recipe.
+// folderConfig returns how to read a folder by options of pack, but for the files of labels. option returns the
+// value of each: of a flag, or of a dataset's recipe.
 func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
-		Labels: option("labels"), LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
-		LabelType: option("label-type"), ClassOrder: option("class-order"),
+		LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
+		LabelType: option("label-type"), ClassOrder: option("class-order"), Unlisted: option("unlisted"),
 	}
 }
 
@@ -62,7 +62,11 @@ func folderConfig(option func(name string) string) folder.Config {
 // that are set, else as it was packed. The error is about a file that it was packed with and that is not there.
 func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (folder.Config, error) {
 	recipe := recipepath.Resolve(m.Recipe, path)
-	described := cc.IsSet("labels") && folder.IsDescription(cc.String("labels"))
+	given, labelsGiven := folder.Config{}, cc.IsSet("labels")
+	if err := parseLabels(cc.StringSlice("labels"), &given); err != nil {
+		return given, usageError{err}
+	}
+	described := labelsGiven && folder.IsDescription(given.Labels)
 	cfg := folderConfig(func(name string) string {
 		if described && !cc.IsSet(name) {
 			return "" // a description replaces the recipe's options
@@ -72,14 +76,18 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 		}
 		return recipe[name]
 	})
+	if packedLabels(recipe, &cfg); labelsGiven {
+		cfg.Labels, cfg.FolderLabels = given.Labels, given.FolderLabels
+	}
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
 	if !isFolderOfImages(from) {
 		options := folderConfig(cc.String) // those of the recipe are for the folder that was packed
+		options.Labels, options.FolderLabels = given.Labels, given.FolderLabels
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
 		return options, nil
 	}
-	for option, file := range map[string]string{"labels": cfg.Labels, "class-order": cfg.ClassOrder} {
-		if err := checkPacked(cc, path, m.Recipe, option, file); err != nil {
+	for key, file := range filesRead(&cfg) {
+		if err := checkPacked(cc, path, m.Recipe, key, file); err != nil {
 			return cfg, err
 		}
 	}
@@ -91,9 +99,10 @@ func isFolderOfImages(path string) bool {
 	return err == nil && f.Name() == "folder"
 }
 
-// checkPacked returns an error if the file that the dataset at path was packed with by the option is not at
-// the place that its recipe says, and the flag does not say another.
-func checkPacked(cc *cli.Context, path string, recipe map[string]string, option, file string) error {
+// checkPacked returns an error if the file that the dataset at path was packed with, under the key of its recipe,
+// is not at the place that the recipe says, and the flag does not say another.
+func checkPacked(cc *cli.Context, path string, recipe map[string]string, key, file string) error {
+	option, before := flagOf(key)
 	if file == "" || file == "natural" || cc.IsSet(option) {
 		return nil
 	}
@@ -104,15 +113,15 @@ func checkPacked(cc *cli.Context, path string, recipe map[string]string, option,
 	if recipe[recipepath.Base] != "" {
 		relativeTo = "the dataset's folder"
 	}
-	if filepath.IsAbs(recipe[option]) {
+	if filepath.IsAbs(recipe[key]) {
 		relativeTo = ""
 	}
-	text := fmt.Sprintf("%s was packed with --%s %s, and there is no such file: %s", path, option, recipe[option], file)
+	text := fmt.Sprintf("%s was packed with --%s %s%s, and there is no such file: %s", path, option, before, recipe[key], file)
 	if relativeTo != "" {
 		text += " (the path is relative to " + relativeTo + ")"
 	}
 	if takesValue(cc.Command, option) {
-		return usageErrorf("%s; say where it is now with --%s FILE", text, option)
+		return usageErrorf("%s; say where it is now with --%s %sFILE", text, option, before)
 	}
 	return usageErrorf("%s; put it there", text)
 }
