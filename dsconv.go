@@ -54,8 +54,8 @@ import (
 	"github.com/dsconv/dsconv/formats/tfrecord"
 )
 
-// Formats lists all formats. The folder comes last: it matches any directory that no other format
-// matches by its name. The caller owns the list.
+// Formats lists all formats. The folder comes last, after lists of images: it matches any directory that no other
+// format matches by its name. The caller owns the list.
 func Formats() formats.Registry {
-	return formats.Registry{lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.Format{}}
+	return formats.Registry{lmdb.Format{}, hdf5.Format{}, shard.Format{}, tfrecord.Format{}, folder.ListFormat{}, folder.Format{}}
 }

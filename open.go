@@ -20,9 +20,15 @@ func Open(path string) (formats.Dataset, error) {
 	return Formats().Open(path)
 }
 
-// OpenSource opens what a dataset is packed from: a folder of images, read as cfg says, or another
-// dataset, for which cfg must name no labels or classes.
+// OpenSource opens what a dataset is packed from: a folder of images or a list of them, read as cfg says, or
+// another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	return OpenSourceWith(ctx, path, cfg, formats.ReadOptions{})
+}
+
+// OpenSourceWith is OpenSource of a dataset that another program wrote, read as o says. Other sources
+// refuse a map.
+func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	switch {
 	case ctx == nil:
 		return nil, errNilContext("OpenSource")
@@ -32,15 +38,31 @@ func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Da
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
-	if f, err := Formats().ByPath(path); err == nil && f.Name() != "folder" {
-		if cfg.Labels != "" || cfg.ClassOrder != "" {
+	f, err := Formats().ForReading(ctx, path, o)
+	switch {
+	case err != nil && o.Format != "":
+		return nil, wrongOptions{err}
+	case len(o.Map) == 0 && (path == "-" && cfg.Stdin != nil || err == nil && f.Name() == "list"):
+		return openList(ctx, path, cfg)
+	case err == nil && f.Name() != "folder":
+		if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
 		}
-		return f.Open(path)
+		return formats.OpenFormat(ctx, f, path, o)
+	case len(o.Map) > 0:
+		return nil, wrongOptions{fmt.Errorf("%s is read as a folder of images: a map is for datasets of other programs", path)}
 	}
 	d, err := folder.Open(ctx, path, cfg)
 	if err != nil {
 		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
+	}
+	return d, nil
+}
+
+func openList(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	d, err := folder.OpenList(ctx, path, cfg)
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }

@@ -61,9 +61,8 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 // isOfOtherFormat reports whether dst, which does not match the format that was asked for, is the path of
 // a dataset of another one. An LMDB is a folder too, but not one for datasets.
 func isOfOtherFormat(dst string) bool {
-	f, err := Formats().ByPath(dst)
-	_, dataset := f.(formats.WritableFormat)
-	return err == nil && dataset
+	_, err := Formats().Writable().ByPath(dst)
+	return err == nil
 }
 
 // selectedSplits returns the splits of src that o wants: at least one.
@@ -93,9 +92,11 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	var f formats.Format
 	var err error
 	if name != "" {
-		f, err = Formats().ByName(name)
-	} else {
-		f, err = Formats().ByPath(dst)
+		f, err = namedFormat(name)
+	} else if f, err = Formats().Writable().ByPath(dst); err != nil {
+		if f, err = Formats().ByPath(dst); err == nil && f.Name() != "folder" {
+			f, err = nil, fmt.Errorf("%w: %s", formats.ErrUnknownFormat, dst)
+		}
 	}
 	if err != nil {
 		return nil, wrongOptions{fmt.Errorf("%w: use one of the suffixes .lmdb, .h5, .tar, .tfrecord, or name the format", err)}
@@ -105,6 +106,14 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 		return nil, wrongOptions{fmt.Errorf("%s: use one of the suffixes .lmdb, .h5, .tar, .tfrecord, or name the format (dsconv unpack writes a folder)", dst)}
 	}
 	return w, nil
+}
+
+// namedFormat is the format of that name: one that can be written, if there is one.
+func namedFormat(name string) (formats.Format, error) {
+	if f, err := Formats().Writable().ByName(name); err == nil {
+		return f, nil
+	}
+	return Formats().ByName(name)
 }
 
 // createFolder creates the folder, but not the folder that it is in.

@@ -29,6 +29,8 @@ type Options struct {
 	Format string
 	// Source says how a folder of images is read. Its Patterns are those of Options if they are empty.
 	Source folder.Config
+	// Read says how a dataset of another program is read.
+	Read formats.ReadOptions
 	// Table is the file for the list of what was skipped, failed or irregular: CSV, or JSON by its
 	// name. "" is DST.report.csv beside the first dataset.
 	Table string
@@ -87,7 +89,7 @@ func PlanPack(ctx context.Context, src, dst string, o Options) (*PackPlan, error
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
 	}
-	ds, err := OpenSource(ctx, src, o.Source)
+	ds, err := OpenSourceWith(ctx, src, o.Source, o.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,11 @@ func Merge(ctx context.Context, reg formats.Registry, dst string, sources []form
 	if err := o.check(ctx, reg, dst, sources); err != nil {
 		return nil, err
 	}
-	f, err := reg.ByPath(dst)
+	f, err := reg.Writable().ByPath(dst)
 	if err != nil {
-		return nil, err
+		if f, err = reg.ByPath(dst); err != nil {
+			return nil, err
+		}
 	}
 	w, ok := f.(formats.WritableFormat)
 	if !ok {

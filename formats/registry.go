@@ -9,7 +9,9 @@ import (
 	"strings"
 )
 
-// Registry is an ordered list of formats; dsconv.Formats returns the full one.
+// Registry is an ordered list of formats; dsconv.Formats returns the full one. The first one that matches a
+// path has it. So formats that other programs write, which match by the content of what is there, come
+// first, then dsconv's own, which match by the name too, and the folder last.
 type Registry []Format
 
 // Aliased is a Format that users also know by other names than its own.
@@ -24,18 +26,19 @@ func (r Registry) ByName(name string) (Format, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	for _, f := range r {
-		if isNamed(f, name) {
-			return f, nil
+	for _, named := range []func(Format, string) bool{hasName, hasAlias} { // an alias may be the name of another format
+		for _, f := range r {
+			if named(f, name) {
+				return f, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, name, strings.Join(r.names(), ", "))
 }
 
-func isNamed(f Format, name string) bool {
-	if strings.EqualFold(f.Name(), name) {
-		return true
-	}
+func hasName(f Format, name string) bool { return strings.EqualFold(f.Name(), name) }
+
+func hasAlias(f Format, name string) bool {
 	a, ok := f.(Aliased)
 	return ok && slices.ContainsFunc(a.Aliases(), func(alias string) bool { return strings.EqualFold(alias, name) })
 }
@@ -61,6 +64,15 @@ func (r Registry) ByExistingPath(path string) (Format, error) {
 		return nil, NotFound(path)
 	}
 	return f, err
+}
+
+// Writable returns the formats that can be written. Where a dataset is written to is looked up among
+// these: another program's dataset at that path is then something that is in the way.
+func (r Registry) Writable() Registry {
+	return slices.DeleteFunc(slices.Clone(r), func(f Format) bool {
+		_, ok := f.(WritableFormat)
+		return f != nil && !ok
+	})
 }
 
 // Open opens the dataset at path with the format that matches.

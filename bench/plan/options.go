@@ -163,7 +163,7 @@ func writable(names []string) ([]string, error) {
 
 // formatNamed is the format of that name.
 func formatNamed(name string) (formats.WritableFormat, error) {
-	f, err := dsconv.Formats().ByName(name)
+	f, err := dsconv.Formats().Writable().ByName(name)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}

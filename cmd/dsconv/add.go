@@ -32,7 +32,7 @@ func addCommand(c *console) *cli.Command {
 			"dataset, and is an error if SRC lacks more than half of the samples that came from SRC. --prune-all\n" +
 			"drops all samples that SRC lacks.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
-		Flags: writeFlags(
+		Flags: append(readFlags("SRC"), writeFlags(
 			&cli.StringSliceFlag{Name: "labels", Usage: "table of labels in `FILE`, or FOLDER=FILE for one folder of SRC", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
 			unlistedFlag("as packed"),
@@ -50,7 +50,7 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
-		),
+		)...),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
 	}
 }
@@ -89,7 +89,11 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
 		return err
 	}
-	src, err := openSource(cc.Context, from, cfg)
+	read, err := packedReadOptions(cc, m.Recipe)
+	if err != nil {
+		return err
+	}
+	src, err := openSourceWith(cc.Context, from, cfg, read)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), adviseFlags(), differentialFlags(), scriptFlags(),
+		Flags: slices.Concat(benchFlags(), readFlags("SRC"), adviseFlags(), differentialFlags(), scriptFlags(),
 			loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
@@ -112,6 +112,9 @@ Augmentations:
 				return usageError{err}
 			}
 			if err := checkAdvise(cc, paths); err != nil {
+				return err
+			}
+			if o.Open, err = opener(cc, paths[0]); err != nil {
 				return err
 			}
 			return runBench(cc, c, paths, o, others)

@@ -23,10 +23,10 @@ func catCommand(c *console) *cli.Command {
 		Description: "Writes the bytes as they are stored. Raw pixels are written as PNG. Several images need --output DIR;\n" +
 			"their files get the names that dsconv unpack gives them, and no file is replaced.\n\n" + selectionHelp + "\n\n" +
 			"Examples:\n   dsconv cat out.lmdb cat/0001 > 0001.jpg\n   dsconv cat out.lmdb --class cat -o cats\n\n" + exitCodes,
-		Flags: selectionFlags(
+		Flags: append(readFlags("DATASET"), selectionFlags(
 			&cli.StringFlag{Name: "field", Usage: "write this `FIELD` of the samples", DefaultText: "the image"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write a file for each sample into the folder `DIR`"},
-		),
+		)...),
 		Action: func(cc *cli.Context) error {
 			args, err := argumentsOrMore(cc, "DATASET")
 			if err != nil {
@@ -39,7 +39,7 @@ func catCommand(c *console) *cli.Command {
 			if s.all() {
 				return usageErrorf("KEY is missing: see dsconv cat --help")
 			}
-			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			ds, err := openSource(cc, args[0], folder.Config{})
 			if err != nil {
 				return err
 			}

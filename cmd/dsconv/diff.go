@@ -73,12 +73,12 @@ func comparePaths(cc *cli.Context, d *differences, p diffPair, show *runProgress
 		d.oneDataset(p)
 		return errDiffer
 	}
-	a, err := openSource(cc.Context, p.a, folder.Config{})
+	a, err := openSource(cc, p.a, folder.Config{})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := openSource(cc.Context, p.b, folder.Config{})
+	b, err := openSource(cc, p.b, folder.Config{})
 	if err != nil {
 		return err
 	}

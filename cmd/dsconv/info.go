@@ -18,16 +18,16 @@ func infoCommand(c *console) *cli.Command {
 		Description: "Counts the images of each class, the encodings and the sizes, from the index. That is left out for more\n" +
 			"than two million samples, and for labels that are not in the index (several labels of one image,\n" +
 			"numbers) if the images have more than 1 GB, unless --counts is given.\n\n" + outHelp + "\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
-		Flags: []cli.Flag{
+		Flags: append(readFlags("DATASET"),
 			&cli.BoolFlag{Name: "counts", Usage: "count classes, encodings and sizes, however long it takes"},
 			&cli.BoolFlag{Name: "json", Usage: "print dataset.json and the counts as JSON"},
-		},
+		),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
 				return err
 			}
-			several, err := openSeveral(cc.Context, args[0])
+			several, err := openSeveral(cc, args[0])
 			if err != nil {
 				return err
 			}

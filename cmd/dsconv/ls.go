@@ -51,10 +51,10 @@ func lsCommand(c *console) *cli.Command {
 			"a sample's index in the dataset, from 0; with --split that is the index in the split, as loaders use it.\n" +
 			"Several labels of an image are separated by semicolons.\n\n" + selectionHelp + "\n\n" +
 			"Examples:\n   dsconv ls out.lmdb --long --split val\n   dsconv ls out.lmdb --class cat | dsconv rm out.lmdb --keys-from -\n\n" + exitCodes,
-		Flags: selectionFlags(
+		Flags: append(readFlags("DATASET"), selectionFlags(
 			&cli.BoolFlag{Name: "long", Aliases: []string{"l"}, Usage: "also print labels, classes, split, encoding, shape and size"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line"},
-		),
+		)...),
 		Action: func(cc *cli.Context) error { return ls(cc, c) },
 	}
 }
@@ -68,7 +68,7 @@ func ls(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	several, err := openSeveral(cc.Context, args[0])
+	several, err := openSeveral(cc, args[0])
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func merge(cc *cli.Context, c *console) (failed error) {
 	}
 	var sources []formats.Dataset
 	for _, path := range paths {
-		ds, err := openSource(cc.Context, path, folder.Config{Memory: o.convert.Memory})
+		ds, err := openSource(cc, path, folder.Config{Memory: o.convert.Memory})
 		if err != nil {
 			return err
 		}

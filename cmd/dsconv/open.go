@@ -28,14 +28,15 @@ func detectFormat(path string) (formats.Format, error) {
 // checkWritable returns an error if dst's suffix is not of a format that can be written.
 func checkWritable(dst string) error {
 	const use = "use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST"
-	f, err := dsconv.Formats().ByPath(dst)
-	if err != nil {
-		return usageError{fmt.Errorf("%w: %s", err, use)}
+	if _, err := dsconv.Formats().Writable().ByPath(dst); err == nil {
+		return nil
 	}
-	if _, ok := f.(formats.WritableFormat); !ok {
+	if f, err := dsconv.Formats().ByPath(dst); err != nil {
+		return usageError{fmt.Errorf("%w: %s", err, use)}
+	} else if f.Name() == "folder" {
 		return usageErrorf("%s: %s (to write a folder use dsconv unpack)", dst, use)
 	}
-	return nil
+	return usageErrorf("%s: %s", dst, use)
 }
 
 func isDir(path string) bool {
@@ -43,9 +44,17 @@ func isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// openSource opens a dataset, or a folder with cfg.
-func openSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	ds, err := dsconv.OpenSource(ctx, path, cfg)
+// openSource opens a dataset as the command's readFlags say, if it has them, or a folder with cfg.
+func openSource(cc *cli.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	o, err := readOptions(cc)
+	if err != nil {
+		return nil, err
+	}
+	return openSourceWith(cc.Context, path, cfg, o)
+}
+
+func openSourceWith(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+	ds, err := dsconv.OpenSourceWith(ctx, path, cfg, o)
 	return ds, asUsage(err)
 }
 
@@ -96,7 +105,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 
 func isFolderOfImages(path string) bool {
 	f, err := detectFormat(path)
-	return err == nil && f.Name() == "folder"
+	return err == nil && (f.Name() == "folder" || f.Name() == "list")
 }
 
 // checkPacked returns an error if the file that the dataset at path was packed with, under the key of its recipe,

@@ -92,7 +92,7 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o.src = args[0]
+	o.src, o.folder.Stdin = args[0], c.in
 	if err := checkLabelOptions(args[0], &o.folder); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func pack(cc *cli.Context, c *console) error {
 		o.convert.GPU = gpu
 	}
 	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
-		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report,
+		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read,
 	})
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {

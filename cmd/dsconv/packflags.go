@@ -15,7 +15,7 @@ import (
 )
 
 func packFlags() []cli.Flag {
-	return writeFlags(
+	return append(readFlags("SRC"), writeFlags(
 		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of DST: lmdb, hdf5 (h5), shard (tar, webdataset) or tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1 (with :seed=3 other images), or a column of the labels"},
@@ -52,7 +52,7 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
 		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
-	)
+	)...)
 }
 
 func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
@@ -61,6 +61,9 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 		return nil, err
 	}
 	o.format, o.report = cc.String("format"), cc.String("report")
+	if o.read, err = readOptions(cc); err != nil {
+		return nil, err
+	}
 	patterns := parsePatterns(cc)
 	o.folder = folderConfig(cc.String)
 	o.folder.Patterns, o.folder.Memory = patterns, memory(cc)

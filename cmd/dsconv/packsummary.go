@@ -43,7 +43,7 @@ func (s *summary) print(c *console, o *writeOptions) error {
 	}
 	c.printf("%s\n", s.counts())
 	s.printSplits(c, o.src)
-	printLabels(c, s.Report, "")
+	printLabels(c, s.Labels, s.LabelNotices, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}
@@ -94,11 +94,11 @@ func (s *summary) printFolders(c *console) {
 }
 
 // printLabels prints how the label columns were interpreted, and how labels were found.
-func printLabels(c *console, r *dsconv.Report, indent string) {
-	for _, column := range r.Labels {
+func printLabels(c *console, columns []folder.LabelColumn, notices []string, indent string) {
+	for _, column := range columns {
 		c.printf("%s%s\n", indent, printable(column.Summary))
 	}
-	for _, notice := range r.LabelNotices {
+	for _, notice := range notices {
 		c.printf("%s%s\n", indent, printable(notice))
 	}
 }

@@ -40,7 +40,7 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 	if err != nil {
 		return err
 	}
-	src, err := openSource(cc.Context, cc.String("parity"), cfg)
+	src, err := openSource(cc, cc.String("parity"), cfg)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func renameClasses(cc *cli.Context, c *console, path string) error {
 		return err
 	}
 	var classes []string
-	if ds, err := openSource(cc.Context, path, folder.Config{}); err == nil { // else RenameClasses says why not
+	if ds, err := openSource(cc, path, folder.Config{}); err == nil { // else RenameClasses says why not
 		classes = ds.Meta().Classes()
 		if err := ds.Close(); err != nil {
 			return err

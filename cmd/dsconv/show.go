@@ -48,7 +48,7 @@ Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + `
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done, but some samples cannot be read.`,
-		Flags: selectionFlags(
+		Flags: append(readFlags("DATASET"), selectionFlags(
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the picture to `FILE`.png or .jpg, or with - as PNG to standard output"},
 			&cli.BoolFlag{Name: "force", Usage: "replace the file if it exists"},
 			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show `N` samples", DefaultText: fmt.Sprintf("%d; with --augment %d; with keys all", contactsheet.DefaultSamples, contactsheet.DefaultAugmented)},
@@ -58,7 +58,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done, but some samples cannot be 
 			&cli.IntFlag{Name: "size", Usage: "side of a tile in `PIXELS`", DefaultText: fmt.Sprintf("%d; with --augment at least that of the augmented images", contactsheet.DefaultSize)},
 			&cli.IntFlag{Name: "max-pixels", Usage: "an image of more than `N` pixels is bad", DefaultText: "Pillow's limit"},
 			&cli.BoolFlag{Name: "json", Usage: "print what the picture shows as JSON"},
-		),
+		)...),
 		Action: func(cc *cli.Context) error { return show(cc, c) },
 	}
 }
@@ -80,7 +80,7 @@ func show(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	ds, err := openSource(cc.Context, args[0], folder.Config{})
+	ds, err := openSource(cc, args[0], folder.Config{})
 	if err != nil {
 		return err
 	}

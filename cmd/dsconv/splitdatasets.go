@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -117,14 +119,14 @@ type openedDatasets struct {
 	folder   bool // the argument is a folder of datasets
 }
 
-func openSeveral(ctx context.Context, path string) (*openedDatasets, error) {
-	paths, isFolder, err := datasetPaths(ctx, path)
+func openSeveral(cc *cli.Context, path string) (*openedDatasets, error) {
+	paths, isFolder, err := datasetPaths(cc.Context, path)
 	if err != nil {
 		return nil, err
 	}
 	o := &openedDatasets{paths: paths, folder: isFolder}
 	for _, path := range paths {
-		ds, err := openSource(ctx, path, folder.Config{})
+		ds, err := openSource(cc, path, folder.Config{})
 		if err != nil {
 			return nil, errors.Join(err, o.close())
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -44,7 +45,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(trainFlags(), loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")...),
+		Flags: slices.Concat(readFlags("DATASET"), trainFlags(), loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
@@ -95,14 +96,14 @@ func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
 }
 
 func train(cc *cli.Context, c *console, path string, learn reader.Config, conf trainer.Config) (err error) {
-	ds, err := openSource(cc.Context, path, folder.Config{})
+	ds, err := openSource(cc, path, folder.Config{})
 	if err != nil {
 		return err
 	}
 	defer ds.Close()
 	held := ds
 	if cc.IsSet("val") {
-		if held, err = openSource(cc.Context, cc.String("val"), folder.Config{}); err != nil {
+		if held, err = openSource(cc, cc.String("val"), folder.Config{}); err != nil {
 			return err
 		}
 		defer held.Close()

@@ -35,7 +35,7 @@ func unpackCommand(c *console) *cli.Command {
 			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
 			"resume it.\n\n" +
 			"Examples:\n   dsconv unpack out.lmdb images/\n   dsconv unpack out.lmdb cats/ --class cat --split val\n\n" + exitCodes,
-		Flags: selectionFlags(workersFlag("goroutines that read and write"), &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}, progressFlag(), quietFlag()),
+		Flags: append(readFlags("DATASET"), selectionFlags(workersFlag("goroutines that read and write"), &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}, progressFlag(), quietFlag())...),
 		Action: func(cc *cli.Context) error {
 			args, err := argumentsOrMore(cc, "DATASET", "DIR")
 			if err != nil {
@@ -45,7 +45,7 @@ func unpackCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			ds, err := openSource(cc.Context, args[0], folder.Config{})
+			ds, err := openSource(cc, args[0], folder.Config{})
 			if err != nil {
 				return err
 			}

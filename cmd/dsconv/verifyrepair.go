@@ -22,7 +22,7 @@ func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o
 	if err != nil {
 		return nil, err
 	}
-	src, err := openSource(cc.Context, from, cfg)
+	src, err := openSource(cc, from, cfg)
 	if err != nil {
 		return nil, err
 	}

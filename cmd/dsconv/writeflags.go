@@ -6,14 +6,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/bytesize"
 )
 
 // writeOptions are the options of the commands that write a dataset.
 type writeOptions struct {
-	src, format         string        // pack only
-	folder              folder.Config // pack only
+	src, format         string              // pack only
+	folder              folder.Config       // pack only
+	read                formats.ReadOptions // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
 	report              string

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"io"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -42,7 +43,10 @@ type Config struct {
 	// left behind.
 	Memory int64
 
-	isList bool // the source is a list of paths
+	// Stdin is what OpenList reads for "-".
+	Stdin io.Reader
+
+	list *labelTable // the images, of a list
 }
 
 // defaultMemory is what listing a folder may take if Config.Memory is 0. For a hundred

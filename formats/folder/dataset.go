@@ -131,7 +131,12 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
 	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(&cfg)}
-	if err := s.walk(ctx); err != nil {
+	if cfg.list != nil {
+		err = s.walkList(ctx, cfg.list.table)
+	} else {
+		err = s.walk(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched()}
@@ -154,7 +159,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		return nil, d.noImages()
 	}
 	d.gate.Open(in.String(), d.records.close)
-	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 {
+	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}

@@ -40,9 +40,14 @@ func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, err
 	if err != nil {
 		return nil, err
 	}
-	l := &labeler{files: files, unlisted: cfg.Unlisted}
+	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list}
 	order := cfg.ClassOrder
-	if len(files) > 0 {
+	switch {
+	case cfg.list != nil && len(cfg.list.labels) == 0: // the class folders of the listed images
+		l.byFolder = true
+	case cfg.list != nil:
+		order = ""
+	case len(files) > 0:
 		order = "" // it orders the table's classes, not the folders'
 		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
 			folders = folders.without(cfg.tablesOfFolders(files))
@@ -52,15 +57,19 @@ func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, err
 		return nil, err
 	}
 	l.index = labels.IndexOf(l.layout.names)
-	if len(files) == 0 {
-		return l, nil
-	}
 	l.byFolder = l.byFolder && l.layout.class
-	if l.table, err = readLabels(in, files, cfg.LabelColumns); err != nil {
-		return nil, err
+	switch {
+	case cfg.list != nil:
+		l.files = []labelFile{cfg.list.files[0].labelFile}
+	case len(files) == 0:
+		return l, nil
+	default:
+		if l.table, err = readLabels(in, files, cfg.LabelColumns); err != nil {
+			return nil, err
+		}
 	}
 	if err := l.choose(in, cfg); err != nil {
-		return nil, fmt.Errorf("%s: %w", names(files), err)
+		return nil, fmt.Errorf("%s: %w", names(l.files), err)
 	}
 	return l, nil
 }
@@ -83,7 +92,7 @@ func (l *labeler) choose(in filesystem, cfg *Config) error {
 	if err == nil {
 		err = errors.Join(types.Check(names), checkOrder(names, types, cfg))
 	}
-	if err == nil && l.byFolder {
+	if err == nil && l.byFolder && cfg.list == nil {
 		err = l.joinFolders(types, cfg)
 	}
 	if err != nil {
@@ -186,6 +195,12 @@ func (l *labeler) label(it *sample) (why string) {
 		return ""
 	}
 	if row, listed := l.table.rows[it.path]; listed {
+		if l.byFolder && len(l.fields) == 0 { // a list without labels
+			if !ok {
+				return "it is not in a class folder"
+			}
+			it.labels = []int64{l.index[class]}
+		}
 		for i := range l.fields {
 			it.labels = append(it.labels, l.fields[i].labels(row)...)
 		}
@@ -269,10 +284,10 @@ func (t *table) whyNotFound(i int, in filesystem) string {
 
 func (l *labeler) schema() formats.Schema {
 	s := formats.Schema{{Name: "image", Kind: formats.Image}}
+	if l.layout.class && (l.table == nil || l.byFolder && len(l.fields) == 0) {
+		return append(s, formats.Field{Name: "label", Kind: formats.Label, DType: formats.Int64, Classes: l.layout.names})
+	}
 	if l.table == nil {
-		if l.layout.class {
-			s = append(s, formats.Field{Name: "label", Kind: formats.Label, DType: formats.Int64, Classes: l.layout.names})
-		}
 		return s
 	}
 	for _, f := range l.fields {

@@ -42,7 +42,7 @@ func (c *Config) labelFiles() ([]labelFile, error) {
 	switch c.Unlisted {
 	case "", UnlistedSkip:
 	case UnlistedFolder:
-		if len(list) == 0 && !c.isList {
+		if len(list) == 0 {
 			return nil, fmt.Errorf("unlisted images: %s needs a table of labels: without one, all images have the labels of their folders", UnlistedFolder)
 		}
 	default:

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,10 +68,25 @@ type openArguments struct {
 	reader.Config
 }
 
-// datasetPath is one of several paths: a text, or an object that has the dataset's own splits too.
+// datasetPath is one of several paths: a text, or an object that says which splits of it, and how a dataset
+// of another program is read: as --map and --source-format.
 type datasetPath struct {
-	Path   string   `json:"path"`
-	Splits []string `json:"splits"`
+	Path         string   `json:"path"`
+	Splits       []string `json:"splits"`
+	Map          string   `json:"map"`
+	SourceFormat string   `json:"source_format"`
+}
+
+func (p *datasetPath) open() (formats.Dataset, error) {
+	m, err := formats.ParseMap(p.Map)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errValue, err)
+	}
+	ds, err := dsconv.Formats().OpenWith(context.Background(), p.Path, formats.ReadOptions{Format: p.SourceFormat, Map: m})
+	if errors.Is(err, formats.ErrSchema) || p.SourceFormat != "" && errors.Is(err, formats.ErrUnknownFormat) {
+		err = fmt.Errorf("%w: %w", errValue, err)
+	}
+	return ds, err
 }
 
 // UnmarshalJSON reads "out.lmdb" or {"path": "out.lmdb", "splits": ["train"]}.
@@ -153,7 +169,7 @@ func (a *openArguments) resolve() (err error) {
 // openDatasets opens the datasets.
 func (l *loader) openDatasets(paths []datasetPath) (parts []reader.Part, err error) {
 	for _, p := range paths {
-		ds, err := dsconv.Formats().Open(p.Path)
+		ds, err := p.open()
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.utils.data import ConcatDataset, Subset
 
+    from ._read_options import FieldMap
     from .dataset import Dataset
 
     # The values of one field in a batch: a tensor; a list of tensors whose shapes differ; texts, which keys and columns
@@ -66,3 +67,5 @@ class Options(TypedDict, total=False):
     pin_memory_device: str
     timeout: float
     worker_init_fn: Callable[[int], None] | None
+    map: FieldMap | None
+    source_format: str | None

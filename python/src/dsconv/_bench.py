@@ -11,6 +11,7 @@ from typing import Any, Callable
 from dsconv import _command, _progress
 from dsconv._errors import ArgumentError
 from dsconv._measure.judged import judged, report_file
+from dsconv._read_options import FieldMap, map_text
 from dsconv._report import Report
 from dsconv._short_messages import shown
 
@@ -52,6 +53,8 @@ def bench(
     advise: bool | None = None,
     apply: str | os.PathLike[str] | None = None,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
+    map: FieldMap | None = None,
+    source_format: str | None = None,
     progress: bool = True,
 ) -> Report:
     """Measures the time of an epoch on several datasets or folders of images, or of a DataLoader.
@@ -88,6 +91,9 @@ def bench(
     a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and the measured
     time of an epoch.
 
+    If another program wrote the first dataset, `map` gives the keys of its fields, {"image": "jpg"}, and
+    `source_format` the name of its format; None goes by the content.
+
     `merge` takes reports of other runs, or their files: of `timed`, of ``python -m dsconv.train``, of an earlier
     `bench`. They are added below the table with their own ratios. Without datasets the report consists of them alone.
 
@@ -115,7 +121,7 @@ def bench(
         train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read,
         script=script, python=python, step=step, transfer=transfer,
         tune=tune, rules=rules, sweep=sweep,
-        apply=apply,
+        apply=apply, map=map_text(map), source_format=source_format,
     )  # fmt: skip
     if advise is not None:
         options.append(f"--advise={str(bool(advise)).lower()}")
@@ -132,7 +138,7 @@ def bench(
 _OF_DATASETS = {
     "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
     "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold", "apply",
-    "delay", "limit_read", "script", "python",
+    "delay", "limit_read", "script", "python", "map", "source_format",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from dsconv import _command, _progress
+from dsconv._read_options import FieldMap, map_text
 from dsconv._short_messages import shown
 
 Path = Union[str, "os.PathLike[str]"]
@@ -87,6 +88,8 @@ def pack(
     keep_old: bool = False,
     discard: bool = False,
     report: Path | None = None,
+    map: FieldMap | None = None,
+    source_format: str | None = None,
     progress: bool = True,
 ) -> PackReport:
     """Converts src, a folder of images or a dataset, into the dataset dst.
@@ -115,6 +118,9 @@ def pack(
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
+    If another program wrote src, `map` gives the keys of its fields, {"image": "jpg"}, and `source_format`
+    the name of its format, such as "webdataset"; None goes by the content (docs/sources.md).
+
     A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
     call resumes from the last checkpoint, and discard=True starts over. `pack` may be called from any thread, but
     Ctrl-C reaches only the main thread. With `force`, `keep_old` keeps the replaced dataset for ``dsconv undo``.
@@ -131,6 +137,7 @@ def pack(
         seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
+        map=map_text(map), source_format=source_format,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)

@@ -12,16 +12,18 @@ import numpy as np
 
 from . import _arguments
 from ._errors import ArgumentError, ArgumentTypeError
+from ._read_options import FieldMap, read_options
 from ._short_messages import shown
 from .dataset import Dataset, split_names
 
 
 @dataclass(frozen=True)
 class Part:
-    """A dataset, and the splits of it; all samples without any."""
+    """A dataset, the splits of it (all samples without any), and how it is read: see `_read_options`."""
 
     path: str
     splits: tuple[str, ...] = ()
+    reading: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,10 @@ class Selection:
 
     def configuration(self) -> dict[str, Any]:
         """The library's arguments for it."""
-        if len(self.parts) == 1 and len(self.parts[0].splits) <= 1:
+        if len(self.parts) == 1 and len(self.parts[0].splits) <= 1 and not self.parts[0].reading:
             chosen: dict[str, Any] = {"path": self.parts[0].path, "split": "".join(self.parts[0].splits)}
         else:
-            chosen = {"paths": [{"path": p.path, "splits": list(p.splits) or None} for p in self.parts]}
+            chosen = {"paths": [{"path": p.path, "splits": list(p.splits) or None, **p.reading} for p in self.parts]}
         return chosen if self.indices is None else {**chosen, "samples": self.indices}
 
     def of_datasets(self, name: str) -> Any:
@@ -85,18 +87,22 @@ class Selection:
         return self.of_datasets("transform") if given is None else given
 
 
-def select(path: Any, split: Any, indices: Any) -> Selection:
+def select(
+    path: Any, split: Any, indices: Any, map: FieldMap | None = None, source_format: str | None = None
+) -> Selection:
     """The samples that the arguments of those names give."""
-    splits = split_names(split)
+    splits, reading = split_names(split), read_options(map, source_format)
     if isinstance(path, (str, bytes, os.PathLike)):
-        chosen = Selection((Part(_arguments.path(path), splits),))
+        chosen = Selection((Part(_arguments.path(path), splits, reading),))
     elif isinstance(path, (list, tuple)):
         if not path:
             raise ArgumentError("path=[]: give at least one path")
         if any(isinstance(one, Dataset) for one in path):
             raise ArgumentTypeError("path: the list has Datasets: join them with +, or give a list of their paths")
-        chosen = Selection(tuple(Part(_arguments.path(one), splits) for one in path))
+        chosen = Selection(tuple(Part(_arguments.path(one), splits, reading) for one in path))
     else:
+        if reading:
+            raise ArgumentError(f"{', '.join(reading)}: a {type(path).__name__} is open already: give it there")
         chosen = _of_object(path)
         if splits:
             raise ArgumentError(
@@ -110,7 +116,9 @@ def select(path: Any, split: Any, indices: Any) -> Selection:
 def dataset_of(selection: Selection) -> Dataset[Any]:
     """The samples one at a time, without transforms."""
     path, splits = selection.parts[0].path, list(selection.parts[0].splits)
-    dataset: Dataset[Any] = Dataset(path, splits if len(splits) > 1 else "".join(splits) or None)
+    dataset: Dataset[Any] = Dataset(
+        path, splits if len(splits) > 1 else "".join(splits) or None, **selection.parts[0].reading
+    )
     if len(selection.parts) > 1 or selection.indices is not None:
         nothing: dict[str, Any] = {"path": "", "split": "", "splits": []}
         dataset._source.change(**{**nothing, **selection.configuration()})
@@ -134,12 +142,14 @@ def _of_object(given: Any) -> Selection:
     """The samples of a Dataset, or of a Subset or ConcatDataset of Datasets."""
     if isinstance(given, Dataset):
         _check_items(given, Dataset)
-        if given._source.configuration.keys() & {"paths", "samples"}:  # dataset_of made it
+        configured = given._source.configuration
+        if len(configured.get("paths", ())) > 1 or "samples" in configured:  # dataset_of made it
             raise ArgumentError(
                 "this Dataset is a Loader's, of several paths or of some samples: give this Loader the same path, split"
                 " and indices, or a Subset"
             )
-        return Selection((Part(given.root, split_names(given.split)),), given=given, datasets=(given,))
+        reading = read_options(given.map, given.source_format)
+        return Selection((Part(given.root, split_names(given.split), reading),), given=given, datasets=(given,))
     kind = _torch_class(given)
     if kind is None:
         raise ArgumentTypeError(

@@ -11,6 +11,7 @@ import numpy as np
 from . import _arguments
 from ._errors import ArgumentError, ArgumentTypeError
 from ._items import IMAGE, TARGET, Items, Value
+from ._read_options import FieldMap, read_options
 from ._short_messages import counted, named, shown
 from ._show import Picture, show
 from ._source import Source
@@ -62,6 +63,9 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
             torchvision those of `tv_tensors`, so that its v2 transforms, given as `transforms`, move them with the
             image.
         max_pixels: reading a larger image raises an error; None is Pillow's limit, 178,956,970.
+        map: if another program wrote the dataset, the keys of its fields: {"image": "jpg", "label": "cls"}. None goes
+            by the content (docs/sources.md).
+        source_format: the name of the dataset's format, such as "webdataset", where the content does not decide.
 
     Raises:
         FileNotFoundError: the dataset does not exist.
@@ -79,6 +83,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         target_transform: None = None,
         *,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -89,6 +95,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         target_transform: None = None,
         *,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -99,6 +107,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         target_transform: Callable[[Any], Target] = ...,
         *,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -109,6 +119,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         target_transform: Callable[[Any], Target] = ...,
         *,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -119,6 +131,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         transforms: Callable[..., Item],
         fields: Sequence[str] = ...,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -130,6 +144,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         *,
         fields: Sequence[str],
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -142,6 +158,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         transforms: Callable[..., Any] | None = None,
         fields: Sequence[str] = ...,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None: ...
 
     def __init__(
@@ -154,14 +172,21 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
         transforms: Callable[..., Any] | None = None,
         fields: Sequence[str] = _FIELDS,
         max_pixels: int | None = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None:
+        self.map, self.source_format = map, source_format
+        reading = read_options(map, source_format)
         self.root, self.split, self.max_pixels = _arguments.path(path), split, max_pixels
         self.fields = _arguments.names("fields", fields)
         self.transform, self.target_transform, self.transforms = transform, target_transform, transforms
         self._check_transforms()
         splits = split_names(split)
+        chosen: dict[str, Any] = {"path": self.root}
+        if reading:
+            chosen = {"paths": [{"path": self.root, **reading}]}
         self._source = Source(
-            path=self.root,
+            **chosen,
             **({"splits": splits} if len(splits) > 1 else {"split": "".join(splits)}),
             fields=extra_fields(self.fields),
             batch=1,

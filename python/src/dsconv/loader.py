@@ -15,6 +15,7 @@ from ._loader_seed import LoaderSeed
 from ._loader_text import described
 from ._random_draws import draws
 from ._ranks import rank_and_world, threads
+from ._read_options import FieldMap
 from ._samplers import GivenOrder
 from ._seeding import warn_of_unseeded
 from ._selection import dataset_of, select
@@ -129,6 +130,7 @@ class Loader(Generic[Batch]):
             set_device() may still choose before an epoch; batches are there. What the GPU cannot decode, such as a PNG,
             and transforms other than cropping, one resize and flips are done on the CPU; `stats()` counts both. It
             needs PyTorch and nvJPEG.
+        map, source_format: how a dataset of another program is read, see `Dataset`.
         nvjpeg: path of nvJPEG's library (libnvjpeg.so), for decoder="gpu". None looks in the usual places and in the
             package nvidia-nvjpeg.
         generator: a torch.Generator, whose initial_seed() is the seed. Nothing is drawn from it.
@@ -246,6 +248,8 @@ class Loader(Generic[Batch]):
         pin_memory_device: str = "",
         timeout: float = 0,
         worker_init_fn: Any = None,
+        map: FieldMap | None = None,
+        source_format: str | None = None,
     ) -> None:
         from .transforms import translate
 
@@ -258,7 +262,7 @@ class Loader(Generic[Batch]):
             worker_init_fn=worker_init_fn,
         )
         order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
-        selection = select(path, split, indices)
+        selection = select(path, split, indices, map, source_format)
         if target_transform is None:
             target_transform = selection.of_datasets("target_transform")
         _arguments.check_combination(
