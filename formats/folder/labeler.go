@@ -269,11 +269,13 @@ func (t *table) whyNotFound(i int, in filesystem) string {
 		if fits := t.fits[p]; len(fits) > 0 {
 			return "may be any of " + listNames(fits) + ": write the extension"
 		}
-		if _, err := in.lstat(p); err != nil {
-			if strings.Contains(p, "\\") {
-				return "does not exist: write paths with /"
-			}
+		switch st, err := in.lstat(p); {
+		case err != nil && strings.Contains(p, "\\"):
+			return "does not exist: write paths with /"
+		case err != nil:
 			return "does not exist"
+		case st.IsDir() && hasImageName(p):
+			return "is a folder"
 		}
 	}
 	if !hasImageName(p) {
