@@ -60,6 +60,9 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 }
 
 func openList(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.Unlisted != "" {
+		return nil, wrongOptions{fmt.Errorf("%s is a list of images, which has its own labels: leave out tables of labels", path)}
+	}
 	d, err := folder.OpenList(ctx, path, cfg)
 	if err != nil {
 		return nil, err

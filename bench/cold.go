@@ -108,6 +108,9 @@ func (s *subject) addCold(r Rung, rounds []Round) {
 
 // filesOf lists the files that hold the dataset at path.
 func filesOf(path string, ds formats.Dataset) (files []string, err error) {
+	if images, ok := ds.(interface{ Root() string }); ok {
+		path = images.Root() // of a list, the folder that has its images
+	}
 	if ds.Meta().Format == "folder" {
 		for i := range ds.Len() {
 			in, err := ds.Info(i)

@@ -218,6 +218,10 @@ func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 // Len returns the number of images.
 func (d *Dataset) Len() int { return d.records.count }
 
+// Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
+// has all of them. For an fs.FS it is a text for messages.
+func (d *Dataset) Root() string { return d.in.String() }
+
 // Skips returns the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }
 

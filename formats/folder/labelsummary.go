@@ -42,6 +42,8 @@ func (l *labeler) notices() []string {
 	}
 	switch {
 	case !l.byFolder:
+	case len(l.table.labels) == 0:
+		list = append(list, "the class of a listed image is its folder's")
 	case l.unlisted == UnlistedFolder:
 		list = append(list, "images that no table lists: the class is their folder's")
 	default:
