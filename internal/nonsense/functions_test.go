@@ -50,7 +50,7 @@ var functions = []any{
 	convert.New, convert.NewVersion, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
-	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
+	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,

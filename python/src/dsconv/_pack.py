@@ -36,6 +36,8 @@ class PackReport:
         text = f"{counts}; {size}: {', '.join(self.paths)}"
         for column in self.details.get("labels", []):
             text += f"\n{column['said']}"
+        for notice in self.details.get("label_notices", []):
+            text += f"\n{notice}"
         for option, patterns in self.details.get("unmatched", {}).items():
             text += f"\nno file matches {option} {', '.join(map(repr, patterns))}"
         narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
@@ -62,8 +64,9 @@ def pack(
     exif: str | None = None,
     compress: str | None = None,
     split: str | None = None,
-    labels: Path | None = None,
-    label_columns: Sequence[str] | None = None,
+    labels: Path | Mapping[str, Path] | None = None,
+    label_columns: Sequence[str] | Mapping[str, str] | None = None,
+    unlisted: str | None = None,
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
@@ -106,7 +109,16 @@ def pack(
     `nvjpeg` is the path of another libnvjpeg.so. Pixels are close to Pillow's, not equal.
     ``report.details["datasets"][0]["decoded"]`` counts the images that the GPU's JPEG engine, CUDA and the CPU decoded.
 
-    `labels` is a table: .csv, .tsv or .jsonl. Numbers in a label column are class indices if all of 0 to n-1 occur.
+    src may also be a list of images: a .csv, .tsv, .jsonl, .json, .txt or .parquet file with paths, and perhaps labels.
+
+    `labels` is a table: .csv, .tsv, .jsonl, .json or .txt. A dict has tables for folders of src, {"val": "val.csv"};
+    other images have the class of their folder, which also names the classes. ImageNet's own files are known, such as
+    LOC_val_solution.csv and ILSVRC2012_devkit_t12.tar.gz. `unlisted="folder"` gives images that their table does not
+    list the class of their folder; else they are skipped. `label_columns` names the label columns, or is
+    {"path": "Image", "label": "Id"} if the headers are unusual. ``report.details["label_notices"]`` says how labels
+    were found.
+
+    Numbers in a label column are class indices if all of 0 to n-1 occur.
     Other numbers are an error unless `label_type` gives their type: "index", "name" or "float" (numbers to predict), or
     a type for each column, {"age": "float", "class": "name"}. ``str(report)`` and ``report.details["labels"]`` say
     how each column was read.
@@ -132,9 +144,10 @@ def pack(
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
-        labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
-        class_order=class_order, include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
-        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        labels=_assigned(labels), label_columns=_joined(_assigned(label_columns)), unlisted=unlisted,
+        label_sep=label_sep, label_type=_typed(label_type), class_order=class_order,
+        include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample, seed=seed,
+        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
         map=map_text(map), source_format=source_format,
@@ -142,6 +155,11 @@ def pack(
     arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
+
+
+def _assigned(value: Any) -> Any:
+    """Returns a dict as the values NAME=VALUE of a flag, and another value as it is."""
+    return [f"{k}={os.fspath(v)}" for k, v in value.items()] if isinstance(value, Mapping) else value
 
 
 def _joined(names: Sequence[str] | None) -> str | None:
