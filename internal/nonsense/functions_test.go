@@ -134,6 +134,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),
 	reflect.TypeFor[folder.Format](),
+	reflect.TypeFor[folder.ListFormat](),
 	reflect.TypeFor[*folder.Preview](),
 	reflect.TypeFor[formats.DType](),
 	reflect.TypeFor[formats.Encoding](),
