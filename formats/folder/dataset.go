@@ -31,6 +31,7 @@ type Dataset struct {
 	ignored       int
 	columns       []LabelColumn
 	notices       []string // how labels were found
+	isList        bool
 	keepExtension []string // keys with their extension, because two files share a stem
 
 	filter            *formats.FileFilter
@@ -139,7 +140,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched()}
+	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched(), isList: cfg.list != nil}
 	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
 		return nil, err
 	}
@@ -221,6 +222,9 @@ func (d *Dataset) Len() int { return d.records.count }
 // Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
 // has all of them. For an fs.FS it is a text for messages.
 func (d *Dataset) Root() string { return d.in.String() }
+
+// IsList reports whether the images are those of a list: see OpenList.
+func (d *Dataset) IsList() bool { return d.isList }
 
 // Skips returns the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }
