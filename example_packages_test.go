@@ -17,6 +17,7 @@ import (
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -325,8 +326,21 @@ func snippetOfBench(ctx context.Context) error {
 }
 
 var _ = []any{
-	snippetOfRoot, snippetOfFormats, snippetOfFolder, snippetOfLMDB, snippetOfHDF5,
+	snippetOfRoot, snippetOfFormats, snippetOfFolder, snippetOfArchive, snippetOfLMDB, snippetOfHDF5,
 	snippetOfShard, snippetOfTFRecord, snippetOfLabels, snippetOfConvert, snippetOfEdit, snippetOfDiff, snippetOfVerify,
 	snippetOfPreprocess, snippetOfCodec, snippetOfPixel, snippetOfAugment, snippetOfOrder, Tilt.AddTo, snippetOfTrainer,
 	snippetOfBench,
+}
+
+func snippetOfArchive(ctx context.Context) error {
+	files, err := archive.Open(ctx, "CUB_200_2011.tgz")
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	d, err := folder.OpenFS(ctx, files, folder.Config{})
+	if err != nil {
+		return err
+	}
+	return d.Close()
 }

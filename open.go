@@ -10,7 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// Open opens the dataset at path: one that dsconv wrote in any format, or a folder of images. If
+// Open opens the dataset at path: one that dsconv wrote in any format, a folder of images, or an archive of one. If
 // nothing is there the error is fs.ErrNotExist. A large folder takes a while to list; OpenSource can
 // be cancelled.
 func Open(path string) (formats.Dataset, error) {
@@ -20,8 +20,8 @@ func Open(path string) (formats.Dataset, error) {
 	return Formats().Open(path)
 }
 
-// OpenSource opens what a dataset is packed from: a folder of images or a list of them, read as cfg says, or
-// another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has.
+// OpenSource opens what a dataset is packed from: a folder of images, an archive of one or a list of images, read as
+// cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
 	return OpenSourceWith(ctx, path, cfg, formats.ReadOptions{})
 }
@@ -44,6 +44,8 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 		return nil, wrongOptions{err}
 	case len(o.Map) == 0 && (path == "-" && cfg.Stdin != nil || err == nil && f.Name() == "list"):
 		return openList(ctx, path, cfg)
+	case err == nil && f.Name() == archiveName && len(o.Map) == 0:
+		return openArchive(ctx, path, cfg)
 	case err == nil && f.Name() != "folder":
 		if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}

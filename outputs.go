@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -108,12 +109,9 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	return w, nil
 }
 
-// namedFormat is the format of that name: one that can be written, if there is one.
+// namedFormat is the format of that name, among those that can be written and the folder.
 func namedFormat(name string) (formats.Format, error) {
-	if f, err := Formats().Writable().ByName(name); err == nil {
-		return f, nil
-	}
-	return Formats().ByName(name)
+	return append(Formats().Writable(), folder.Format{}).ByName(name)
 }
 
 // createFolder creates the folder, but not the folder that it is in.

@@ -11,7 +11,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/outside"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -87,24 +86,32 @@ func PlanPack(ctx context.Context, src, dst string, o Options) (*PackPlan, error
 	if ctx == nil {
 		return nil, errNilContext("PlanPack")
 	}
+	return PlanPackSources(ctx, []string{src}, dst, o)
+}
+
+// PlanPackSources is PlanPack of several folders and archives, as OpenSources opens them.
+func PlanPackSources(ctx context.Context, sources []string, dst string, o Options) (*PackPlan, error) {
+	if ctx == nil {
+		return nil, errNilContext("PlanPackSources")
+	}
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
 	}
-	ds, err := OpenSourceWith(ctx, src, o.Source, o.Read)
+	ds, err := openSources(ctx, sources, o.Source, o.Read)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planFrom(ctx, ds, src, dst, o)
+	p, err := planFrom(ctx, ds, sources, dst, o)
 	if err != nil {
 		return nil, errors.Join(err, ds.Close())
 	}
 	return p, nil
 }
 
-// planFrom plans to pack ds, the dataset at the path src.
-func planFrom(ctx context.Context, ds formats.Dataset, src, dst string, o Options) (*PackPlan, error) {
-	if err := errors.Join(outside.Check(dst, src), outside.Check(o.Quarantine, src)); err != nil {
-		return nil, wrongOptions{err}
+// planFrom plans to pack ds, the dataset of the sources.
+func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst string, o Options) (*PackPlan, error) {
+	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
+		return nil, err
 	}
 	if err := checkListed(ds, o.OnError); err != nil {
 		return nil, err
@@ -114,8 +121,8 @@ func planFrom(ctx context.Context, ds formats.Dataset, src, dst string, o Option
 		return nil, err
 	}
 	for _, one := range p.Datasets {
-		if err := outside.Check(one.Path, src); err != nil {
-			return nil, wrongOptions{err}
+		if err := checkOutside(one.Path, sources); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil

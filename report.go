@@ -77,6 +77,12 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		r.Labels, r.LabelNotices, r.UnusedTable = f.LabelColumns(), f.LabelNotices(), f.UnusedDescription()
 		r.SystemFolders, r.EmptyFolders = f.SystemFolders(), f.EmptyFolders()
 	}
+	if f, ok := src.(formats.Skipper); ok {
+		for _, k := range f.Skips() {
+			r.Listed = append(r.Listed, convert.Problem{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
+		}
+		r.Skipped, r.Found = append(r.Skipped, r.Listed...), len(r.Listed)
+	}
 	r.Unmatched, err = unmatched(src, patterns)
 	return r, err
 }

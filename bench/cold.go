@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -106,10 +107,27 @@ func (s *subject) addCold(r Rung, rounds []Round) {
 	d.Rungs = slices.Insert(d.Rungs, 0, r)
 }
 
+// archiveOf returns the file that a path in an archive begins with.
+func archiveOf(path string) string {
+	for up := path; up != filepath.Dir(up); up = filepath.Dir(up) {
+		if _, err := os.Stat(up); err == nil {
+			return up
+		}
+	}
+	return path
+}
+
 // filesOf lists the files that hold the dataset at path.
 func filesOf(path string, ds formats.Dataset) (files []string, err error) {
-	if images, ok := ds.(interface{ Root() string }); ok {
-		path = images.Root() // of a list, the folder that has its images
+	list, ok := ds.(interface {
+		IsList() bool
+		Root() string
+	})
+	if ok && list.IsList() {
+		path = list.Root() // the folder that has its images
+	}
+	if st, err := os.Stat(path); ds.Meta().Format == "folder" && (err != nil || !st.IsDir()) {
+		return []string{archiveOf(path)}, nil
 	}
 	if ds.Meta().Format == "folder" {
 		for i := range ds.Len() {

@@ -68,7 +68,7 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"lmdb": "lmdb", "LMDB": "lmdb", "h5": "hdf5", "HDF5": "hdf5", "shard": "shard", "tar": "shard", "WebDataset": "shard", "tfrecords": "tfrecord",
+		"lmdb": "lmdb", "LMDB": "lmdb", "h5": "hdf5", "HDF5": "hdf5", "shard": "shard", "tar": "shard", "WebDataset": "webdataset", "tfrecords": "tfrecord",
 	} {
 		if f, err := r.ByName(name); err != nil || f.Name() != want {
 			t.Errorf("ByName(%q): %v, %v", name, f, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -105,7 +106,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 
 func isFolderOfImages(path string) bool {
 	f, err := detectFormat(path)
-	return err == nil && (f.Name() == "folder" || f.Name() == "list")
+	return err == nil && slices.Contains([]string{"folder", "archive", "list"}, f.Name())
 }
 
 // checkPacked returns an error if the file that the dataset at path was packed with, under the key of its recipe,

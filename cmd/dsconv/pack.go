@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,9 +18,10 @@ func packCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "pack",
 		Usage:     "convert a folder of images, or a dataset, into a dataset",
-		ArgsUsage: "SRC DST",
-		Description: `SRC is a folder of images, a list of images, or any dataset that dsconv wrote. The suffix of DST is the
-format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
+		ArgsUsage: "SRC... DST",
+		Description: `SRC is a folder of images, an archive of one (.zip, .tar, .tar.gz, .tar.zst), which is read
+in place, a list of images, or any dataset. Several folders and archives are packed as one folder; NAME=SRC puts
+one below the folder NAME. The suffix of DST is the format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
 train-%06d.tar writes shards. With --format and a folder OUT/ each split becomes a
 separate dataset: OUT/train.lmdb, OUT/val.lmdb.
 
@@ -73,6 +75,7 @@ images into the folder for temporary files, to estimate the size.
 
 Examples:
    dsconv pack images/ out.lmdb
+   dsconv pack train=train.tar val=val.zip out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
@@ -84,16 +87,17 @@ Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
 }
 
 func pack(cc *cli.Context, c *console) error {
-	args, err := arguments(cc, "SRC", "DST")
+	args, err := argumentsOrMore(cc, "SRC", "DST")
 	if err != nil {
 		return err
 	}
+	sources, dst := args[:len(args)-1], args[len(args)-1]
 	o, err := parsePackFlags(cc, c)
 	if err != nil {
 		return err
 	}
-	o.src, o.folder.Stdin = args[0], c.in
-	if err := checkLabelOptions(args[0], &o.folder); err != nil {
+	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
+	if err := checkLabelOptions(sources[0], &o.folder); err != nil {
 		return err
 	}
 	if err := checkTable(cc, &o.folder); err != nil {
@@ -107,7 +111,7 @@ func pack(cc *cli.Context, c *console) error {
 		defer gpu.Close()
 		o.convert.GPU = gpu
 	}
-	p, err := dsconv.PlanPack(cc.Context, args[0], args[1], dsconv.Options{
+	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, dsconv.Options{
 		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read,
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 	if err != nil {
 		return err
 	}
-	if f.Name() == "folder" {
+	if f.Name() == "folder" || f.Name() == "archive" {
 		return usageErrorf("%s is a folder and was not packed: the source follows --parity, the dataset comes after it", path)
 	}
 	dst, err := f.Open(path)

@@ -97,13 +97,21 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, formats.NotFound(root)
-	}
-	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
-		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
+	if err := checkRoot(root); err != nil {
+		return nil, err
 	}
 	return openIn(ctx, disk(root), filter, cfg)
+}
+
+// checkRoot returns an error if there is nothing at root, or an unfinished folder.
+func checkRoot(root string) error {
+	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return formats.NotFound(root)
+	}
+	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
+		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
+	}
+	return nil
 }
 
 // OpenFS is Open for a file system: an embed.FS, a *zip.Reader, an os.DirFS, a fstest.MapFS. The root of
@@ -140,7 +148,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, skips: s.skips, ignored: s.ignored, filter: filter, unmatched: filter.Unmatched(), isList: cfg.list != nil}
+	d := &Dataset{in: in, skips: append(s.skips, in.refused()...), ignored: s.ignored, filter: filter, unmatched: filter.Unmatched(), isList: cfg.list != nil}
 	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
 		return nil, err
 	}
@@ -159,7 +167,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if d.Len() == 0 {
 		return nil, d.noImages()
 	}
-	d.gate.Open(in.String(), d.records.close)
+	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), in.close()) })
 	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
@@ -178,9 +186,7 @@ func newSource(in filesystem, cfg *Config, folders classFolders) (source, error)
 // describe sets what is known before the files.
 func (d *Dataset) describe(cfg *Config) {
 	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
-	if _, onDisk := d.in.(disk); onDisk {
-		d.meta.Recipe = recipepath.Absolute(d.meta.Recipe)
-	}
+	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.recorded)
 	if description, ok := d.source.(*descriptionSource); ok {
 		d.meta.Renamed = description.Renamed
 	}

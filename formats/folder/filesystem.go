@@ -31,8 +31,15 @@ type filesystem interface {
 	relative(p string) (string, error)
 	// follows reports whether a link to the folder with this info can be followed without a loop.
 	follows(dir fs.FileInfo) bool
-	// identify writes what tells the root from others.
-	identify(w io.Writer) error
+	// identify writes what tells the root from others. all reports whether that also tells whether the content of
+	// any file changed.
+	identify(w io.Writer) (all bool, err error)
+	// recorded returns a path that the Config names as the recipe has it.
+	recorded(p string) string
+	// refused lists what cannot be listed, because of its name or otherwise.
+	refused() []Skip
+	// close frees the root, if that is the Dataset's.
+	close() error
 	// String names the root in messages.
 	String() string
 }
@@ -106,6 +113,17 @@ func (d disk) relative(p string) (string, error) {
 
 func (d disk) follows(fs.FileInfo) bool { return true }
 
+func (d disk) recorded(p string) string {
+	if abs, err := filepath.Abs(p); err == nil {
+		return abs
+	}
+	return p
+}
+
+func (d disk) refused() []Skip { return nil }
+
+func (d disk) close() error { return nil }
+
 func (d disk) String() string { return string(d) }
 
 // virtual is an fs.FS.
@@ -171,5 +189,11 @@ func (v virtual) relative(p string) (string, error) {
 
 // follows is false if loops cannot be told: os.SameFile compares only folders of the disk.
 func (v virtual) follows(dir fs.FileInfo) bool { return os.SameFile(dir, dir) }
+
+func (v virtual) recorded(p string) string { return p }
+
+func (v virtual) refused() []Skip { return nil }
+
+func (v virtual) close() error { return nil }
 
 func (v virtual) String() string { return fmt.Sprintf("the file system (%T)", v.FS) }

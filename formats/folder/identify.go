@@ -23,7 +23,8 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if w == nil {
 		return fmt.Errorf("%s: Identify into a nil io.Writer", d.in)
 	}
-	if err := d.in.identify(w); err != nil {
+	all, err := d.in.identify(w)
+	if err != nil {
 		return err
 	}
 	for i := range d.Len() {
@@ -33,6 +34,9 @@ func (d *Dataset) Identify(w io.Writer) error {
 		}
 		if _, err := fmt.Fprintln(w, it.labels, it.columns); err != nil {
 			return err
+		}
+		if all {
+			continue
 		}
 		if err := d.identifyContent(w, &it.file); err != nil {
 			return err
@@ -54,26 +58,26 @@ func (d *Dataset) identifyContent(w io.Writer, f *file) error {
 	return err
 }
 
-func (d disk) identify(w io.Writer) error {
+func (d disk) identify(w io.Writer) (all bool, err error) {
 	root, err := filepath.Abs(string(d))
 	if err != nil {
-		return err
+		return false, err
 	}
 	st, err := os.Stat(root)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
-	return err
+	return false, err
 }
 
-func (v virtual) identify(w io.Writer) error {
+func (v virtual) identify(w io.Writer) (all bool, err error) {
 	st, err := v.stat("")
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = fmt.Fprintf(w, "%T %v\n", v.FS, inodeOf(st))
-	return err
+	return false, err
 }
 
 // inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.

@@ -185,7 +185,8 @@ func (s *scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 
 // unlisted records that a folder cannot be listed because of err; for the root that is the scan's error.
 func (s *scan) unlisted(ref *folderRef, err error) error {
-	if ref.rel == "" {
+	var conflict conflictError
+	if ref.rel == "" || errors.As(err, &conflict) {
 		return err
 	}
 	s.skipFolder(ref, cause(err))

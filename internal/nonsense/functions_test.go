@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/hdf5"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -34,7 +35,7 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
-	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, folder.OpenFS, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
+	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.Open, archive.SplitPath, folder.OpenFS, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML, page.WriteMarkdown,
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
@@ -42,7 +43,7 @@ var functions = []any{
 	bench.ParseDelay, bench.ParseSweep,
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
-	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
@@ -65,6 +66,7 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
+	reflect.TypeFor[*archive.FS](),
 	reflect.TypeFor[*codec.EncodeOptions](),
 	reflect.TypeFor[*codec.Mode](),
 	reflect.TypeFor[*pixel.Color](),

@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/preprocess"
@@ -33,6 +34,12 @@ var makers = []any{
 	func(w *world) *formats.Sample { return w.sample() },
 	func(w *world) *formats.Value { return &w.sample().Values[0] },
 	func(w *world) *folder.Dataset { return w.open(w.images).(*folder.Dataset) },
+
+	func(w *world) *archive.FS {
+		files := made(archive.Open(w.t.Context(), w.tar))(w)
+		w.t.Cleanup(func() { _ = files.Close() })
+		return files
+	},
 
 	func(*world) reader.Config { return usualConfig },
 	func(w *world) *reader.Loader { return w.loader() },

@@ -32,7 +32,7 @@ func isPath(value string) bool { return value != "" && value != "natural" }
 
 // Absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
 func Absolute(recipe map[string]string) map[string]string {
-	return replace(recipe, func(path string) string {
+	return Replace(recipe, func(path string) string {
 		if abs, err := filepath.Abs(path); err == nil {
 			return abs
 		}
@@ -43,7 +43,7 @@ func Absolute(recipe map[string]string) map[string]string {
 // Relative returns the recipe of a dataset at the path, in which absolute paths are relative.
 func Relative(recipe map[string]string, path string) map[string]string {
 	changed := false
-	to := replace(recipe, func(file string) string {
+	to := Replace(recipe, func(file string) string {
 		if !filepath.IsAbs(file) {
 			return file // in a file system of a program
 		}
@@ -68,7 +68,7 @@ func Resolve(recipe map[string]string, path string) map[string]string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // dsconv never writes through a link to a dataset
 	}
-	to := replace(recipe, func(file string) string {
+	to := Replace(recipe, func(file string) string {
 		if filepath.IsAbs(file) {
 			return file
 		}
@@ -92,8 +92,8 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 	return to
 }
 
-// replace returns a copy of the recipe with other paths.
-func replace(recipe map[string]string, path func(string) string) map[string]string {
+// Replace returns a copy of the recipe with other paths.
+func Replace(recipe map[string]string, path func(string) string) map[string]string {
 	to := maps.Clone(recipe)
 	for key, value := range recipe {
 		if isKey(key) && isPath(value) {

@@ -55,7 +55,7 @@ func Open(path string, written bool, s *Source) (*File, error) {
 			return x, err
 		}
 	}
-	cached := cachePath(s.ID)
+	cached := CachePath(s.ID)
 	if cached != "" {
 		if x, err := openAt(cached, s); err == nil {
 			return x, nil
@@ -63,6 +63,9 @@ func Open(path string, written bool, s *Source) (*File, error) {
 	}
 	return s.make(path, cached)
 }
+
+// OpenCached opens the index of s in the user's cache; fs.ErrNotExist if it is not there.
+func OpenCached(s *Source) (*File, error) { return openAt(CachePath(s.ID), s) }
 
 // Salvage opens the index at path if verify accepts all its bytes, whatever the data files are now: what they
 // lack is found when it is read. Otherwise it opens one for the files as they are, of which each page is as it
@@ -73,7 +76,7 @@ func Salvage(path string, verify func(content []byte) error, s *Source) (*File, 
 			return x, nil
 		}
 	}
-	cached := cachePath(s.ID)
+	cached := CachePath(s.ID)
 	for _, place := range []string{path, cached} {
 		x, err := openAt(place, s)
 		if err != nil {
@@ -143,8 +146,8 @@ func (s *Source) Check(x *sampleindex.Index, path string) error {
 	return nil
 }
 
-// cachePath returns where an index of that ID is in the user's cache, "" if there is no cache.
-func cachePath(id sampleindex.ID) string {
+// CachePath returns where an index of that ID is in the user's cache, "" if there is no cache.
+func CachePath(id sampleindex.ID) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""

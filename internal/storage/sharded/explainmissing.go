@@ -44,6 +44,20 @@ func (p ShardPath) explainOpen(path string, err error) error {
 	return fmt.Errorf("%s: %w: the folder %s, which describes the data, is missing beside it; %s", path, formats.ErrNotDataset, side, hint)
 }
 
+// IsOwn reports whether the tar at path, or the tars of a pattern, are shards that dsconv wrote: their sidecar is there, or
+// they are being published, or there is a sidecar whose data may have been renamed. Other programs' formats leave those.
+func IsOwn(path string) bool {
+	p, err := ParseShardPath(path)
+	if err != nil {
+		return false
+	}
+	if durable.Exists(p.Sidecar()) || sidecar.HasPartial(p.writePath(path)) {
+		return true
+	}
+	_, isShard := patternOf(path)
+	return isShard || p.loneSidecar() != ""
+}
+
 // hasAnyFile reports whether any of the path's data files exists.
 func (p ShardPath) hasAnyFile() bool {
 	if !p.IsPattern() {

@@ -1,0 +1,39 @@
+// Package archive reads the files of an archive where they lie: zip, tar, tar.gz and tar.zst. Nothing is unpacked to
+// the disk, and the archive is never changed.
+//
+//	files, err := archive.Open(ctx, "CUB_200_2011.tgz")
+//	...
+//	defer files.Close()
+//	d, err := folder.OpenFS(ctx, files, folder.Config{})
+//
+// dsconv.Open and dsconv.OpenSource do this for any path of an archive.
+//
+// # What is read
+//
+// A zip's members may be stored or compressed by deflate or zstd. A tar may have GNU's or PAX's long names. A tar
+// in a tar is a folder of the tar's name without ".tar": n01440764.tar of ILSVRC2012_img_train.tar is n01440764/.
+// A hard link, and a symbolic link to a regular file of the same tar, is that file. If a name occurs twice, the last
+// one counts, as it would after unpacking.
+//
+// If everything in the archive lies in one folder that has folders itself, as in a zip of a folder of classes, that
+// folder is the root; folders named train, val, valid, validation or test never are. A path that goes on after the archive's name chooses another root: "x.zip/images",
+// or "x.zip/" for the archive's own.
+//
+// # What is refused
+//
+// A member that cannot be read has a cause, and no other member is affected. It is encrypted, compressed by a method
+// that dsconv does not read, sparse, a link out of the archive, a device; its bytes overlap those of another
+// member; it unpacks to more than 64 MiB and more than 32 times its compressed size. Stat and Open return the
+// cause, and Refused lists members whose names cannot be opened: absolute ones, names with "..", names that are not UTF-8,
+// earlier ones of the same name. An archive that is truncated or damaged, or that unpacks to more than 1 GiB and more than 100
+// times its size, is an error of Open.
+//
+// # What it costs
+//
+// Open reads the directory of a zip, the headers of a tar, and all of a compressed tar. A million members take about
+// 100 MB of memory. A member of a zip or a plain tar takes one read. A compressed tar is decompressed from the
+// seek point before the member: one every 4 MiB or more for gzip (at most 4,096 of 32 KiB each), the start of a
+// frame for zstd. Decompressed pages are kept, 128 MiB of them, so that members that are near each other are
+// decompressed once. Most programs write a .tar.zst as one frame, which has no seek point but its start: reading it
+// in another order than that of the archive is slow. Compress it in frames (pzstd), or unpack it with zstd -d.
+package archive

@@ -1,0 +1,318 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// kind is a kind of archive.
+type kind int
+
+const (
+	none kind = iota
+	zipKind
+	tarKind
+	gzipKind
+	zstdKind
+	bzip2Kind
+	xzKind
+)
+
+// suffixes are the names of archives, in lower case.
+var suffixes = []struct {
+	name string
+	kind kind
+}{
+	{".zip", zipKind},
+	{".tar", tarKind},
+	{".tar.gz", gzipKind},
+	{".tgz", gzipKind},
+	{".tar.zst", zstdKind},
+	{".tar.zstd", zstdKind},
+	{".tzst", zstdKind},
+	{".tar.bz2", bzip2Kind},
+	{".tbz2", bzip2Kind},
+	{".tbz", bzip2Kind},
+	{".tar.xz", xzKind},
+	{".txz", xzKind},
+}
+
+func kindOf(name string) kind {
+	for i := range suffixes {
+		if n := len(name) - len(suffixes[i].name); n >= 0 && strings.EqualFold(name[n:], suffixes[i].name) {
+			return suffixes[i].kind
+		}
+	}
+	return none
+}
+
+// isArchiveName reports whether a member has the name of an archive that is not a plain tar.
+func isArchiveName(name string) bool {
+	k := kindOf(name)
+	return k != none && k != tarKind
+}
+
+// SplitPath splits a path into that of an archive and the folder in it: "x.zip/images" into "x.zip" and "images". The
+// folder is "." if the path is "x.zip/", and "" if it is "x.zip". file is "" if there is no archive: a regular file whose
+// name ends in .zip, .tar, .tar.gz, .tgz, .tar.zst or the like, and which begins as one.
+func SplitPath(path string) (file, folder string) {
+	for file = strings.TrimRight(path, "/"); file != ""; {
+		if kindOf(file) != none {
+			if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() && beginsAsArchive(file) {
+				if folder = strings.Trim(path[len(file):], "/"); folder == "" && len(path) > len(file) {
+					folder = "."
+				}
+				return file, folder
+			}
+		}
+		up := strings.LastIndexByte(file, '/')
+		if up < 0 {
+			break
+		}
+		file = strings.TrimRight(file[:up], "/")
+	}
+	return "", ""
+}
+
+// beginsAsArchive reports whether the file is an archive. Names such as x.zip are of archives alone, and Open says what
+// is wrong with the file; x.tar and x.tar.zst may be shards of dsconv's that are damaged.
+func beginsAsArchive(file string) bool {
+	if k := kindOf(file); k != tarKind && k != zstdKind {
+		return true
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return sniff(f) != none
+}
+
+// sniff returns what the file begins as.
+func sniff(f *os.File) kind {
+	head := make([]byte, tarBlock)
+	n, _ := f.ReadAt(head, 0) // what cannot be read is no archive
+	head = head[:n]
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")), bytes.HasPrefix(head, []byte("PK\x07\x08")):
+		return zipKind
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return gzipKind
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), n > 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18}):
+		return zstdKind
+	case bytes.HasPrefix(head, []byte("BZh")):
+		return bzip2Kind
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
+		return xzKind
+	case n == tarBlock && isTarHeader(head):
+		return tarKind
+	}
+	return none
+}
+
+// isTarHeader reports whether the checksum of a header is right.
+func isTarHeader(b []byte) bool {
+	const from, to = 148, 156
+	var sum int64
+	for i, c := range b {
+		if i >= from && i < to {
+			c = ' '
+		}
+		sum += int64(c)
+	}
+	want, err := strconv.ParseInt(strings.Trim(string(b[from:to]), " \x00"), 8, 64)
+	return err == nil && sum == want
+}
+
+// FS is the files of an archive. It is safe for concurrent use, and must be closed.
+type FS struct {
+	path   string // of the file
+	root   string // a folder in it
+	file   *os.File
+	was    fileState
+	index  *index
+	zip    *zipReader // nil for a tar
+	stream stream     // nil for a zip
+	closed atomic.Bool
+	once   sync.Once
+}
+
+// fileState tells a file from another, or from a later version.
+type fileState struct {
+	inode         uint64
+	size, modTime int64
+}
+
+func stateOf(f *os.File) (fileState, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return fileState{}, &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return fileState{st.Ino, st.Size, st.Mtim.Nano()}, nil
+}
+
+// Open opens the archive at path, and lists its members. A path that goes on after the name of the archive, such as
+// "x.zip/images", is a folder in it. The error names the archive: it is missing (fs.ErrNotExist), truncated, damaged, a
+// bomb, or of a kind that is not read. ctx ends the listing.
+func Open(ctx context.Context, path string) (*FS, error) {
+	if ctx == nil {
+		return nil, errors.New("archive.Open: ctx is nil: give context.Background()")
+	}
+	if err := formats.CheckPath(path); err != nil {
+		return nil, err
+	}
+	name, folder := SplitPath(path)
+	if name == "" {
+		name = path
+	}
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, formats.NotFound(path)
+	} else if err != nil {
+		return nil, err
+	}
+	f := &FS{path: name, file: file, index: newIndex()}
+	if err := f.open(ctx, folder); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *FS) open(ctx context.Context, folder string) (err error) {
+	if st, err := f.file.Stat(); err == nil && !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is not an archive but a folder, or no regular file", f.path)
+	}
+	if f.was, err = stateOf(f.file); err != nil {
+		return err
+	}
+	if err := f.list(ctx); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	f.refuseDense()
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	return f.setRoot(folder)
+}
+
+// list lists the members.
+func (f *FS) list(ctx context.Context) error {
+	k := sniff(f.file)
+	if k == none {
+		k = kindOf(f.path)
+	}
+	var in sequence
+	var made func(length int64) stream
+	var err error
+	switch size := f.was.size; k {
+	case zipKind:
+		f.zip = &zipReader{file: f.file}
+		return scanZip(ctx, f.file, size, f.index)
+	case gzipKind:
+		in, made, err = scanGzip(ctx, f.file, size)
+	case zstdKind:
+		in, made, err = scanZstd(ctx, f.file, size)
+	case bzip2Kind, xzKind:
+		unpack := map[kind]string{bzip2Kind: "bunzip2", xzKind: "unxz"}[k]
+		return fmt.Errorf("dsconv does not read tars compressed by bzip2 or xz: %s < %s > %s.tar makes a plain tar of it", unpack, f.path, stripped(f.path))
+	default:
+		in = &plainSequence{ctx: ctx, file: f.file, length: size}
+	}
+	if err != nil {
+		return err
+	}
+	if err := scanTar(in, f.index); err != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	if made == nil {
+		f.stream = plainStream{f.file}
+		return nil
+	}
+	// The rest, which is zeros as a rule, has the checksum.
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return err
+	}
+	f.stream = made(in.position())
+	return nil
+}
+
+// stripped returns the name of an archive without its suffix.
+func stripped(path string) string {
+	for i := range suffixes {
+		if n := len(path) - len(suffixes[i].name); n > 0 && suffixes[i].kind != tarKind && strings.EqualFold(path[n:], suffixes[i].name) {
+			return path[:n]
+		}
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path))
+}
+
+const (
+	freeSize   = 64 << 20
+	maxDensity = 32 // times its compressed size that a member may have, above freeSize
+)
+
+// refuseDense refuses members that are far larger than what they are compressed to.
+func (f *FS) refuseDense() {
+	for i := range f.index.entries {
+		e := &f.index.entries[i]
+		if e.refusal == 0 && e.size > freeSize && e.size/maxDensity > e.packed {
+			e.refusal = f.index.cause(fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed))
+		}
+	}
+	f.index.causeIDs = nil // all causes are known
+}
+
+// setRoot sets the folder in the archive that is the root.
+func (f *FS) setRoot(folder string) error {
+	switch folder {
+	case "":
+		f.root = f.index.around()
+		return nil
+	case ".":
+		return nil
+	}
+	clean, why := cleanName(folder)
+	if why != "" || !f.index.isFolder(clean) {
+		return fmt.Errorf("%s has no folder %q: %w", f.path, folder, fs.ErrNotExist)
+	}
+	f.root = clean
+	return nil
+}
+
+// unchanged returns an error if the archive is not the file that was opened.
+func (f *FS) unchanged() error {
+	if f.closed.Load() {
+		return fs.ErrClosed
+	}
+	now, err := stateOf(f.file)
+	if err == nil && now != f.was {
+		err = fmt.Errorf("%s changed since it was opened", f.path)
+	}
+	return err
+}
+
+// Close frees what the FS holds. Nothing may read it meanwhile or afterwards. A second Close does nothing.
+func (f *FS) Close() (err error) {
+	f.once.Do(func() {
+		f.closed.Store(true)
+		if f.stream != nil {
+			f.stream.close()
+		}
+		err = f.file.Close()
+	})
+	return err
+}

@@ -1,0 +1,176 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// Tree is a file system that is a source of its own, such as an archive (*archive.FS). It must allow concurrent reads.
+type Tree interface {
+	fs.FS
+	// Close is called once, by the Dataset's Close or if opening it fails.
+	io.Closer
+	// String is the path of the Tree on the disk, for messages and the recipe.
+	fmt.Stringer
+	// Identify writes what tells the Tree from others, and from itself with another content.
+	Identify(w io.Writer) error
+	// Refused yields the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
+	// that of a folder.
+	Refused() iter.Seq2[string, string]
+	// ReadInto reads a file into the memory of buf, or into new memory if that is too small. It returns an error if
+	// the file is not the one that Stat describes.
+	ReadInto(name string, buf []byte) ([]byte, error)
+}
+
+// OpenTree is OpenFS for a Tree, which the Dataset owns: Close closes it, and so does an error. Paths in cfg are those
+// of files on the disk, or else in the Tree.
+func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
+	if t == nil {
+		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")
+	}
+	return openOwned(ctx, treeSource{virtual{t}, t}, cfg)
+}
+
+// openOwned opens in, which it closes if that fails.
+func openOwned(ctx context.Context, in filesystem, cfg Config) (_ *Dataset, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, in.close())
+		}
+	}()
+	if ctx == nil {
+		return nil, errors.New("folder: ctx is nil: give context.Background()")
+	}
+	filter, err := cfg.Patterns.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return openIn(ctx, in, filter, cfg)
+}
+
+// treeSource is a Tree as a filesystem.
+type treeSource struct {
+	virtual
+	Tree
+}
+
+func (t treeSource) Open(name string) (fs.File, error) { return t.Tree.Open(name) }
+
+func (t treeSource) String() string { return t.Tree.String() }
+
+func (t treeSource) read(name string, size, _ int64, buf []byte) ([]byte, error) {
+	data, err := t.ReadInto(at(name), buf)
+	if err == nil && int64(len(data)) != size {
+		err = errChanged
+	}
+	return data, err
+}
+
+// readText reads a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
+func (t treeSource) readText(name string) ([]byte, error) {
+	if isFile(name) {
+		return os.ReadFile(name)
+	}
+	b, err := fs.ReadFile(t.Tree, at(t.inside(name)))
+	if err != nil {
+		err = fmt.Errorf("%s is no file of the disk, nor in %s: %w", name, t, err)
+	}
+	return b, err
+}
+
+// inside returns the name in the Tree of a path that may begin with the Tree's.
+func (t treeSource) inside(name string) string {
+	for _, root := range []string{t.String(), disk("").recorded(t.String())} {
+		if below, ok := strings.CutPrefix(name, root+"/"); ok {
+			return below
+		}
+	}
+	return name
+}
+
+func (t treeSource) recorded(p string) string {
+	if !isFile(p) && !filepath.IsAbs(p) {
+		p = path.Join(t.String(), t.inside(p))
+	}
+	return disk("").recorded(p)
+}
+
+func (t treeSource) relative(p string) (string, error) {
+	if below := t.inside(p); below != p {
+		return below, nil
+	}
+	return "", fmt.Errorf("%q is an absolute path: write paths relative to %s", p, t)
+}
+
+func (t treeSource) identify(w io.Writer) (all bool, err error) { return true, t.Identify(w) }
+
+func (t treeSource) refused() []Skip {
+	var skips []Skip
+	for name, why := range t.Refused() {
+		ext := strings.ToLower(path.Ext(name))
+		if isImageExtension(ext) || slices.Contains(unreadExtensions, ext) || !fs.ValidPath(name) { // a folder's ends in a slash
+			skips = append(skips, Skip{Path: name, Cause: why})
+		}
+	}
+	return skips
+}
+
+func (t treeSource) close() error { return t.Close() }
+
+func isFile(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// Mount is one of several sources: a folder of the disk at Path, or the Tree, if that is not nil. Its files are below
+// the folder Name, or in the root if that is "".
+type Mount struct {
+	Name, Path string
+	Tree       Tree
+}
+
+// OpenMounts opens several sources as one folder. The Dataset owns their Trees, as OpenTree's. It is an error, which
+// names both sources, if two of them have an image of the same path.
+func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, error) {
+	u := &union{}
+	err := u.mountAll(mounts)
+	if err == nil {
+		u.filter, err = cfg.Patterns.Compile()
+	}
+	if err != nil {
+		return nil, errors.Join(err, u.close())
+	}
+	return openOwned(ctx, u, cfg)
+}
+
+// mountAll adds all mounts, so that all are closed.
+func (u *union) mountAll(mounts []Mount) (err error) {
+	for _, m := range mounts {
+		var in filesystem = disk(m.Path)
+		if m.Tree != nil {
+			in = treeSource{virtual{m.Tree}, m.Tree}
+		}
+		u.mounts = append(u.mounts, mount{m.Name, in})
+		switch {
+		case m.Name != "" && (strings.ContainsAny(m.Name, "/\\") || formats.CheckKey(m.Name) != nil):
+			err = errors.Join(err, fmt.Errorf("%q cannot be the name of a folder for %s: use one without slashes", m.Name, in))
+		case m.Tree == nil:
+			err = errors.Join(err, checkRoot(m.Path))
+		}
+	}
+	if len(mounts) == 0 {
+		err = errors.New("folder.OpenMounts: there are no sources: give one at least")
+	}
+	return err
+}

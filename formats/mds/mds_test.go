@@ -1,0 +1,164 @@
+package mds_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/formats"
+)
+
+// writer writes sets with the library's own MDSWriter, and what is in them.
+const writer = `
+import importlib.util, json, os, sys, types
+# The library's __init__ imports clients of clouds and transformers, which its writer does not need.
+root = importlib.util.find_spec("streaming").submodule_search_locations
+for name in "streaming", "streaming.base":
+    package = types.ModuleType(name)
+    package.__path__ = [root[0] + name.replace("streaming", "", 1).replace(".", "/")]
+    sys.modules[name] = package
+from streaming.base.format.mds.writer import MDSWriter
+import numpy
+from PIL import Image
+folder = sys.argv[1]
+
+def photo(i, mode="RGB"):
+    return Image.new(mode, (5 + i % 3, 6), 9 * i if mode == "L" else (9 * i, 200, i))
+
+columns = {
+    "img": "jpeg", "depth": "png", "raw": "pil", "y": "int", "name": "str", "more": "json", "blob": "bytes", "small": "int16",
+    "real": "float32", "half": "float16", "any": "ndarray", "fixed": "ndarray:float32:2,3", "wide": "ndarray:int32", "double": "float64", "mask": "png",
+}
+want = []
+for split, n in ("train", 12), ("val", 3):
+    with MDSWriter(out=os.path.join(folder, "set", split), columns=columns, size_limit=4000) as w:
+        for i in range(n):
+            boxes = numpy.arange(4 * (i + 1), dtype=numpy.float32).reshape(i + 1, 4)
+            w.write({"img": photo(i), "depth": photo(i, "L"), "raw": photo(i, "L" if i % 2 else "RGB"), "y": i % 5, "name": "n%d" % (i % 2), "more": {"i": i},
+                     "blob": b"b%d" % i, "small": -i, "real": i / 4, "half": numpy.float16(-i / 8), "any": boxes, "fixed": numpy.full((2, 3), i, numpy.float32),
+                     "wide": numpy.array([-i, i], numpy.int32), "double": i / 3, "mask": photo(i, "L")})
+            want.append({"key": "%s/%06d" % (split, i), "label": i % 5, "split": split, "raw": photo(i, "L" if i % 2 else "RGB").tobytes().hex(), "any": boxes.tobytes().hex(),
+                         "half": numpy.float32(numpy.float16(-i / 8)).tobytes().hex(), "wide": numpy.array([-i, i], numpy.int64).tobytes().hex()})
+json.dump(want, open(os.path.join(folder, "want.json"), "w"))
+with MDSWriter(out=os.path.join(folder, "zipped"), columns={"img": "jpeg"}, compression="zstd") as w:
+    w.write({"img": photo(1)})
+`
+
+func written(t *testing.T) string {
+	t.Helper()
+	python := os.Getenv("DSCONV_FOREIGN_PYTHON")
+	if python == "" {
+		t.Skip("DSCONV_FOREIGN_PYTHON is not set: make foreign installs mosaicml-streaming")
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	if out, err := exec.Command(python, "-c", writer, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// TestLibraryWrites: what MDSWriter wrote is read as it was.
+func TestLibraryWrites(t *testing.T) {
+	dir := written(t)
+	var want []struct {
+		Key, Split, Raw, Any, Half, Wide string
+		Label                            int64
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "want.json"))
+	must(t, err)
+	must(t, json.Unmarshal(text, &want))
+	ds, err := dsconv.Open(filepath.Join(dir, "set"))
+	must(t, err)
+	defer ds.Close()
+	m := ds.Meta()
+	if m.Format != "mds" || m.Count != len(want) || len(m.Splits) != 2 || len(m.Files) < 3 {
+		t.Fatalf("%+v", m)
+	}
+	wantFields := "image:image label:label any:array blob:bytes depth:image double:bytes fixed:array half:array mask:mask more:json name:text raw:image real:array small:array wide:array"
+	if got := strings.Join(describe(m.Schema), " "); got != wantFields {
+		t.Errorf("the fields are %s", got)
+	}
+	if a := m.Schema[m.Schema.Index("any")]; a.DType != formats.Float32 || !slices.Equal(a.Shape, []int{-1, 4}) {
+		t.Errorf("%+v", a)
+	}
+	var s formats.Sample
+	for i, w := range want {
+		must(t, ds.Read(i, &s))
+		get := func(name string) *formats.Value { return &s.Values[m.Schema.Index(name)] }
+		label, _ := get("label").Int64()
+		if s.Key != w.Key || s.Split != w.Split || label != w.Label || get("image").Encoding != formats.JPEG {
+			t.Errorf("sample %d is %s in %s, %d", i, s.Key, s.Split, label)
+		}
+		for name, hexed := range map[string]string{"raw": w.Raw, "any": w.Any, "half": w.Half, "wide": w.Wide} {
+			if got := hex(get(name).Data); got != hexed {
+				t.Errorf("sample %d: %s is %s, want %s", i, name, got, hexed)
+			}
+		}
+		if small, _ := get("small").Int64(); string(get("more").Data) != `{"i": `+strings.TrimPrefix(string(get("blob").Data), "b")+`}` || small > 0 {
+			t.Errorf("sample %d: %s, %d", i, get("more").Data, small)
+		}
+	}
+	if _, err := dsconv.Open(filepath.Join(dir, "zipped")); err == nil || !strings.Contains(err.Error(), "compressed as a whole") {
+		t.Errorf("compressed shards: %v", err)
+	}
+}
+
+// TestMap: a map names the columns; texts are names of classes, floats numbers to predict.
+func TestMap(t *testing.T) {
+	path := filepath.Join(written(t), "set")
+	open := func(m map[string]string) (formats.Dataset, error) {
+		return dsconv.Formats().OpenWith(t.Context(), path, formats.ReadOptions{Map: m})
+	}
+	ds, err := open(map[string]string{"image": "raw", "label": "name"})
+	must(t, err)
+	defer ds.Close()
+	if got := ds.Meta().Classes(); !slices.Equal(got, []string{"n0", "n1"}) {
+		t.Errorf("the classes are %v", got)
+	}
+	info, err := ds.Info(1)
+	if err != nil || info.Label != 1 || info.Encoding != formats.Raw || info.Shape != [3]int{6, 6, 1} {
+		t.Errorf("%+v, %v", info, err)
+	}
+	numbers, err := open(map[string]string{"label": "real"})
+	must(t, err)
+	defer numbers.Close()
+	var s formats.Sample
+	must(t, numbers.Read(3, &s))
+	if x, _ := s.Values[1].Float32(); x != 0.75 || numbers.Meta().Schema[1].Kind != formats.Number {
+		t.Errorf("the number is %v", x)
+	}
+	for field, column := range map[string]string{"image": "none", "label": "more", "x": ""} {
+		if _, err := open(map[string]string{field: column}); err == nil {
+			t.Errorf("%s=%s is accepted", field, column)
+		}
+	}
+}
+
+func describe(s formats.Schema) (list []string) {
+	for _, f := range s {
+		list = append(list, f.Name+":"+string(f.Kind))
+	}
+	return list
+}
+
+func hex(b []byte) string {
+	const digits = "0123456789abcdef"
+	var out []byte
+	for _, c := range b {
+		out = append(out, digits[c>>4], digits[c&15])
+	}
+	return string(out)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,13 @@
+package formats
+
+// Skip is something in a source that is no sample of the dataset, such as a sample without an image.
+type Skip struct {
+	Path  string `json:"path"`
+	Cause string `json:"cause"`
+}
+
+// Skipper is a Dataset that knows what its source has besides its samples. A pack counts and lists it.
+type Skipper interface {
+	// Skips lists what was left out, and why. The caller must not change it.
+	Skips() []Skip
+}

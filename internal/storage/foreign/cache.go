@@ -1,0 +1,75 @@
+package foreign
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+)
+
+// cacheVersion is that of the description in the cache and of the rules by which rows are made.
+const cacheVersion = 1
+
+// described is what is known of a dataset besides its index: the JSON file beside it in the cache. The two are
+// made from the same files by the same rules, so any description fits any index of the same ID.
+type described struct {
+	Meta   formats.Meta  `json:"meta"`
+	Fields []FieldSource `json:"fields"`
+	Skips  []Skip        `json:"skips,omitempty"`
+}
+
+// cached is the file: its checksum is that of the bytes of Described.
+type cached struct {
+	ID        string          `json:"id"`
+	Checksum  uint64          `json:"checksum"`
+	Described json.RawMessage `json:"described"`
+}
+
+// descriptionPath is where the description is, "" if there is no cache.
+func descriptionPath(id sampleindex.ID) string {
+	path := indexfile.CachePath(id)
+	if path == "" {
+		return ""
+	}
+	return path + ".json"
+}
+
+// readDescription returns what the cache has, nil if it has nothing that is whole.
+func readDescription(id sampleindex.ID) *described {
+	text, err := os.ReadFile(descriptionPath(id))
+	if err != nil {
+		return nil
+	}
+	var c cached
+	var d described
+	if json.Unmarshal(text, &c) != nil || c.ID != hex.EncodeToString(id[:]) || c.Checksum != xxh3.Hash(c.Described) {
+		return nil
+	}
+	if json.Unmarshal(c.Described, &d) != nil || d.Meta.Schema.Validate() != nil || len(d.Fields) != len(d.Meta.Schema) {
+		return nil
+	}
+	return &d
+}
+
+// keep writes the description to the cache. Without it the next one scans again, so a failure is no error.
+func (d *described) keep(id sampleindex.ID) {
+	path := descriptionPath(id)
+	if path == "" {
+		return
+	}
+	body, err := json.Marshal(d)
+	if err != nil || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return
+	}
+	text, err := json.Marshal(cached{ID: hex.EncodeToString(id[:]), Checksum: xxh3.Hash(body), Described: body})
+	if err == nil {
+		_ = durable.WriteFile(path, text)
+	}
+}

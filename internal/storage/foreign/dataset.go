@@ -1,0 +1,278 @@
+package foreign
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/description"
+	"github.com/dsconv/dsconv/internal/storage/indexfile"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
+)
+
+// Dataset reads what another program wrote. It is safe for concurrent use.
+type Dataset struct {
+	description.ValueReader
+	source *Source
+	files  []*mapped.Mapping
+	states []state
+	fields []FieldSource
+	slot   []int // of each field: the position in Row.Fields, -1 for the image and the label of the row
+	skips  []Skip
+	id     sampleindex.ID
+}
+
+var (
+	_ formats.Dataset        = (*Dataset)(nil)
+	_ formats.Viewer         = (*Dataset)(nil)
+	_ formats.Prefetcher     = (*Dataset)(nil)
+	_ formats.StorageOrdered = (*Dataset)(nil)
+	_ formats.Identifier     = (*Dataset)(nil)
+	_ formats.Skipper        = (*Dataset)(nil)
+)
+
+// Open opens the dataset s. It scans the files if the user's cache has no index of them, which ends when ctx
+// does. Two processes may do so at once; if the cache cannot be written, the index is in a file without a name.
+func Open(ctx context.Context, s *Source) (*Dataset, error) {
+	files, states, err := s.openFiles()
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{source: s, files: files, states: states, id: s.id(states)}
+	index, known, err := d.load(ctx)
+	if err != nil {
+		return nil, errors.Join(err, closeFiles(files))
+	}
+	d.Description, d.fields, d.skips = description.New(&known.Meta, index), known.Fields, known.Skips
+	d.place()
+	d.Path, d.Lend = s.Path, d.lend
+	d.Gate.Open(s.Path, func() error { return errors.Join(closeFiles(files), index.Close()) })
+	return d, nil
+}
+
+// load opens the index and the description in the cache, or makes them.
+func (d *Dataset) load(ctx context.Context) (*indexfile.File, *described, error) {
+	if known := readDescription(d.id); known != nil {
+		index, err := indexfile.OpenCached(&indexfile.Source{ID: d.id, Count: known.Meta.Count})
+		if err == nil {
+			return index, known, nil
+		}
+	}
+	return d.make(ctx)
+}
+
+// make scans the files.
+func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *described, err error) {
+	if err := settle(ctx, d.states); err != nil {
+		return nil, nil, err
+	}
+	f, err := d.source.scan(ctx, d.files)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	if err := d.source.checkAll(d.states); err != nil {
+		return nil, nil, err
+	}
+	p, err := d.source.plan(f, d.states)
+	if err != nil {
+		return nil, nil, err
+	}
+	if known, err = p.describe(); err != nil {
+		return nil, nil, err
+	}
+	rows := sampleindex.Rows(p.rows(func(Skip) {}))
+	index, err = indexfile.Open("", false, &indexfile.Source{ID: d.id, Columns: d.source.Columns, Fields: p.fields, Count: known.Meta.Count, Rows: rows})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.source.Path, err)
+	}
+	known.keep(d.id)
+	return index, known, nil
+}
+
+// describe goes over the rows to describe the dataset.
+func (p *plan) describe() (*described, error) {
+	profile := sampleindex.NewProfile(p.source.Columns, p.fields)
+	note := func(s Skip) { p.skips = append(p.skips, s) }
+	err := p.rows(note)(func(r *sampleindex.Row) error {
+		profile.Add(r)
+		return nil
+	})
+	s := p.source
+	switch {
+	case err != nil:
+		return nil, err
+	case len(p.skips) > maxSkips:
+		return nil, fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s", s.Path, formats.ErrDamaged, maxSkips, p.skips[0].Path, p.skips[0].Cause)
+	case profile.Len() == 0:
+		return nil, fmt.Errorf("%s: %w: none of its samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, p.skips[0].Path, p.skips[0].Cause)
+	}
+	d := &described{Fields: p.layout.Fields, Skips: p.skips, Meta: formats.Meta{
+		Version: 1, Format: s.Format, Schema: p.layout.Schema, Columns: s.Columns, Recipe: s.Options.Recipe(),
+	}}
+	for _, f := range s.Files {
+		d.Meta.Files = append(d.Meta.Files, f.Name)
+	}
+	profile.Describe(&d.Meta)
+	return d, nil
+}
+
+// place numbers the locations of the extra fields, as plan does.
+func (d *Dataset) place() {
+	n := 0
+	for k, f := range d.fields {
+		if len(f.Columns) == 0 || k == d.Meta().Schema.ImageIndex() {
+			d.slot = append(d.slot, -1)
+			continue
+		}
+		d.slot = append(d.slot, n)
+		n++
+	}
+}
+
+// Skips implements formats.Skipper: it lists what is in the files and is no sample.
+func (d *Dataset) Skips() []formats.Skip { return d.skips }
+
+// Identify implements formats.Identifier.
+func (d *Dataset) Identify(w io.Writer) error {
+	_, err := w.Write(d.id[:])
+	return err
+}
+
+// lend returns field k of sample i: see description.ValueReader.
+func (d *Dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.Value, error) {
+	field := d.Meta().Schema[k]
+	at := e.Location()
+	if slot := d.slot[k]; slot >= 0 {
+		at.Offset, at.Length = e.Field(slot).Offset, e.Field(slot).Length
+		if at.Offset < 0 {
+			return lendDefault(field.Kind), nil
+		}
+	}
+	if err := at.CheckIn(len(d.files), func(shard int) int64 { return int64(len(d.files[shard].Data)) }); err != nil {
+		return formats.Value{}, err
+	}
+	raw, err := d.files[at.Shard].Slice(at.Offset, at.Length)
+	if err != nil {
+		return formats.Value{}, err
+	}
+	mark := guard.Now()
+	v, err := d.decode(k, raw, shape)
+	if err = guard.Since(mark, raw, err); err != nil {
+		return v, fmt.Errorf("%s at byte %d: %w", d.source.Files[at.Shard].Path, at.Offset, err)
+	}
+	if k == d.Meta().Schema.ImageIndex() && len(v.Shape) == 0 && e.Shape() != [3]int{} {
+		s := e.Shape()
+		v.Shape = append(shape[:0], s[0], s[1], s[2])
+	}
+	return v, nil
+}
+
+func (d *Dataset) decode(k int, raw []byte, shape []int) (formats.Value, error) {
+	if as := d.fields[k].As; as != "" {
+		return d.source.Decode(as, raw, shape)
+	}
+	if kind := d.Meta().Schema[k].Kind; kind == formats.Image || kind == formats.Mask {
+		encoding := formats.Sniff(raw)
+		if encoding == "" {
+			return formats.Value{}, fmt.Errorf("%w: it is not an image that dsconv reads", formats.ErrDamaged)
+		}
+		return formats.Value{Data: raw, Encoding: encoding}, nil
+	}
+	return formats.Value{Data: raw, Encoding: formats.Plain}, nil
+}
+
+// lendDefault is what a sample has that lacks a field of that kind.
+func lendDefault(k formats.Kind) formats.Value {
+	switch k {
+	case formats.Number:
+		return formats.Value{Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN()))), Encoding: formats.Raw, DType: formats.Float32}
+	case formats.JSON:
+		return formats.Value{Data: []byte("null"), Encoding: formats.Plain}
+	}
+	return formats.Value{Encoding: formats.Plain}
+}
+
+// Read implements formats.Dataset.
+func (d *Dataset) Read(i int, s *formats.Sample) error {
+	if err := d.ValueReader.Read(i, s); err != nil {
+		return err
+	}
+	return d.checkFile(i)
+}
+
+// View implements formats.Viewer.
+func (d *Dataset) View(i int, s *formats.Sample) error {
+	if err := d.ValueReader.View(i, s); err != nil {
+		return err
+	}
+	return d.checkFile(i)
+}
+
+// checkFile returns an error if the file of sample i was written to since the dataset was opened.
+func (d *Dataset) checkFile(i int) error {
+	at, err := d.location(i)
+	if err != nil || at.Shard < 0 || at.Shard >= len(d.files) {
+		return err
+	}
+	if d.states[at.Shard].isChanged(d.source.Files[at.Shard].Path) {
+		return changed(d.source.Files[at.Shard].Path)
+	}
+	return nil
+}
+
+func (d *Dataset) location(i int) (sampleindex.Location, error) {
+	if err := d.Gate.Enter(i); err != nil {
+		return sampleindex.Location{}, err
+	}
+	defer d.Gate.Leave(i)
+	e, err := d.Index().At(i)
+	if err != nil {
+		return sampleindex.Location{}, err
+	}
+	return e.Location(), nil
+}
+
+// Prefetch implements formats.Prefetcher.
+func (d *Dataset) Prefetch(indices []int32) {
+	locations := make([]sampleindex.Location, 0, len(indices))
+	if d.Gate.Enter(0) != nil {
+		return
+	}
+	defer d.Gate.Leave(0)
+	for _, i := range indices {
+		if e, err := d.Index().At(int(i)); err == nil { // reading it reports the error
+			locations = append(locations, e.Location())
+		}
+	}
+	sharded.Prefetch(d.files, locations)
+}
+
+// EachStored implements formats.StorageOrdered.
+func (d *Dataset) EachStored(yield func(i int32) error) (err error) {
+	sorter := extsort.New("", sortMemory/8)
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	var key [12]byte
+	var index [4]byte
+	for i := range int32(d.Len()) {
+		at, err := d.location(int(i))
+		if err != nil {
+			return err
+		}
+		binary.BigEndian.PutUint32(key[:], uint32(at.Shard))
+		binary.BigEndian.PutUint64(key[4:], uint64(at.Offset))
+		binary.LittleEndian.PutUint32(index[:], uint32(i))
+		if err := sorter.Add(key[:], index[:]); err != nil {
+			return err
+		}
+	}
+	return sorter.Each(func(_, index []byte) error { return yield(int32(binary.LittleEndian.Uint32(index))) })
+}

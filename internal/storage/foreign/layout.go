@@ -1,0 +1,170 @@
+package foreign
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+)
+
+// plan is how the samples of a scan become rows of an index.
+type plan struct {
+	source  *Source
+	files   []state
+	found   *found
+	layout  *Layout
+	labels  map[string]int64 // of the classes
+	slot    []int            // of each column: the position in Row.Fields, -1 for none
+	fields  int
+	columns [][]int // of each position in Row.Fields
+	image   []int   // columns
+	skips   []Skip
+}
+
+// plan decides what the rows are.
+func (s *Source) plan(f *found, files []state) (*plan, error) {
+	l, err := s.Layout(&f.Found)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{source: s, files: files, found: f, layout: l, labels: map[string]int64{}, slot: slices.Repeat([]int{-1}, len(f.Columns)), skips: f.skips}
+	if err := p.nameClasses(); err != nil {
+		return nil, err
+	}
+	if err := l.Schema.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	for k, field := range l.Fields {
+		switch {
+		case len(field.Columns) == 0:
+			continue
+		case k == l.Schema.ImageIndex():
+			p.image = field.Columns
+			continue
+		}
+		for _, c := range field.Columns {
+			p.slot[c] = p.fields
+		}
+		p.columns = append(p.columns, field.Columns)
+		p.fields++
+	}
+	return p, nil
+}
+
+// nameClasses numbers the classes of the samples, and names them in the schema.
+func (p *plan) nameClasses() error {
+	k := p.layout.Schema.LabelIndex()
+	if k < 0 || len(p.layout.Fields[k].Columns) > 0 {
+		return nil
+	}
+	field := &p.layout.Schema[k]
+	if p.found.Classed > 0 {
+		names := ClassNames(slices.Sorted(maps.Keys(p.found.classes)))
+		if field.Classes == nil {
+			field.Classes = names
+		}
+		for i, name := range field.Classes {
+			p.labels[name] = int64(i)
+		}
+	}
+	if p.found.highest >= maxClasses {
+		return fmt.Errorf("%s: %w: the largest class index is %d, the limit is %d", p.source.Path, formats.ErrSchema, p.found.highest, maxClasses-1)
+	}
+	if n := p.found.highest + 1; n > int64(len(field.Classes)) {
+		field.Classes = append(slices.Clone(field.Classes), numbered(len(field.Classes), int(n))...)
+	}
+	return nil
+}
+
+// ClassNames returns the names of the classes with those texts, which are sorted: "0" to the largest number if
+// all are class indices, else the texts.
+func ClassNames(texts []string) []string {
+	highest := -1
+	for _, text := range texts {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n >= maxClasses || strconv.Itoa(n) != text {
+			return texts
+		}
+		highest = max(highest, n)
+	}
+	return numbered(0, highest+1)
+}
+
+func numbered(from, to int) []string {
+	var names []string
+	for i := from; i < to; i++ {
+		names = append(names, strconv.Itoa(i))
+	}
+	return names
+}
+
+// rows calls yield with the row of each sample that has what it needs; note takes the others.
+func (p *plan) rows(note func(Skip)) sampleindex.Rows {
+	return func(yield func(r *sampleindex.Row) error) error {
+		var r sampleindex.Row
+		return p.found.spool.each(func(one *Sample) error {
+			if missing := p.fill(&r, one); missing != "" {
+				note(Skip{Path: r.Source.Path, Cause: "it has no " + missing})
+				return nil
+			}
+			return yield(&r)
+		})
+	}
+}
+
+// fill makes r the row of a sample, and returns the name of a field that it needs and has not.
+func (p *plan) fill(r *sampleindex.Row, one *Sample) (missing string) {
+	*r = sampleindex.Row{Fields: r.Fields[:0]}
+	r.Key, r.Split, r.Label, r.Columns = one.Key, one.Split, formats.NoLabel, one.Columns
+	if r.Source.Path = one.Path; r.Source.Path == "" {
+		r.Source.Path = one.Key
+	}
+	r.Source.ModTime = p.files[one.File].modTime
+	for range p.fields {
+		r.Fields = append(r.Fields, sampleindex.Location{Offset: -1})
+	}
+	r.Location = sampleindex.Location{Shard: one.File, Offset: -1}
+	for _, v := range one.Values {
+		switch slot := p.slot[v.Column]; {
+		case len(p.image) > 0 && v.Column == one.first(p.image):
+			r.Location.Offset, r.Location.Length = v.Offset, v.Length
+			r.Size, r.Encoding, r.Shape, r.Source.Size = v.Length, v.Encoding, v.Shape, v.Length
+		case slot >= 0 && v.Column == one.first(p.columns[slot]):
+			r.Fields[slot] = sampleindex.Location{Offset: v.Offset, Length: v.Length}
+		}
+	}
+	if r.Location.Offset < 0 {
+		return p.layout.Schema[p.layout.Schema.ImageIndex()].Name
+	}
+	if label, ok := p.labels[one.Class]; ok {
+		r.Label = label
+	} else if len(p.labels) == 0 {
+		r.Label = max(one.Label, formats.NoLabel)
+	}
+	for k, f := range p.layout.Schema {
+		if columns := p.layout.Fields[k].Columns; len(columns) > 0 && !hasDefault(f.Kind) && one.first(columns) < 0 {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// first returns the first of the columns that the sample has a value of, -1 if it has none.
+func (s *Sample) first(columns []int) int {
+	for _, c := range columns {
+		for i := range s.Values {
+			if s.Values[i].Column == c {
+				return c
+			}
+		}
+	}
+	return -1
+}
+
+// hasDefault reports whether a sample may lack a field of that kind: see lendDefault.
+func hasDefault(k formats.Kind) bool {
+	return k == formats.Text || k == formats.Bytes || k == formats.JSON || k == formats.Number
+}

@@ -1,0 +1,296 @@
+package foreign
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+)
+
+// Scan takes the samples of a Source. It belongs to one goroutine.
+type Scan struct {
+	// Files are the mapped data files. Reading them can fail: see package guard.
+	Files []*mapped.Mapping
+
+	ctx     context.Context
+	source  *Source
+	sorter  *extsort.Sorter
+	columns []Column
+	number  map[string]int
+	skips   []Skip
+	samples int
+	record  []byte
+	key     []byte
+}
+
+// sortMemory is what sorting the samples may take; more are sorted on the disk.
+const sortMemory = 64 << 20
+
+// Column returns the number of the column with that name.
+func (s *Scan) Column(name string) (int, error) {
+	k, ok := s.number[name]
+	if ok {
+		return k, nil
+	}
+	if len(s.columns) == maxColumns {
+		return 0, fmt.Errorf("%s: %w: its samples have more than %d kinds of values", s.source.Path, formats.ErrDamaged, maxColumns)
+	}
+	s.columns = append(s.columns, Column{Name: name})
+	s.number[name] = len(s.columns) - 1
+	return len(s.columns) - 1, nil
+}
+
+// Skip records something that is no sample, such as path, and why.
+func (s *Scan) Skip(path, cause string) error {
+	if len(s.skips) == maxSkips {
+		return fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s",
+			s.source.Path, formats.ErrDamaged, maxSkips, s.skips[0].Path, s.skips[0].Cause)
+	}
+	s.skips = append(s.skips, Skip{Path: path, Cause: cause})
+	return nil
+}
+
+// Add adds a sample, or skips one whose key no dataset can have. It does not keep it.
+func (s *Scan) Add(one *Sample) error {
+	if s.samples%1024 == 0 && s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	s.samples++
+	if err := formats.CheckKey(one.Key); err != nil {
+		return s.Skip(cmp.Or(one.Path, fmt.Sprintf("%q", one.Key)), err.Error())
+	}
+	file := s.fileOf(one.File)
+	if file == nil {
+		return fmt.Errorf("%s: sample %q: there is no file %d", s.source.Path, one.Key, one.File)
+	}
+	for _, v := range one.Values {
+		if v.Column < 0 || v.Column >= len(s.columns) {
+			return fmt.Errorf("%s: sample %q: there is no column %d", s.source.Path, one.Key, v.Column)
+		}
+		if err := s.look(file, &v); err != nil {
+			return fmt.Errorf("%s: sample %q: %s: %w", s.source.Files[one.File].Path, one.Key, s.columns[v.Column].Name, err)
+		}
+	}
+	s.key = binary.BigEndian.AppendUint32(append(append(s.key[:0], one.Key...), 0), uint32(one.File))
+	s.record = appendSample(s.record[:0], one)
+	return s.sorter.Add(s.key, s.record)
+}
+
+// look checks where a value is, and keeps the beginning of the first one of a column.
+func (s *Scan) look(file *mapped.Mapping, v *Value) error {
+	raw, err := file.Slice(v.Offset, v.Length)
+	if err != nil {
+		return err
+	}
+	if c := &s.columns[v.Column]; c.First == nil && len(raw) > 0 {
+		head := raw[:min(len(raw), FirstBytes)]
+		return guard.Read(head, func() error {
+			c.First = append([]byte{}, head...)
+			return nil
+		})
+	}
+	return nil
+}
+
+// found are the samples of a scan, in the order of their keys, in a file.
+type found struct {
+	Found
+	spool   *spool
+	classes map[string]int
+	highest int64 // label
+	skips   []Skip
+}
+
+// scan finds the samples of s.
+func (s *Source) scan(ctx context.Context, files []*mapped.Mapping) (f *found, err error) {
+	scan := &Scan{Files: files, ctx: ctx, source: s, sorter: extsort.New("", sortMemory), number: map[string]int{}}
+	defer func() { err = errors.Join(err, scan.sorter.Close()) }()
+	if err := guardFiles(files, func() error { return s.Scan(ctx, scan) }); err != nil {
+		return nil, err
+	}
+	f, err = scan.collect(scan.sorter, false)
+	var repeated *repeatedKey
+	if errors.As(err, &repeated) {
+		f, err = scan.withStems(f)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	if f.Samples == 0 {
+		return nil, errors.Join(s.empty(scan), f.close())
+	}
+	f.skips = scan.skips
+	return f, nil
+}
+
+// guardFiles calls read, whose result is an error if a page of the files could not be read, or it panics.
+func guardFiles(files []*mapped.Mapping, read func() error) error {
+	mark := guard.Now()
+	err := guard.Do(read)
+	for _, m := range files {
+		err = guard.Since(mark, m.Data, err)
+	}
+	return err
+}
+
+// empty is the error of a dataset without samples.
+func (s *Source) empty(scan *Scan) error {
+	if len(scan.skips) > 0 {
+		return fmt.Errorf("%s: %w: none of its %d samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, len(scan.skips), scan.skips[0].Path, scan.skips[0].Cause)
+	}
+	return fmt.Errorf("%s: %w: it has no samples", s.Path, formats.ErrNotDataset)
+}
+
+func (f *found) close() error {
+	if f == nil || f.spool == nil {
+		return nil
+	}
+	return f.spool.close()
+}
+
+// repeatedKey is the error about a key in several files.
+type repeatedKey struct{ key string }
+
+func (e *repeatedKey) Error() string { return fmt.Sprintf("several files have the key %q", e.key) }
+
+// collect merges what the sorter has of each sample. Once it finds a key in two files it goes on, and returns a
+// repeatedKey, unless unique is set: then that is an error.
+func (s *Scan) collect(sorter *extsort.Sorter, unique bool) (f *found, err error) {
+	f = &found{classes: map[string]int{}, highest: -1}
+	if f.spool, err = newSpool(); err != nil {
+		return f, err
+	}
+	f.Columns = append([]Column{}, s.columns...)
+	var last Sample
+	var repeated error
+	have := false
+	flush := func() error {
+		if !have {
+			return nil
+		}
+		return f.add(&last)
+	}
+	err = sorter.Each(func(_, record []byte) error {
+		if f.Samples%1024 == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		var one Sample
+		if err := takeSample(record, &one); err != nil {
+			return err
+		}
+		switch {
+		case !have || one.Key != last.Key:
+		case one.File == last.File:
+			return s.merge(&last, &one)
+		case unique:
+			return fmt.Errorf("%s: %w: two files have the sample %q", s.source.Path, formats.ErrKey, one.Key)
+		default:
+			repeated = &repeatedKey{one.Key}
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		last, have = one, true
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = f.spool.flush()
+	}
+	return f, cmp.Or(err, repeated)
+}
+
+// merge adds what one has to the sample of the same key and file.
+func (s *Scan) merge(to, one *Sample) error {
+	for _, v := range one.Values {
+		for _, w := range to.Values {
+			if v.Column == w.Column {
+				return fmt.Errorf("%s: %w: the sample %q has two values of %s, at the bytes %d and %d",
+					s.source.Files[one.File].Path, formats.ErrKey, one.Key, s.columns[v.Column].Name, w.Offset, v.Offset)
+			}
+		}
+	}
+	to.Values = append(to.Values, one.Values...)
+	to.Class, to.Split = cmp.Or(to.Class, one.Class), cmp.Or(to.Split, one.Split)
+	if to.Label == formats.NoLabel {
+		to.Label = one.Label
+	}
+	return nil
+}
+
+// withStems sorts the samples again, with the names of their files before the keys.
+func (s *Scan) withStems(f *found) (again *found, err error) {
+	defer func() { err = errors.Join(err, f.close()) }()
+	sorter := extsort.New("", sortMemory)
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	err = f.spool.each(func(one *Sample) error {
+		stem := s.source.Files[one.File].Stem + "/"
+		if one.Path != "" {
+			one.Path = stem + one.Path
+		}
+		if one.Key = stem + one.Key; formats.CheckKey(one.Key) != nil {
+			return s.Skip(cmp.Or(one.Path, one.Key), formats.CheckKey(one.Key).Error())
+		}
+		s.key = binary.BigEndian.AppendUint32(append(append(s.key[:0], one.Key...), 0), uint32(one.File))
+		s.record = appendSample(s.record[:0], one)
+		return sorter.Add(s.key, s.record)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.collect(sorter, true)
+}
+
+// addTensor keeps what t and the arrays so far have in common.
+func (c *Column) addTensor(t *Tensor) {
+	if c.Tensors++; c.Tensors == 1 {
+		c.DType, c.Shape = t.DType, slices.Clone(t.Shape)
+		return
+	}
+	if c.DType != t.DType {
+		c.DType = ""
+	}
+	if len(c.Shape) != len(t.Shape) {
+		c.Shape = nil
+		return
+	}
+	for i, n := range t.Shape {
+		if c.Shape[i] != n {
+			c.Shape[i] = -1
+		}
+	}
+}
+
+// add counts a sample and writes it to the spool.
+func (f *found) add(one *Sample) error {
+	f.Samples++
+	for _, v := range one.Values {
+		f.Columns[v.Column].Count++
+		if v.Encoding != "" {
+			f.Columns[v.Column].Encoded++
+		}
+		if v.Tensor != nil {
+			f.Columns[v.Column].addTensor(v.Tensor)
+		}
+	}
+	if one.Class != "" {
+		f.Classed++
+		if f.classes[one.Class]++; len(f.classes) > maxClasses {
+			return fmt.Errorf("%w: there are more than %d classes: name another field for the label by a map", formats.ErrSchema, maxClasses)
+		}
+	}
+	if one.Label >= 0 {
+		f.Labeled++
+		f.highest = max(f.highest, one.Label)
+	}
+	return f.spool.add(one)
+}

@@ -1,0 +1,127 @@
+package foreign
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+)
+
+// Source is a dataset of another program.
+type Source struct {
+	Format string // the name of the format
+	Path   string // of the dataset, as it was given
+	Files  []File // in order
+	// Version of the reading: a larger one makes another index of the same files.
+	Version int
+	Options formats.ReadOptions
+	// Extra is what else decides the samples, such as the text of an index that the format has.
+	Extra   []byte
+	Columns []string // the user's columns that all samples have
+	// Scan adds all samples, in the order of the files.
+	Scan func(ctx context.Context, s *Scan) error
+	// Layout decides what the samples have in common, after the scan.
+	Layout func(f *Found) (*Layout, error)
+	// Decode returns the value whose bytes are raw, in mapped memory: as is what Layout says of the field.
+	// Shape may be appended to shape[:0]. What is not converted is lent.
+	Decode func(as string, raw []byte, shape []int) (formats.Value, error)
+}
+
+// File is a data file.
+type File struct {
+	Path string
+	// Name is that of Meta.Files, and Stem what is put before keys that other files have too.
+	Name, Stem string
+}
+
+// Sample is what a scan found of a sample.
+type Sample struct {
+	Key   string
+	Split string
+	File  int    // index into Source.Files
+	Path  string // what the sample is called in its source; "" is the key
+	// Class is the name of its class or its number, as text, "" if it has none.
+	Class string
+	// Label is its class index where the source has indices; NoLabel if there is none.
+	Label   int64
+	Columns []string
+	Values  []Value
+}
+
+// Has reports whether the sample has a value in the column.
+func (s *Sample) Has(column int) bool {
+	return slices.ContainsFunc(s.Values, func(v Value) bool { return v.Column == column })
+}
+
+// Value says where the bytes of a value are.
+type Value struct {
+	Column   int // of Scan.Column
+	Offset   int64
+	Length   int64
+	Encoding formats.Encoding // of images
+	Shape    [3]int           // of images, zero if unknown
+	Tensor   *Tensor          // of arrays
+}
+
+// Tensor is the element type and the shape of an array.
+type Tensor struct {
+	DType formats.DType
+	Shape []int
+}
+
+// Column is a kind of value that samples may have: the members of one extension, a feature, an array.
+type Column struct {
+	Name  string
+	Count int // samples that have it
+	// First is the beginning of the first value, at most FirstBytes.
+	First []byte
+	// Encoded counts the values that are images, Tensors those that are arrays.
+	Encoded, Tensors int
+	// DType and Shape are what all arrays have in common: "" and nil if they differ, -1 for a dimension that does.
+	DType formats.DType
+	Shape []int
+}
+
+// FirstBytes is the size of Column.First.
+const FirstBytes = 4096
+
+// Found is what a scan found.
+type Found struct {
+	Samples int
+	Columns []Column
+	Classed int // samples with a Class
+	Labeled int // samples with a Label
+}
+
+// Layout says what the samples of a dataset have.
+type Layout struct {
+	Schema formats.Schema
+	Fields []FieldSource // of the fields, in the order of the schema
+}
+
+// FieldSource says where the values of a field come from.
+type FieldSource struct {
+	// Columns are those of its values: the first one that a sample has. None is the label of Sample.Class or
+	// Sample.Label.
+	Columns []int
+	As      string // for Source.Decode; "" lends the bytes as they are
+}
+
+// Skip is something in the files that is no sample.
+type Skip = formats.Skip
+
+// Limits of what is in memory during a scan.
+const (
+	maxColumns = 1000
+	maxClasses = 1 << 20
+	maxSkips   = 100_000
+)
+
+// fileOf returns the mapped file of a sample; nil if there is none.
+func (s *Scan) fileOf(k int) *mapped.Mapping {
+	if k < 0 || k >= len(s.Files) {
+		return nil
+	}
+	return s.Files[k]
+}
