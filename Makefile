@@ -18,14 +18,14 @@ export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # The libraries are linked in where their archives are there, so that bin/dsconv needs
 # glibc alone; plain linking brings 35 shared libraries along by way of HDF5.
 HDF5_DIR = /usr/lib/$(shell gcc -print-multiarch)/hdf5/serial
-STATIC   = $(shell test -e $(HDF5_DIR)/libhdf5.a && echo "-Wl,--as-needed -Wl,--push-state,-Bstatic -L$(HDF5_DIR) \
-  -lhdf5_hl -lhdf5 -ljpeg -lwebpdemux -lwebp -lsz -laec -lz -Wl,--pop-state -ldl -lm")
+STATIC   = $(shell test -e $(HDF5_DIR)/libhdf5.a -a -e $(HDF5_DIR)/../../libtiff.a && echo "-Wl,--as-needed -Wl,--push-state,-Bstatic -L$(HDF5_DIR) \
+  -lhdf5_hl -lhdf5 -ltiff -ljpeg -lwebpdemux -lwebp -lzstd -llzma -ldeflate -lsz -laec -lz -Wl,--pop-state -ldl -lm")
 # The trainer's pure-Go backend is twice as fast with Go's SIMD.
 SIMD     = $(shell test "$$(go env GOARCH)" = amd64 && echo simd)
 
 # Debian's packages that a build with cgo needs, and what tells that each is there.
 PACKAGES := libjpeg62-turbo-dev:/usr/include/jpeglib.h libwebp-dev:/usr/include/webp/demux.h \
-  libhdf5-dev:/usr/include/hdf5/serial/hdf5.h
+  libhdf5-dev:/usr/include/hdf5/serial/hdf5.h libtiff-dev:/usr/lib/$(shell gcc -print-multiarch)/libtiff.a
 # What the tests need besides.
 TEST_PACKAGES := python3-venv:python3 libsimde-dev:/usr/include/simde/x86/avx512.h zstd:/usr/bin/zstd strace:/usr/bin/strace \
   chromium-headless-shell:/usr/bin/chromium-headless-shell
@@ -62,7 +62,7 @@ test-deps: deps
 
 .PHONY: build
 build: deps ## build bin/dsconv
-	CGO_LDFLAGS="$(STATIC)" GOEXPERIMENT=$(SIMD) go build -o bin/dsconv ./cmd/dsconv
+	CGO_LDFLAGS="$(STATIC)" GOEXPERIMENT=$(SIMD) go build $(if $(STATIC),-tags libtiff_static) -o bin/dsconv ./cmd/dsconv
 
 $(PACKAGING)/.done: python/packaging.txt | test-deps
 	python3 -m venv $(PACKAGING)
@@ -102,6 +102,23 @@ $(TORCH)/.done: python/tests/requirements.txt scripts/pythons | test-deps
 	$(TORCH)/bin/pip install -q --disable-pip-version-check -r python/tests/requirements.txt
 	scripts/pythons $(BUILD)/pythons
 	touch $@
+
+# Writers of other programs' datasets that are too large for make test.
+FOREIGN := $(BUILD)/foreign
+
+$(FOREIGN)/.done: scripts/foreign-requirements.txt $(TORCH)/.done
+	python3 -m venv $(FOREIGN)
+	$(FOREIGN)/bin/pip install -q --disable-pip-version-check --no-deps -r scripts/foreign-requirements.txt
+	$(TORCH)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  >"$$($(FOREIGN)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth"
+	touch $@
+
+# The packages whose tests write with those libraries.
+FOREIGN_TESTS := ./formats/mds
+
+.PHONY: foreign
+foreign: test-deps $(VENV)/.done $(FOREIGN)/.done ## the tests of other programs' datasets that large libraries write
+	$(TEST_ENV) DSCONV_FOREIGN_PYTHON=$(FOREIGN)/bin/python go test -count=1 $(FOREIGN_TESTS)
 
 .PHONY: python-test
 python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel

@@ -47,6 +47,10 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 	case err == nil && f.Name() == archiveName && len(o.Map) == 0:
 		return openArchive(ctx, path, cfg)
 	case err == nil && f.Name() != "folder":
+		none := len(cfg.Fields) == 1 && cfg.Fields[0] == folder.FieldsNone
+		if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
+			return nil, wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
+		}
 		if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
 		}

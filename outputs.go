@@ -95,8 +95,8 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	if name != "" {
 		f, err = namedFormat(name)
 	} else if f, err = Formats().Writable().ByPath(dst); err != nil {
-		if f, err = Formats().ByPath(dst); err == nil && f.Name() != "folder" {
-			f, err = nil, fmt.Errorf("%w: %s", formats.ErrUnknownFormat, dst)
+		if other, known := Formats().ByPath(dst); known == nil {
+			f, err = other, nil // a folder, or what another program wrote
 		}
 	}
 	if err != nil {

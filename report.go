@@ -46,6 +46,8 @@ type Report struct {
 	EmptyFolders []string `json:"empty_folders,omitempty"`
 	// Unmatched are the patterns that match nothing.
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
+	// Fields says what was found for the fields of samples, besides image and labels.
+	Fields []folder.FieldSummary `json:"fields,omitempty"`
 	// UnusedTable is a table of dsconv unpack that is in the folder but was not given as Source.Labels.
 	UnusedTable string `json:"untaken,omitempty"`
 }
@@ -75,6 +77,7 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		r.Skipped = append(r.Skipped, r.Listed...)
 		r.Found, r.Ignored, r.KeepExtension = len(f.Skips()), f.Ignored(), f.KeepExtension()
 		r.Labels, r.LabelNotices, r.UnusedTable = f.LabelColumns(), f.LabelNotices(), f.UnusedDescription()
+		r.Fields = f.Fields()
 		r.SystemFolders, r.EmptyFolders = f.SystemFolders(), f.EmptyFolders()
 	}
 	if f, ok := src.(formats.Skipper); ok {

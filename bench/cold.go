@@ -139,6 +139,9 @@ func filesOf(path string, ds formats.Dataset) (files []string, err error) {
 		}
 		return files, nil
 	}
+	if f, ok := ds.(formats.Filed); ok {
+		return f.DataFiles(), nil
+	}
 	roots, err := rootsOf(path)
 	if err != nil {
 		return nil, err

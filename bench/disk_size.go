@@ -18,7 +18,9 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 		return imagesSize(ds)
 	}
 	files := []string{path}
-	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+	if f, ok := ds.(formats.Filed); ok {
+		files = f.DataFiles()
+	} else if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		p, err := sharded.ParseShardPath(path)
 		if err != nil {
 			return 0, err

@@ -61,12 +61,17 @@ func endsRun(err error) bool {
 	return errors.As(err, &panicked) && panicked.Foreign
 }
 
+// hasImage reports whether the image of a sample was read before another field was not.
+func hasImage(schema formats.Schema, s *formats.Sample) bool {
+	return len(s.Values) == len(schema) && len(s.Values[schema.ImageIndex()].Data) > 0
+}
+
 // quarantine copies the source's bytes to a file of the same relative path. copied is false if
-// the source cannot be read. A copy from before a resume is left as it is.
+// the image cannot be read; that another field cannot does not matter. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	var s formats.Sample
-	if err := guard.Do(func() error { return r.readSample(j, &s) }); err != nil {
-		return false, nil //nolint:nilerr // the report has the cause
+	if err := guard.Do(func() error { return r.readSample(j, &s) }); err != nil && !hasImage(r.schema, &s) {
+		return false, nil
 	}
 	rel, err := filepath.Localize(path)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/pixelsum"
 )
 
 // checkpoint is the state of a run that a checkpoint stores: its position in the plan, and its results so far.
@@ -18,6 +19,8 @@ type checkpoint struct {
 	// Command started the unfinished dataset; messages name it.
 	Command string `json:"command,omitempty"`
 	Shape   []int  `json:"shape,omitempty"` // of the first raw image
+	// Sums are of the pixels of each split, with Options.Stats.
+	Sums map[string]*pixelsum.Sums `json:"sums,omitempty"`
 }
 
 // span is a range of positions, From to To-1, whose images lost bits, or were decoded otherwise than planned, in the same

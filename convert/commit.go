@@ -133,6 +133,7 @@ func (r *run) commit(j *job) error {
 	if j.orientation > 1 {
 		r.state.Oriented++
 	}
+	r.addSums(j)
 	r.state.addTiled(j.tiled, j.untiled)
 	r.state.addDecoded(j.outcomes)
 	return nil

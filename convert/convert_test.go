@@ -99,6 +99,7 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 	for name, o := range map[string]Options{
 		"keep":   {Shards: Sharding{Count: 3}},
 		"resize": {Recipe: resized, Shards: Sharding{Count: 3}},
+		"stats":  {Recipe: resized, Shards: Sharding{Count: 3}, Stats: true},
 		"tiled":  {Recipe: preprocess.Recipe{Encode: codec.EncodeOptions{Tiled: true, Interval: 3}}, Shards: Sharding{Count: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,6 +197,10 @@ func (w *stopWriter) Write(s *formats.Sample) error {
 		w.cancel()
 	}
 	return w.Writer.Write(s)
+}
+
+func (w *stopWriter) SetPixelStats(s *formats.PixelStats) {
+	w.Writer.(formats.PixelStatsWriter).SetPixelStats(s)
 }
 
 func (w *stopWriter) EndShard() error { return w.Writer.(formats.ShardEnder).EndShard() }

@@ -17,10 +17,10 @@ func (p *Plan) Finished() (r *Report, ok bool) {
 	}
 	defer ds.Close()
 	m := ds.Meta()
-	if p.recipeDiff(m.Recipe) != "" || !sameSchema(m.Schema, p.Meta.Schema) {
+	if p.recipeDiff(m.Recipe) != "" || !sameSchema(m.Schema, p.Meta.Schema) || p.o.Stats != (m.PixelStats != nil) {
 		return nil, false
 	}
-	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Resumed: p.Len(), Results: Results{Written: ds.Len()}}
+	r = &Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), Resumed: p.Len(), PixelStats: m.PixelStats, Results: Results{Written: ds.Len()}}
 	selected := make([]uint64, p.src.Len()/64+1) // a bit for each index
 	for pos := range p.Len() {
 		i := p.order.at(pos)

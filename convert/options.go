@@ -28,6 +28,9 @@ type Options struct {
 	// The samples are the same for every order of the source and any number of workers.
 	Sample     int
 	SampleSeed uint64
+	// Copies are augmented copies of the samples. Patterns, Limit, Sample, Split and Only choose samples, whose copies
+	// go with them.
+	Copies Copies
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
 	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
 	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.
@@ -47,6 +50,10 @@ type Options struct {
 	// created when it is needed.
 	OnError    OnError
 	Quarantine string
+	// Stats records statistics of the pixels in the dataset (formats.Meta.PixelStats). Each image is decoded for
+	// them as it is stored; one that cannot be decoded is left out of them, with a warning. Edits and NewVersion
+	// record none.
+	Stats bool
 	// Progress, if not nil, is called about every 100 ms, when StepFinish begins, and once at the end. The
 	// calls come one after another, from the goroutine that writes, which waits meanwhile. If Progress
 	// panics, the run ends with an error.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/preprocess"
 )
 
 // maxOutputBytes is the most memory for processed images that wait to be written. It counts
@@ -90,10 +89,9 @@ func (h *outputBudget) release(j *job) {
 // memory for the image, and for the copies that a writer makes of it, until it is written.
 func (r *run) processDeferred(ctx context.Context, j *job) (err error) {
 	if r.deferredProc == nil {
-		if r.deferredProc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
+		if r.deferredProc, err = r.newProcessor(nil); err != nil {
 			return err
 		}
-		r.deferredProc.StopBy(&r.stop)
 	}
 	j.deferred = false
 	var failed error // not the sample's

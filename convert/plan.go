@@ -38,6 +38,7 @@ type Plan struct {
 	files   []outputFile
 	ready   func(i int) bool    // see Version; nil if no sample is
 	unready int                 // samples that are processed
+	copies  *copyList           // nil if there are none
 	change  func(*formats.Info) // likewise
 	base    string              // likewise
 
@@ -70,7 +71,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err := checkArguments(ctx, src, f, dst); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.validate(), compress(&o, f)); err != nil {
+	if err := errors.Join(o.validate(), compress(&o, f), o.Copies.check(&o.Recipe)); err != nil {
 		return nil, err
 	}
 	o.Create.Memory = cmp.Or(o.Create.Memory, o.Memory)
@@ -103,15 +104,16 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	p.Meta = formats.Meta{
 		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(),
 	}
+	p.o.Copies.shapes(&p.o.Recipe, p.Meta.Schema)
 	p.Samples = p.Len()
-	return p, p.copyHistory()
+	return p, p.copyHistory(src)
 }
 
 // copyHistory copies the source's record of edits to the plan.
-func (p *Plan) copyHistory() (err error) {
-	p.Meta.Renamed = p.src.Meta().Renamed
-	if p.Meta.History = p.src.Meta().History; p.Meta.History != nil {
-		p.removed, err = formats.RemovedFrom(p.src)
+func (p *Plan) copyHistory(src formats.Dataset) (err error) {
+	p.Meta.Renamed = src.Meta().Renamed
+	if p.Meta.History = src.Meta().History; p.Meta.History != nil {
+		p.removed, err = formats.RemovedFrom(src)
 	}
 	return err
 }
@@ -162,7 +164,11 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.fingerprint = h.sum(); p.shuffled() {
+	p.fingerprint = h.sum()
+	if err := p.expand(); err != nil {
+		return err
+	}
+	if p.shuffled() {
 		return p.order.arrange(p.o.Order)
 	}
 	return nil
@@ -298,6 +304,7 @@ func (p *Plan) recipe() map[string]string {
 	if p.o.Sample > 0 {
 		m[SampleKey], m[SampleSeedKey] = fmt.Sprint(p.o.Sample), fmt.Sprint(p.o.SampleSeed)
 	}
+	p.o.Copies.record(m)
 	m["source.format"] = p.src.Meta().Format
 	if !p.o.Split.FromSource() {
 		m["split"] = string(p.o.Split)

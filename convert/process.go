@@ -38,17 +38,13 @@ func (r *run) readSample(j *job, s *formats.Sample) error {
 }
 
 func (r *run) processAll() error {
-	proc, err := preprocess.NewProcessor(r.o.Recipe, r.schema)
+	var current *job
+	reserve := func(n int64) bool { return r.budget.reserve(current, n) }
+	proc, err := r.newProcessor(reserve)
 	if err != nil {
 		return err
 	}
 	defer func() { proc.Close() }()
-	var current *job
-	prepare := func() {
-		proc.StopBy(&r.stop)
-		proc.ReserveOutput = func(n int64) bool { return r.budget.reserve(current, n) }
-	}
-	prepare()
 	for j := range r.process {
 		current = j
 		r.budget.started(j)
@@ -58,10 +54,11 @@ func (r *run) processAll() error {
 			if err != nil { // after a panic the processor's state is unknown
 				j.err = err
 				proc.Close()
-				if proc, err = preprocess.NewProcessor(r.o.Recipe, r.schema); err != nil {
+				again, err := r.newProcessor(reserve)
+				if err != nil {
 					return err
 				}
-				prepare()
+				proc = again
 			}
 			r.processNS.Add(int64(time.Since(start)))
 		}
@@ -71,26 +68,32 @@ func (r *run) processAll() error {
 	return nil
 }
 
-func (r *run) processOne(proc *preprocess.Processor, j *job) {
+func (r *run) processOne(proc *processor, j *job) {
 	img := r.schema.ImageIndex()
 	j.bytesIn = int64(len(j.in.Values[img].Data))
 	if r.isReady(r.order.at(j.pos)) {
 		r.pass(j)
+		r.sumPixels(proc.Processor, j)
 		return
 	}
 	if j.in.Source.Hash == [16]byte{} {
 		j.in.Source.Hash = checksum.Hash(j.in.Values[img].Data)
 	}
-	j.err = proc.ProcessDecoded(&j.in, j.decoded, &j.out)
+	var by *preprocess.Processor
+	by, j.err = proc.process(j)
 	if errors.Is(j.err, pixel.ErrPostponed) {
 		j.err, j.deferred = nil, true
 	}
 	if j.err != nil || j.deferred {
 		return
 	}
-	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()
-	tiled, untiled := proc.Tiled()
+	j.warning, j.narrowed, j.orientation = by.Warning(), by.Narrowed(), by.Orientation()
+	tiled, untiled := by.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
+	if proc.saidBefore(j) {
+		j.warning, j.narrowed, j.orientation = "", "", 1
+	}
+	r.sumPixels(proc.Processor, j)
 	j.out.Split = j.split
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -42,6 +43,8 @@ type Report struct {
 	Resumable int     `json:"resumable,omitempty"`
 	Shards    int     `json:"shards"`
 	Seconds   float64 `json:"seconds"`
+	// PixelStats are the statistics that were recorded, with Options.Stats.
+	PixelStats *formats.PixelStats `json:"pixel_stats,omitempty"`
 	// Stages are seconds of work, summed over goroutines; Waited is how long the writer waited
 	// for images.
 	Stages Stages `json:"stages"`

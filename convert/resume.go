@@ -132,6 +132,9 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 	if err != nil {
 		return n, fmt.Errorf("%w: %w", ErrCannotResume, err)
 	}
+	if err := p.checkStats(&n); err != nil {
+		return n, err
+	}
 	changes, err := p.sourceChanges(n.Next)
 	if errors.Is(err, errSourceList) && n.Fingerprint == p.fingerprint {
 		err = nil

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/pixelsum"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -41,6 +42,8 @@ type job struct {
 	decoded      *preprocess.Decoded
 	decodedBytes int64
 	outcomes     []gpudecode.Outcome
+	sums         pixelsum.Image // with Options.Stats
+	summed       bool           // the image could be decoded for them
 }
 
 // run is one execution of a plan.
@@ -63,8 +66,8 @@ type run struct {
 
 	budget       outputBudget
 	stop         pixel.Stop
-	deferredProc *preprocess.Processor // of the goroutine that commits, for deferred jobs
-	room         budget.Reservation    // memory for deferred jobs
+	deferredProc *processor         // of the goroutine that commits, for deferred jobs
+	room         budget.Reservation // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64
@@ -103,6 +106,11 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 		return r.published()
 	} else if err != nil {
 		return &r.report, err
+	}
+	if r.o.Stats { // rather now than after hours
+		if _, err := r.statsWriter(); err != nil {
+			return &r.report, errors.Join(err, r.w.Close())
+		}
 	}
 	r.report.Resumed, r.kept = r.state.Next, r.state.Next
 	if r.file = -1; r.state.Next > 0 {
@@ -152,6 +160,9 @@ func (p *Plan) checkRun(ctx context.Context) error {
 
 // commitDataset publishes the dataset, with its record of edits.
 func (r *run) commitDataset() error {
+	if err := r.setStats(); err != nil {
+		return err
+	}
 	if len(r.removed) > 0 {
 		w, ok := r.w.(formats.RemovalWriter)
 		if !ok {
@@ -176,6 +187,7 @@ func (r *run) published() (*Report, error) {
 		return &r.report, err
 	}
 	r.state.Next, r.state.Written = r.Len(), ds.Len()
+	r.report.PixelStats = ds.Meta().PixelStats
 	r.report.Found, r.report.Resumed = ds.Len(), ds.Len()
 	r.finish()
 	return &r.report, errors.Join(ds.Close(), r.showProgress(true))

@@ -47,7 +47,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 		Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true,
 		splits: &Splits{}, counts: map[string]int{},
 	}
-	p.Meta.Format = f.Name()
+	p.Meta.Format, p.o.Stats = f.Name(), false
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 		return nil, err
 	}
 	p.interval = p.checkpointInterval()
-	return p, p.copyHistory()
+	return p, p.copyHistory(src)
 }
 
 func (p *Plan) addFiles(files []File) error {

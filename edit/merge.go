@@ -58,7 +58,8 @@ func Merge(ctx context.Context, reg formats.Registry, dst string, sources []form
 	}
 	f, err := reg.Writable().ByPath(dst)
 	if err != nil {
-		if f, err = reg.ByPath(dst); err != nil {
+		var known error
+		if f, known = reg.ByPath(dst); known != nil {
 			return nil, err
 		}
 	}

@@ -94,6 +94,7 @@ func (r *repairer) plan(ctx context.Context, found *verify.Report, o convert.Opt
 		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}
 	v := t.subset(func(int) bool { return true })
+	v.keepStats = true
 	if err := r.selectFiles(v, found.Blocks, found.NoTable); err != nil {
 		return nil, err
 	}
@@ -287,7 +288,10 @@ func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, p *proc
 
 // restore builds the sample in from sample at of the source.
 func (r *repairer) restore(p *processor, in *formats.Info, at int) (unionSample, error) {
-	if at < 0 {
+	switch {
+	case formats.IsCopy(r.target.Meta().Recipe, in.Key):
+		return unionSample{}, errors.New("it is an augmented copy, which only a pack makes")
+	case at < 0:
 		return unionSample{}, errors.New("it is not in the source")
 	}
 	it, s := unionSample{source: 1, index: int32(at), change: r.manifestChange(in)}, &p.s

@@ -22,6 +22,8 @@ type Report struct {
 	// version.
 	Files     int `json:"files,omitempty"`
 	FilesKept int `json:"files_kept"`
+	// StatsDropped: the dataset had statistics of its pixels, which the new version does not have.
+	StatsDropped bool `json:"stats_dropped,omitempty"`
 	// Old is the replaced version if it is kept, by Options.KeepOld.
 	Old *OldVersion `json:"old,omitempty"`
 	// Published: the new version is at Path. If it is not, the dataset is what it was.
@@ -45,6 +47,7 @@ func finish(ctx context.Context, p *convert.Plan, f formats.WritableFormat, path
 		return r, nil
 	}
 	r.Written, r.Files, r.FilesKept = p.Len(), p.Shards, p.Kept()
+	hadStats := p.Meta.PixelStats == nil && hasStats(f, path)
 	var err error
 	switch {
 	case o.DryRun:
@@ -64,8 +67,19 @@ func finish(ctx context.Context, p *convert.Plan, f formats.WritableFormat, path
 			return r, fmt.Errorf("the edit is done, but the dataset does not open: %w", err)
 		}
 	}
+	r.StatsDropped = hadStats
 	r.Old, err = oldVersion(path, o)
 	return r, err
+}
+
+// hasStats reports whether the dataset at path has statistics of its pixels.
+func hasStats(f formats.Format, path string) bool {
+	ds, err := f.Open(path)
+	if err != nil {
+		return false
+	}
+	defer ds.Close()
+	return ds.Meta().PixelStats != nil
 }
 
 func count(f formats.Format, path string) (int, error) {

@@ -21,6 +21,8 @@ type version struct {
 	// rewriteAll is set if all files are.
 	rewriteFiles map[int]bool
 	rewriteAll   bool
+	// keepStats is set if all samples stay what they are, and so the statistics of their pixels.
+	keepStats bool
 	// keepData is set if the dataset's only data file is kept as it is.
 	keepData bool
 }
@@ -35,6 +37,9 @@ func (v *version) plan(ctx context.Context, o convert.Options) (*convert.Plan, e
 		return nil, err
 	}
 	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready, Base: v.target.base}
+	if !v.keepStats {
+		next.Meta.PixelStats = nil
+	}
 	if next.Change, err = v.changes(); err != nil {
 		return nil, err
 	}

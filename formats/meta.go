@@ -24,6 +24,8 @@ type Meta struct {
 	Recipe map[string]string `json:"recipe,omitempty"`
 	Count  int               `json:"count"`
 	Stats  Stats             `json:"stats"`
+	// PixelStats are statistics of the pixels, if the dataset was packed with them.
+	PixelStats *PixelStats `json:"pixel_stats,omitempty"`
 	// History counts the recorded edits; nil if there are none.
 	History *History `json:"history,omitempty"`
 	// Renamed maps classes of the source to those of the designated label, if they were renamed by hand: the

@@ -48,6 +48,7 @@ func (foreign) Match(path string) bool { return path != "new" }
 func (foreign) Open(string) (formats.Dataset, error) {
 	return nil, errors.New("opened without options")
 }
+
 func (f foreign) OpenWith(_ context.Context, _ string, o formats.ReadOptions) (formats.Dataset, error) {
 	*f.given = o
 	return nil, errors.New("opened with options")

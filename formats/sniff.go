@@ -16,6 +16,7 @@ func Sniff(data []byte) Encoding {
 		{"BM", BMP},
 		{"II*\x00", TIFF},
 		{"MM\x00*", TIFF},
+		{"II+\x00", TIFF}, // BigTIFF; Pillow does not read big-endian ones
 	} {
 		if bytes.HasPrefix(data, []byte(m.magic)) {
 			return m.enc

@@ -222,7 +222,9 @@ func (g *GPUDecoder) geometry(in *formats.Sample) (_ geometry, ok bool) {
 	if err != nil {
 		return geometry{}, false
 	}
-	return g.recipe.geometry(h.H, h.W, h.Orientation), true
+	var t geometry
+	t.plan(g.recipe, h.H, h.W, h.Orientation)
+	return t, true
 }
 
 // errLeftToProcessor is what a Request's CPU returns: the Processor decodes the image.

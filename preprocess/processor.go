@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
+	moves "github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
-	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -23,9 +23,11 @@ type Processor struct {
 	schema formats.Schema
 	image  int
 	*tools
-	resizer resample.Resampler
-	// The image moves from one buffer to the next.
-	decoded, turned, scaled pixel.Image
+	decoded  pixel.Image
+	lent     *pixel.Image // pixels that a GPU decoded
+	mover    moves.Mover
+	geometry geometry  // of the sample
+	corners  []float32 // of boxes
 
 	dropEarly bool // all buffers together would exceed the image's limit
 
@@ -69,6 +71,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 	}
 	t := &tools{reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}
 	p := &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), tools: t}
+	p.mover.Used = p.dropMoved
 	t.open = forgotten.Track(p, "image processor", t.close)
 	return p, nil
 }
@@ -114,8 +117,8 @@ func (p *Processor) Tiled() (n int, untiled []string) { return p.tiled, p.untile
 // the same are swapped instead of copied: in gets out's old buffers. Afterwards, also after an
 // error, in's Values have unspecified contents and can only be filled again. The rest of in stays.
 //
-// Every image gets the recipe's colour, size and encoding. Extra images and masks get the geometry
-// of the main image, whatever their own size. Masks are scaled with the nearest filter, keep their
+// Every image gets the recipe's colour, size and encoding. Extra images and masks follow the main
+// image: if the recipe has a resize they get its size and crop, whatever their own size. Masks are scaled with the nearest filter, keep their
 // channels and depth, and are written raw if the images are, otherwise as PNG. Boxes are scaled,
 // shifted and clipped to the image. An error names the field.
 //
@@ -146,8 +149,9 @@ func (p *Processor) ProcessDecoded(in *formats.Sample, d *Decoded, out *formats.
 	if p.recipe.keepsPixels() {
 		return p.passThrough(in, out)
 	}
-	var g geometry
-	if err := p.processImage(&out.Values[p.image], &in.Values[p.image], d.of(p.image), p.schema[p.image].Kind, &g); err != nil {
+	g := &p.geometry
+	g.planned = false
+	if err := p.processImage(&out.Values[p.image], &in.Values[p.image], d.of(p.image), p.schema[p.image].Kind, g); err != nil {
 		return fmt.Errorf("field %s: %w", p.schema[p.image].Name, err)
 	}
 	for i, f := range p.schema {
@@ -155,9 +159,9 @@ func (p *Processor) ProcessDecoded(in *formats.Sample, d *Decoded, out *formats.
 		switch {
 		case i == p.image:
 		case f.Kind == formats.Image || f.Kind == formats.Mask:
-			err = p.processImage(&out.Values[i], &in.Values[i], d.of(i), f.Kind, &g)
+			err = p.processImage(&out.Values[i], &in.Values[i], d.of(i), f.Kind, g)
 		case f.Kind == formats.Boxes:
-			err = g.boxes(&out.Values[i], &in.Values[i])
+			err = p.moveBoxes(g, &out.Values[i], &in.Values[i])
 		default:
 			out.Values[i].Swap(&in.Values[i])
 		}
@@ -289,14 +293,15 @@ func (p *Processor) warn(what string) error {
 // processImage decodes, turns, scales and encodes one image or mask, or only does what a GPU left to do of it. The main
 // image comes first and decides g.
 func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind formats.Kind, g *geometry) error {
-	o := inner.DecodeOptions{Color: p.recipe.color(), MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	o := inner.DecodeOptions{Color: p.recipe.color()}
 	filter, enc := p.recipe.filter(), p.recipe.Encode
 	if kind == formats.Mask {
-		o.Color, o.Indices, filter = pixel.ColorKeep, true, pixel.Nearest
+		o, filter = inner.MaskOptions(), pixel.Nearest
 		if enc.Encoding == formats.JPEG {
 			enc = codec.EncodeOptions{Encoding: formats.PNG}
 		}
 	}
+	o.MaxPixels, o.Reservation = p.recipe.MaxPixels, &p.reservation
 	if !g.planned {
 		if err := p.planGeometry(g, in); err != nil {
 			return err
@@ -313,7 +318,7 @@ func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind
 	if err != nil {
 		return err
 	}
-	m, err = p.transform(m, area, g, g.scale && (gpu == nil || !gpu.scaled), filter)
+	m, err = p.transform(m, area, g, gpu != nil && gpu.scaled, moves.How{Nearest: filter == pixel.Nearest && kind == formats.Mask})
 	if err != nil {
 		return err
 	}
@@ -323,8 +328,10 @@ func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind
 // pixels returns the pixels of an image: those that a GPU decoded, or else decoded here, and where the image lies in
 // them.
 func (p *Processor) pixels(in *formats.Value, gpu *decodedImage, o inner.DecodeOptions) (*pixel.Image, pixel.Area, error) {
+	p.lent = nil
 	if gpu != nil {
-		return &gpu.pixels, pixel.Area{X1: float64(gpu.pixels.W), Y1: float64(gpu.pixels.H)}, nil
+		p.lent = &gpu.pixels
+		return p.lent, pixel.Area{X1: float64(gpu.pixels.W), Y1: float64(gpu.pixels.H)}, nil
 	}
 	if err := p.decoder.Decode(&p.decoded, in, o); err != nil {
 		return nil, pixel.Area{}, err
@@ -335,34 +342,18 @@ func (p *Processor) pixels(in *formats.Value, gpu *decodedImage, o inner.DecodeO
 	return &p.decoded, p.decoder.Area(), p.warn(p.decoder.Warning())
 }
 
-// transform turns, scales and cuts m, a decoded image whose area is the source's, as g says. scale is false if m is
-// scaled already.
-func (p *Processor) transform(m *pixel.Image, area pixel.Area, g *geometry, scale bool, filter pixel.Filter) (*pixel.Image, error) {
+// transform moves m, a decoded image whose area is the source's, as g says. scaled says that it is upright and scaled
+// already.
+func (p *Processor) transform(m *pixel.Image, area pixel.Area, g *geometry, scaled bool, how moves.How) (*pixel.Image, error) {
 	p.dropUsed()
-	area = area.Oriented(m.H, m.W, g.orientation)
-	if g.orientation != 1 {
-		if err := pixel.Orient(&p.turned, m, g.orientation); err != nil {
-			return nil, err
-		}
-		m = &p.turned
-		p.dropUsed(&p.decoded)
-	}
 	switch {
-	case scale:
-		if err := p.resizer.ResizeRegion(&p.scaled, m, pixel.Rect{}, area, g.w, g.h, g.keep, filter); err != nil {
-			return nil, err
-		}
-		m = &p.scaled
-	case g.cut:
-		if err := m.Crop(&p.scaled, g.keep); err != nil {
-			return nil, err
-		}
-		m = &p.scaled
+	case scaled:
+		return p.mover.Move(g.afterScaling(), m, how)
+	case !g.resizes:
+		return p.mover.Turned(&g.path, m)
 	}
-	if m == &p.scaled {
-		p.dropUsed(&p.decoded, &p.turned)
-	}
-	return m, nil
+	how.Area = area
+	return p.mover.Move(&g.path, m, how)
 }
 
 // planGeometry plans the geometry of a sample's images by the header of the main one.
@@ -372,7 +363,7 @@ func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 		return err
 	}
 	p.orientation = h.Orientation
-	*g = p.recipe.geometry(h.H, h.W, h.Orientation)
+	g.plan(p.recipe, h.H, h.W, h.Orientation)
 	return nil
 }
 

@@ -51,11 +51,14 @@ func (p *Processor) reserve(v *formats.Value, gpu *decodedImage, o inner.DecodeO
 	}
 	th, tw := pixel.OrientedSize(h.H, h.W, g.orientation)
 	outH, outW := th, tw
-	if g.scale || g.cut {
+	if g.changes(h.H, h.W) {
 		outH, outW = g.keep.H, g.keep.W
 		scaling := int64(0)
-		if g.scale && (gpu == nil || !gpu.scaled) {
+		if fits := g.fits(h.H, h.W); fits || g.scale && (gpu == nil || !gpu.scaled) {
 			scaling = resample.ResizeMemory(th, tw, g.h, g.w, c, g.keep, f, d)
+		}
+		if g.fits(h.H, h.W) && g.cut {
+			w.step(budget.ImageBytes(g.h, g.w, c*d.Size()), 0)
 		}
 		w.step(budget.ImageBytes(outH, outW, c*d.Size()), scaling)
 	}
@@ -111,11 +114,19 @@ func (p *Processor) dropUsed(used ...*pixel.Image) {
 		return
 	}
 	p.decoder.Shrink()
-	p.resizer.Shrink()
+	p.mover.Resampler.Shrink()
 	for _, m := range used {
 		m.Shrink()
 	}
 	debug.FreeOSMemory()
+}
+
+// dropMoved is dropUsed of an image that was moved: not if a GPU's memory holds it, which is the caller's.
+func (p *Processor) dropMoved(m *pixel.Image) {
+	if m == p.lent {
+		m = &p.decoded
+	}
+	p.dropUsed(m)
 }
 
 // transcodeMemory is the memory that transcoding a JPEG takes: its coefficients, and those of the
@@ -133,10 +144,8 @@ func (p *Processor) free() {
 	if p.reservation.Large() {
 		p.decoder.Shrink()
 		p.encoder.Shrink()
-		p.resizer.Shrink()
-		for _, m := range []*pixel.Image{&p.decoded, &p.turned, &p.scaled} {
-			m.Shrink()
-		}
+		p.mover.Shrink()
+		p.decoded.Shrink()
 	}
 	p.reservation.Release()
 }

@@ -108,6 +108,30 @@ func TestProcessGeometry(t *testing.T) {
 	}
 }
 
+// A mask of half the size is scaled to the image's new size, also where the image has that size already.
+func TestProcessScalesSmallMasks(t *testing.T) {
+	for _, r := range []Resize{{ResizeExact, 100, 60}, {ResizeExact, 40, 30}, {ResizeCover, 60, 60}} {
+		p := newProcessor(t, Recipe{Resize: r, Encode: codec.EncodeOptions{Encoding: formats.Raw}}, stereo)
+		in, half := stereoSample(t), pixeltest.TestImage(50, 30, 1, formats.Uint8)
+		in.Values[2] = formats.Value{Data: half.Pix, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{30, 50, 1}}
+		var out formats.Sample
+		if err := p.Process(in, &out); err != nil {
+			t.Fatal(err)
+		}
+		w, h, keep := r.Plan(100, 60, false)
+		var want, cut pixel.Image
+		if err := new(resample.Resampler).Resize(&want, half, pixel.Rect{}, w, h, pixel.Nearest); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.Crop(&cut, keep); err != nil {
+			t.Fatal(err)
+		}
+		if v := out.Values[2]; !slices.Equal(v.Shape, []int{r.H, r.W, 1}) || !bytes.Equal(v.Data, cut.Pix) {
+			t.Errorf("%s: the mask becomes %v, or other pixels", r, v.Shape)
+		}
+	}
+}
+
 func TestProcessJPEGKeepsMasksLossless(t *testing.T) {
 	in := stereoSample(t)
 	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}}, stereo)

@@ -2,10 +2,10 @@ package preprocess
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
+	moves "github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -109,19 +109,16 @@ func (r Resize) Plan(w, h int, upscale bool) (scaledW, scaledH int, keep pixel.R
 	}
 	keep = pixel.Rect{W: sw, H: sh}
 	if r.Mode == ResizeCover {
-		// torchvision's CenterCrop: int(round((size - crop) / 2)), ties to even.
 		keep = pixel.Rect{
-			X: int(math.RoundToEven(float64(sw-r.W) / 2)),
-			Y: int(math.RoundToEven(float64(sh-r.H) / 2)),
-			W: r.W, H: r.H,
+			X: moves.Middle(sw, r.W), Y: moves.Middle(sh, r.H), W: r.W, H: r.H,
 		}
 	}
 	return sw, sh, keep
 }
 
 func (r Resize) scaled(w, h int) (int, int) {
-	byWidth := func(n int) (int, int) { return n, max(1, n*h/w) }
-	byHeight := func(n int) (int, int) { return max(1, n*w/h), n }
+	byWidth := func(n int) (int, int) { return n, moves.Scaled(n, w, h) }
+	byHeight := func(n int) (int, int) { return moves.Scaled(n, h, w), n }
 	switch r.Mode {
 	case ResizeShorter:
 		if w <= h {

@@ -24,8 +24,11 @@ GLIBC = "2.28"
 GOARCH = {"x86_64": "amd64", "aarch64": "arm64"}
 
 # In the linker's order: a library stands before those that it needs.
-ARCHIVES = ("hdf5_hl", "hdf5", "jpeg", "webpdemux", "webp", "sz", "aec", "z")
-DEBIAN = ("libhdf5-dev", "libjpeg62-turbo-dev", "libwebp-dev", "libaec-dev", "zlib1g-dev")
+ARCHIVES = ("hdf5_hl", "hdf5", "tiff", "jpeg", "webpdemux", "webp", "zstd", "lzma", "deflate", "sz", "aec", "z")
+DEBIAN = (
+    "libhdf5-dev", "libjpeg62-turbo-dev", "libwebp-dev", "libaec-dev", "zlib1g-dev", "libtiff-dev", "libzstd-dev",
+    "liblzma-dev", "libdeflate-dev",
+)  # fmt: skip
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -91,7 +94,8 @@ class Build:
     def environment(self) -> dict[str, str]:
         env = dict(os.environ, CGO_ENABLED="1", GOOS="linux", GOARCH=GOARCH.get(self.arch, ""))
         # Go's own resolver: new headers of glibc give the resolver's functions other names than old libraries have.
-        env["GOFLAGS"] = f"{env.get('GOFLAGS', '')} -trimpath -tags=netgo,osusergo"
+        tags = "netgo,osusergo" + (",libtiff_static" if self.archives() else "")
+        env["GOFLAGS"] = f"{env.get('GOFLAGS', '')} -trimpath -tags={tags}"
         env["GOEXPERIMENT"] = "simd" if env["GOARCH"] == "amd64" else ""
         compiler = ["-O2", "-Wno-implicit-fallthrough", env.get("CGO_CFLAGS", "")]
         linker = [env.get("CGO_LDFLAGS", "")]

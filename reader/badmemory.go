@@ -97,5 +97,5 @@ func (w *worker) renew() {
 	w.decoder = held.decoder()
 	w.stopBy(w.stop)
 	w.runner, w.steps, w.sample = augment.Runner{}, nil, formats.Sample{}
-	w.pixels, w.lent, w.masked, w.turned = pixel.Image{}, pixel.Image{}, pixel.Image{}, pixel.Image{}
+	w.pixels, w.lent, w.masked = pixel.Image{}, pixel.Image{}, pixel.Image{}
 }

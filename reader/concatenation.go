@@ -55,6 +55,9 @@ func (d *concatenation) append(parts []Part, k int) error {
 	d.meta.Columns = slices.DeleteFunc(d.meta.Columns, func(name string) bool { return !slices.Contains(m.Columns, name) })
 	d.meta.Splits = addSplits(d.meta.Splits, m.Splits)
 	d.meta.Stats = joinStats(d.meta.Stats, m.Stats)
+	if k > 0 {
+		d.meta.PixelStats = nil // the first's alone
+	}
 	view := one.Read
 	if v, ok := one.(formats.Viewer); ok {
 		view = v.View

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/random"
@@ -95,6 +96,34 @@ func TestMasksMoveAsTheirImages(t *testing.T) {
 			}
 			if want := b.Shape[1:]; !slices.Equal(f.Shape, want) || f.Kind != formats.Mask || f.DType != formats.Uint8 || f.Shapes != nil {
 				t.Fatalf("%v: %+v, want the shape %v", ops, f, want)
+			}
+		}
+	}
+}
+
+// TestOtherSizesFollow: a mask or an extra image of another size than the designated image is the same scene. It
+// comes out as one that was scaled before it was stored.
+func TestOtherSizesFollow(t *testing.T) {
+	for _, kind := range []formats.Kind{formats.Mask, formats.Image} {
+		small, full := noisyPairs(5, 24, 30, 3, kind), noisyPairs(5, 24, 30, 3, kind)
+		filter := pixel.Bilinear
+		if kind == formats.Mask {
+			filter = pixel.Nearest
+		}
+		for i := range small.samples {
+			half := pixel.Image{Pix: noise(12*15*3, 100+i), H: 12, W: 15, C: 3, DType: formats.Uint8}
+			small.samples[i].Values[len(small.meta.Schema)-1] = raw(formats.Uint8, half.Pix, 12, 15, 3)
+			var scaled pixel.Image
+			if err := new(resample.Resampler).Resize(&scaled, &half, pixel.Rect{}, 30, 24, filter); err != nil {
+				t.Fatal(err)
+			}
+			full.samples[i].Values[len(full.meta.Schema)-1] = raw(formats.Uint8, scaled.Pix, 24, 30, 3)
+		}
+		for _, ops := range []augment.Ops{nil, {augment.RandomResizedCrop{H: 9, W: 14}, augment.RandomHorizontalFlip{P: 0.5}}} {
+			c := Config{BatchSize: 5, Fields: []string{"twin"}, Transforms: ops}
+			got, want := collect(t, makeLoader(t, small, c), 0)[0], collect(t, makeLoader(t, full, c), 0)[0]
+			if !bytes.Equal(got.Fields[0].Data, want.Fields[0].Data) {
+				t.Errorf("%s, %v: the field differs from one of the image's size", kind, ops)
 			}
 		}
 	}
@@ -379,11 +408,9 @@ func TestBadFieldsNameKeyAndField(t *testing.T) {
 		good, bad formats.Value
 		want      string
 	}{
-		{formats.Field{Kind: formats.Mask}, good, raw(formats.Uint8, noise(4*5, 1), 4, 5, 1), "5x4"},
 		{formats.Field{Kind: formats.Mask}, good, image, "3 channels"},
 		{formats.Field{Kind: formats.Mask}, good, raw(formats.Uint16, noise(32, 1), 4, 4, 1), "uint16"},
 		{formats.Field{Kind: formats.Mask}, good, formats.Value{Data: []byte("no image"), Encoding: formats.PNG}, "image"},
-		{formats.Field{Kind: formats.Image}, image, raw(formats.Uint8, noise(5*4*3, 1), 5, 4, 3), "4x5"},
 		{formats.Field{Kind: formats.Image}, image, formats.Value{Data: []byte("no image"), Encoding: formats.JPEG}, "image"},
 		{formats.Field{Kind: formats.Boxes}, floats, raw(formats.Float32, make([]byte, 12), 3), "boxes"},
 		{formats.Field{Kind: formats.Boxes}, floats, raw(formats.Int64, make([]byte, 32), 1, 4), "int64"},

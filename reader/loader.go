@@ -106,6 +106,9 @@ func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loa
 	if err := l.hold(ds); err != nil {
 		return nil, err
 	}
+	if err := l.config.normalizeBy(ds.Meta()); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
 	l.classes = ds.Meta().Classes()
 	if v, ok := ds.(formats.Viewer); ok {
 		l.read = v.View

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/random"
@@ -35,6 +36,20 @@ func (c *Config) opsOfViews() []augment.Ops {
 		return c.Views
 	}
 	return []augment.Ops{c.Transforms}
+}
+
+// normalizeBy puts the dataset's figures in place of transforms that ask for them.
+func (c *Config) normalizeBy(m *formats.Meta) (err error) {
+	if c.Transforms, err = c.Transforms.ForDataset(m, c.Color); err != nil {
+		return err
+	}
+	c.Views = slices.Clone(c.Views) // the caller's
+	for k, ops := range c.Views {
+		if c.Views[k], err = ops.ForDataset(m, c.Color); err != nil {
+			return c.ofView(k, err)
+		}
+	}
+	return nil
 }
 
 // ofView says in err that it is that of view k.

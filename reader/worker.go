@@ -33,7 +33,6 @@ type worker struct {
 	lent    pixel.Image // pixels in the dataset's memory
 	h, w    int         // of the designated image, before the plan
 	masked  pixel.Image // a mask's pixels
-	turned  pixel.Image // those of an extra field, upright
 	corners []float32   // of boxes
 	// orientation is the designated image's EXIF orientation, which is applied to extra fields
 	// too; 1 is upright.
@@ -90,7 +89,7 @@ func (w *worker) free() {
 	if w.room.Large() {
 		w.decoder.Shrink()
 		w.runner.Shrink()
-		for _, m := range []*pixel.Image{&w.pixels, &w.masked, &w.turned} {
+		for _, m := range []*pixel.Image{&w.pixels, &w.masked} {
 			m.Shrink()
 		}
 	}

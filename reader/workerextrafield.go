@@ -1,18 +1,19 @@
 package reader
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/image/codec"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // fields stores the sample's extra fields in entry i, transformed as the image.
 func (w *worker) fields(b *Batch, i int) error {
+	w.steps[0].Turned(w.orientation)
 	for k := range w.loader.frame.fields {
 		from, to := &w.loader.frame.fields[k], &b.Fields[k]
 		if err := w.field(&w.sample.Values[from.field], from, to, i); err != nil {
@@ -24,6 +25,8 @@ func (w *worker) fields(b *Batch, i int) error {
 
 func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) error {
 	w.freeStored()
+	extra := w.room.Extra
+	defer func() { w.room.Extra = extra }()
 	switch from.kind {
 	case formats.Image:
 		return w.extraImage(v, to.Value(i))
@@ -54,10 +57,24 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 
 // decodeMask returns a mask's pixels: the indices of a palette image.
 func (w *worker) decodeMask(v *formats.Value) (*pixel.Image, error) {
-	err := w.decoder.Decode(&w.masked, v, codec.DecodeOptions{
-		Color: pixel.ColorKeep, Indices: true, MaxPixels: w.loader.config.MaxPixels, Reservation: &w.room,
-	})
+	o := codec.MaskOptions()
+	o.MaxPixels, o.Reservation = w.loader.config.MaxPixels, &w.room
+	w.room.Extra += w.roomToFit(v, o)
+	err := w.decoder.Decode(&w.masked, v, o)
 	return &w.masked, err
+}
+
+// roomToFit is about how many bytes it takes to scale v, an extra image or a mask, to the designated image's size, if
+// it has another one.
+func (w *worker) roomToFit(v *formats.Value, o codec.DecodeOptions) int64 {
+	if w.h == 0 { // it follows nothing
+		return 0
+	}
+	h, width, err := w.decoder.Size(v, o)
+	if th, tw := pixel.OrientedSize(h, width, w.orientation); err != nil || th == w.h && tw == w.w {
+		return 0 // Decode returns the error
+	}
+	return budget.ImageBytes(w.h, w.w, w.loader.views[0].pipeline.Shape()[2]*w.loader.pixelDType().Size())
 }
 
 // mask stores a mask in dst.
@@ -71,7 +88,7 @@ func (w *worker) mask(v *formats.Value, from *fieldFrame, dst []byte) error {
 			m.C, m.DType, from.shape[2], from.dtype)
 	}
 	to := pixel.Image{Pix: dst[:len(dst):len(dst)]}
-	return w.runner.Mask(&w.steps[0], w.upright(m), &to)
+	return w.runner.Mask(&w.steps[0], m, &to)
 }
 
 // extraImage stores an extra image in dst, by the same plan as the designated one.
@@ -79,21 +96,22 @@ func (w *worker) extraImage(v *formats.Value, dst []byte) error {
 	l := w.loader
 	o := w.options()
 	o.ApplyOrientation = false // that of the designated image is applied below
-	m, own, err := w.decode(v, o)
+	w.room.Extra += w.roomToFit(v, o)
+	decoded, own, err := w.decode(v, o)
 	if err != nil {
 		return err
 	}
-	m = w.upright(m)
-	if m.H != w.h || m.W != w.w {
-		return fmt.Errorf("the image is %dx%d, the designated image %dx%d: they must be equal", m.W, m.H, w.w, w.h)
-	}
 	steps := &w.steps[0]
+	m, err := w.runner.Fit(steps, decoded)
+	if err != nil {
+		return err
+	}
 	steps.Widen()
 	steps.Leave(augment.LeaveNothing)
 	if err := l.views[0].pipeline.Fits(m, steps); err != nil {
 		return err
 	}
-	if err := w.runner.Apply(steps, m, own, l.target(&l.single, 0, dst)); err != nil {
+	if err := w.runner.Apply(steps, m, own || m != decoded, l.target(&l.single, 0, dst)); err != nil {
 		return err
 	}
 	return w.runner.Store()
@@ -105,28 +123,12 @@ func (w *worker) boxes(v *formats.Value, to *fieldValue) error {
 	if err != nil {
 		return err
 	}
-	if v.DType != formats.Float32 || len(data)%16 != 0 {
-		return fmt.Errorf("%w: boxes of %d bytes of %s: each must have 4 values of float32", formats.ErrSchema, len(data), v.DType)
+	boxes, err := geometry.ReadBoxes(w.corners[:0], data, v.DType)
+	if err != nil {
+		return err
 	}
-	w.corners = w.corners[:0]
-	for ; len(data) > 0; data = data[4:] {
-		w.corners = append(w.corners, math.Float32frombits(binary.LittleEndian.Uint32(data)))
-	}
-	pixel.OrientBoxes(w.corners, w.h, w.w, w.orientation)
-	w.corners = w.steps[0].Boxes(w.corners[:0], w.corners)
-	to.data = to.data[:0]
-	for _, x := range w.corners {
-		to.data = binary.LittleEndian.AppendUint32(to.data, math.Float32bits(x))
-	}
+	w.corners = w.steps[0].Boxes(boxes[:0], boxes)
+	to.data = geometry.AppendBoxes(to.data[:0], w.corners)
 	to.shape = append(to.shape[:0], len(w.corners)/4, 4)
 	return nil
-}
-
-// upright applies the orientation of the designated image to m.
-func (w *worker) upright(m *pixel.Image) *pixel.Image {
-	if w.orientation == 1 {
-		return m
-	}
-	_ = pixel.Orient(&w.turned, m, w.orientation) // cannot fail: it was decoded
-	return &w.turned
 }

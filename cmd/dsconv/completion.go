@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // completeCommand is what the scripts of dsconv completion run: it prints what the last of its arguments may become.
@@ -177,6 +179,7 @@ var writingValues = map[string][]string{
 	"format":      {"lmdb", "hdf5", "h5", "shard", "tar", "webdataset", "tfrecord"},
 	"split":       {"auto", "none"},
 	"label-type":  {"index", "name", "float"},
+	"field":       {folder.FieldsAuto, folder.FieldsNone},
 	"class-order": {"natural"},
 	"unlisted":    {"skip", "folder"},
 	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
@@ -193,7 +196,7 @@ var writingValues = map[string][]string{
 
 // fixedValues returns the values of a flag that can be listed.
 func fixedValues(cmd *cli.Command, flag string) []string {
-	loads := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "augment" })
+	loads := cmd.Name != "pack" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "augment" })
 	values := writingValues[flag]
 	switch {
 	case flag == "progress":

@@ -42,6 +42,7 @@ type editResult struct {
 	Written int              `json:"written"`
 	Files   int              `json:"files,omitempty"`
 	Kept    int              `json:"files_kept"`
+	Stats   bool             `json:"stats_dropped,omitempty"`
 	Old     *edit.OldVersion `json:"old,omitempty"` // the previous version, if it is kept
 	Details any              `json:"what,omitempty"`
 	Report  *convert.Report  `json:"report,omitempty"`
@@ -66,7 +67,7 @@ type editOutcome struct {
 // printEdit prints the result of an edit.
 func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error {
 	done := editResult{
-		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Old: r.Old, Details: a.details,
+		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Stats: r.StatsDropped, Old: r.Old, Details: a.details,
 	}
 	if in := a.inputs; in != nil {
 		done.Skipped, done.Table, done.Unmatched, done.Report = in.Skipped, in.Table, in.Unmatched, r.Run
@@ -96,6 +97,9 @@ func (a *editOutcome) print(c *console, r *edit.Report, done *editResult) {
 		c.printf("would write %d samples%s; %d samples afterwards\n", r.Written, keptFilesText(r), r.Samples)
 	default:
 		c.printf("now %d samples, %d of them written%s\n", r.Samples, r.Written, keptFilesText(r))
+	}
+	if r.StatsDropped {
+		c.printf("the statistics of the pixels are of the previous version and were dropped; pack --stats records new ones\n")
 	}
 	printOld(c, r)
 	if a.inputs != nil {

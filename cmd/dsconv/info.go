@@ -121,6 +121,7 @@ func printInfo(c *console, m *formats.Meta) {
 		c.printf(", %dx%d to %dx%d (smallest and largest side each way)", s.MinWidth, s.MinHeight, s.MaxWidth, s.MaxHeight)
 	}
 	c.printf("\n")
+	printPixelStats(c, m.PixelStats, "")
 	if len(m.Files) > 0 {
 		c.printf("files      %d: %s\n", len(m.Files), shortList(m.Files, 3))
 	}

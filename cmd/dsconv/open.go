@@ -29,10 +29,11 @@ func detectFormat(path string) (formats.Format, error) {
 // checkWritable returns an error if dst's suffix is not of a format that can be written.
 func checkWritable(dst string) error {
 	const use = "use one of the suffixes .lmdb, .h5, .tar, .tfrecord for DST"
-	if _, err := dsconv.Formats().Writable().ByPath(dst); err == nil {
+	_, err := dsconv.Formats().Writable().ByPath(dst)
+	if err == nil {
 		return nil
 	}
-	if f, err := dsconv.Formats().ByPath(dst); err != nil {
+	if f, known := dsconv.Formats().ByPath(dst); known != nil {
 		return usageError{fmt.Errorf("%w: %s", err, use)}
 	} else if f.Name() == "folder" {
 		return usageErrorf("%s: %s (to write a folder use dsconv unpack)", dst, use)
@@ -65,6 +66,7 @@ func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
 		LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
 		LabelType: option("label-type"), ClassOrder: option("class-order"), Unlisted: option("unlisted"),
+		Fields: splitLines(option("field")), Boxes: splitLines(option("boxes")), Captions: splitLines(option("captions")),
 	}
 }
 
@@ -82,7 +84,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 			return "" // a description replaces the recipe's options
 		}
 		if cc.IsSet(name) {
-			return cc.String(name)
+			return sourceFlag(cc)(name)
 		}
 		return recipe[name]
 	})
@@ -91,7 +93,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 	}
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
 	if !isFolderOfImages(from) {
-		options := folderConfig(cc.String) // those of the recipe are for the folder that was packed
+		options := folderConfig(sourceFlag(cc)) // those of the recipe are for the folder that was packed
 		options.Labels, options.FolderLabels = given.Labels, given.FolderLabels
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
 		return options, nil

@@ -50,6 +50,21 @@ its folder). --unlisted folder gives images that a table does not list the class
 SRC may be a list of images: a .csv, .tsv, .jsonl, .json, .txt or .parquet file with paths, which
 are relative to the list or absolute, and perhaps labels; - reads paths from standard input, one
 on each line, or JSON Lines. Keys are paths relative to the deepest folder that has all images.
+--field gives samples more than an image and a label. PATTERN is a path in SRC, in which {key} is the
+image's path without extension, {stem} its name, {dir} its folder, {split} and {class} what it has, and *
+any characters but / and a dot:
+
+   mask=masks/{key}.png   a mask: a resize does not mix its values
+   caption={key}.txt      a text
+   image={key}.left.png   the sample's image; {key} is then that part of its path
+   auto                   files of one name up to its first dot are one sample
+   none                   each image is a sample of its own
+
+The kind follows from name and extension, or from ,kind=mask, image, text, json, array, boxes or bytes.
+
+Files of fields are no samples, and their folders no classes. If images look like masks of others
+(1.png or 1_mask.png beside 1.jpg, masks/ beside images/), pack asks for --field. A sample
+without one of its files is a bad image: see --on-error. Details: docs/fields.md.
 
 --encode says how images are stored:
 
@@ -67,6 +82,11 @@ provides. Its pixels are close to Pillow's but not equal; the dataset records li
 and only they can resume the pack or add to it. Other images, and JPEGs that the GPU cannot
 decode, are decoded on the CPU; the summary counts them.
 
+--augment OPS --copies N writes N augmented copies of each image beside it, with the keys KEY@1 to
+KEY@N, in its split and with its label; masks and boxes follow. Copy c is what a loader with the
+operations OPS and --seed draws in epoch c. --copies-only leaves out the images themselves, as
+--encode raw of images of other sizes needs. Copies need an encoding other than keep and jpeg-tiled.
+
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
 checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
 images into the folder for temporary files, to estimate the size.
@@ -78,6 +98,7 @@ Examples:
    dsconv pack train=train.tar val=val.zip out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
+   dsconv pack images/ out.lmdb --encode jpeg:90 --augment rrc:224,flip --copies 3
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
@@ -112,7 +133,7 @@ func pack(cc *cli.Context, c *console) error {
 		o.convert.GPU = gpu
 	}
 	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, dsconv.Options{
-		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read,
+		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read, Augment: o.augment,
 	})
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {

@@ -25,6 +25,9 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes: natural (2 before 10), or a file with one class per line", DefaultText: "as ImageFolder's"},
+		&cli.StringSliceFlag{Name: "field", Usage: "`FIELD` of each sample, NAME=PATTERN[,kind=KIND], such as mask=masks/{key}.png; or none, or auto; see above"},
+		&cli.StringSliceFlag{Name: "boxes", Usage: "boxes of objects in `FILE`, a .json of COCO, or a pattern such as labels/{key}.txt (YOLO) or Annotations/{key}.xml (Pascal VOC)"},
+		&cli.StringSliceFlag{Name: "captions", Usage: "captions in `FILE`, a .json of COCO"},
 		&cli.StringFlag{Name: "resize", Usage: "resize to `SIZE`: shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
 		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "`FILTER` of --resize: nearest, box, bilinear, hamming, bicubic or lanczos, antialiased like Pillow's"},
@@ -45,11 +48,15 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
 		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
-		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images"},
+		&cli.StringFlag{Name: "augment", Usage: "write augmented copies of each image, made by `OPS` of the loader, such as 'rrc:224,flip,jitter:.2:.2:.2:.1'; see above"},
+		&cli.IntFlag{Name: "copies", Usage: "with --augment: `N` copies of each image", DefaultText: "1"},
+		&cli.BoolFlag{Name: "copies-only", Usage: "with --augment: leave out the images themselves"},
+		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images; with --augment: it draws other copies"},
 		&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`, such as '*.png' or train/; see above"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
+		&cli.BoolFlag{Name: "stats", Usage: "record mean and deviation of each channel, class balance and sizes in the dataset; each image is decoded for it"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
 		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
 	)...)
@@ -65,7 +72,7 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 		return nil, err
 	}
 	patterns := parsePatterns(cc)
-	o.folder = folderConfig(cc.String)
+	o.folder = folderConfig(sourceFlag(cc))
 	o.folder.Patterns, o.folder.Memory = patterns, memory(cc)
 	if err := parseLabels(cc.StringSlice("labels"), &o.folder); err != nil {
 		return nil, usageError{err}
@@ -74,15 +81,21 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 		return nil, usageError{err}
 	}
 	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
+	o.convert.Stats = cc.Bool("stats")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
-	o.convert.Sample, o.convert.SampleSeed = cc.Int("sample"), cc.Uint64("seed")
+	if o.convert.Sample = cc.Int("sample"); cc.IsSet("sample") {
+		o.convert.SampleSeed = cc.Uint64("seed")
+	}
 	switch {
 	case cc.IsSet("sample") && cc.IsSet("limit"):
 		return nil, usageErrorf("--sample and --limit exclude each other: --limit takes the first images, --sample random ones")
-	case cc.IsSet("seed") && !cc.IsSet("sample"):
-		return nil, usageErrorf("--seed is for --sample N; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
+	case cc.IsSet("seed") && !cc.IsSet("sample") && !cc.IsSet("augment"):
+		return nil, usageErrorf("--seed is for --sample N and --augment OPS; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
 	}
-	if err := positive(cc, "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+	if err := o.parseAugment(cc); err != nil {
+		return nil, err
+	}
+	if err := positive(cc, "copies", "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
 		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {
@@ -94,6 +107,9 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 // parsePackSyntax parses the flags whose values have a syntax.
 func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	if err := o.folder.Patterns.Validate(); err != nil {
+		return err
+	}
+	if err := o.folder.CheckFields(); err != nil {
 		return err
 	}
 	if err := o.parseOnError(cc.String("on-error")); err != nil {

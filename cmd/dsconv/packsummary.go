@@ -44,6 +44,7 @@ func (s *summary) print(c *console, o *writeOptions) error {
 	c.printf("%s\n", s.counts())
 	s.printSplits(c, o.src)
 	printLabels(c, s.Labels, s.LabelNotices, "")
+	printFields(c, s.Fields, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
 	}
@@ -118,6 +119,7 @@ func printReport(c *console, r *convert.Report) {
 	printTiled(c, r)
 	printDecoded(c, r)
 	printNarrowed(c, r)
+	printPixelStats(c, r.PixelStats, "  ")
 	if r.Varying {
 		c.printf("  the raw images have different shapes; --resize cover:WxH gives all images the same shape, so that a batch is read in one step\n")
 	}

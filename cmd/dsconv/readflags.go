@@ -12,7 +12,7 @@ import (
 // readFlags say how a dataset that another program wrote is read. source is its name in the help.
 func readFlags(source string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "map", Usage: "if another program wrote " + source + ": the keys of its fields, `FIELD=KEY,...`, such as image=jpg,label=cls", DefaultText: "by its content"},
+		&cli.StringFlag{Name: "map", Usage: "if another program wrote " + source + ": the keys of its fields, `MAP`, such as image=jpg,label=cls", DefaultText: "by its content"},
 		&cli.StringFlag{Name: "source-format", Usage: "read " + source + " as `FORMAT`, such as webdataset, mds or folder", DefaultText: "by its content"},
 	}
 }

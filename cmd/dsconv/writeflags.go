@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -16,6 +17,7 @@ type writeOptions struct {
 	src, format         string              // pack only
 	folder              folder.Config       // pack only
 	read                formats.ReadOptions // pack only
+	augment             dsconv.Augmentation // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
 	report              string

@@ -219,8 +219,8 @@ func TestZipEqualsGo(t *testing.T) {
 // The folder around all others is the root, unless the path says another one.
 func TestRoot(t *testing.T) {
 	for _, c := range []struct {
-		files         []string
-		folder, want  string
+		files        []string
+		folder, want string
 	}{
 		{[]string{"set/cat/1.jpg", "set/dog/2.jpg", "__MACOSX/set/._x"}, "", "set"},
 		{[]string{"a/b/cat/1.jpg", "a/b/dog/2.jpg"}, "", "a/b"},
@@ -230,6 +230,7 @@ func TestRoot(t *testing.T) {
 		{[]string{"set/train/cat/1.jpg"}, "", "set"},
 		{[]string{"set/cat/1.jpg"}, "/", ""},
 		{[]string{"set/cat/1.jpg"}, "/set/cat/", "set/cat"},
+		{[]string{"set/cat/1.jpg"}, "/cat", "set/cat"},
 	} {
 		var files []file
 		for _, name := range c.files {

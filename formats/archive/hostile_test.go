@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"slices"
 	"math"
 	"strings"
 	"testing"
@@ -119,7 +120,7 @@ func TestSparseTar(t *testing.T) {
 	sparse := makeTar(t, file{"PaxHeaders/big", []byte(pax)}, file{"GNUSparseFile/big.jpg", []byte("1\n0\n1\n" + strings.Repeat("\x00", 506) + "x")})
 	sparse[156] = tar.TypeXHeader
 	checksum(sparse[:512])
-	whole := append(makeTar(t, file{good, []byte("good")})[:1024], sparse...)
+	whole := slices.Concat(makeTar(t, file{good, []byte("good")})[:1024], sparse)
 	kinds(t, whole, func(name string, data []byte) { check(t, name, data, map[string]string{"big.jpg": "sparse"}) })
 }
 

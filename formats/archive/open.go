@@ -166,7 +166,7 @@ func stateOf(f *os.File) (fileState, error) {
 }
 
 // Open opens the archive at path, and lists its members. A path that goes on after the name of the archive, such as
-// "x.zip/images", is a folder in it. The error names the archive: it is missing (fs.ErrNotExist), truncated, damaged, a
+// "x.zip/images", is a folder in it, or in the folder around all others. The error names the archive: it is missing (fs.ErrNotExist), truncated, damaged, a
 // bomb, or of a kind that is not read. ctx ends the listing.
 func Open(ctx context.Context, path string) (*FS, error) {
 	if ctx == nil {
@@ -286,11 +286,13 @@ func (f *FS) setRoot(folder string) error {
 		return nil
 	}
 	clean, why := cleanName(folder)
-	if why != "" || !f.index.isFolder(clean) {
-		return fmt.Errorf("%s has no folder %q: %w", f.path, folder, fs.ErrNotExist)
+	for _, root := range []string{clean, join(f.index.around(), clean)} {
+		if why == "" && f.index.isFolder(root) {
+			f.root = root
+			return nil
+		}
 	}
-	f.root = clean
-	return nil
+	return fmt.Errorf("%s has no folder %q: %w", f.path, folder, fs.ErrNotExist)
 }
 
 // unchanged returns an error if the archive is not the file that was opened.

@@ -38,6 +38,15 @@ type Config struct {
 	ClassOrder string
 	// Patterns select files by their path relative to the folder.
 	Patterns formats.Patterns
+	// Fields are the fields of samples besides the image and the labels, NAME=PATTERN[,kind=KIND], such as
+	// "mask=masks/{key}.png" and "caption={key}.txt"; the pattern of the field image says which files are the
+	// samples' images. FieldsNone alone says that each image is a sample of its own, FieldsAuto that files of one
+	// name are one sample. See docs/fields.md.
+	Fields []string
+	// Boxes are annotations of objects: files of COCO, or a pattern of YOLO's .txt or Pascal VOC's .xml files.
+	Boxes []string
+	// Captions are files of COCO with captions.
+	Captions []string
 	// Memory is about how many bytes listing may take, 0 means 512 MiB; a table of labels is in memory
 	// besides. What does not fit goes to temporary files in os.TempDir(), which have no names: nothing is
 	// left behind.
@@ -70,5 +79,8 @@ func (c *Config) recipe() map[string]string {
 	set("label-sep", c.LabelSep)
 	set("label-type", c.LabelType)
 	set("class-order", c.ClassOrder)
+	set("field", strings.Join(c.Fields, "\n"))
+	set("boxes", strings.Join(c.Boxes, "\n"))
+	set("captions", strings.Join(c.Captions, "\n"))
 	return m
 }

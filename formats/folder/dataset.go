@@ -40,6 +40,10 @@ type Dataset struct {
 	unreadable        []string
 	unmatched         formats.Patterns
 	unusedDescription string // a description in the folder, if no table was given
+
+	questions  questions
+	fields     *fieldSet // nil without
+	firstField int       // the position of its fields in the schema
 }
 
 type sample struct {
@@ -140,16 +144,26 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
 	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(&cfg)}
-	if cfg.list != nil {
-		err = s.walkList(ctx, cfg.list.table)
-	} else {
-		err = s.walk(ctx)
-	}
-	if err != nil {
+	if s.fields, err = newFieldSet(in, &cfg); err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, skips: append(s.skips, in.refused()...), ignored: s.ignored, filter: filter, unmatched: filter.Unmatched(), isList: cfg.list != nil}
+	d := &Dataset{in: in, filter: filter, fields: s.fields, isList: cfg.list != nil}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.fields.close())
+		}
+	}()
+	if err := d.list(ctx, s, &cfg); err != nil {
+		return nil, err
+	}
+	d.skips, d.ignored, d.unmatched = append(s.skips, in.refused()...), s.ignored, filter.Unmatched()
+	if err := d.fields.listed(ctx, s); err != nil {
+		return nil, err
+	}
 	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
+		return nil, err
+	}
+	if err := d.useFields(&cfg); err != nil {
 		return nil, err
 	}
 	d.listLeftOut(s, &cfg.Patterns)
@@ -157,6 +171,9 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}
 	d.describe(&cfg)
+	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
+		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
+	}
 	if err := d.add(ctx, l); err != nil {
 		return nil, err
 	}
@@ -167,13 +184,27 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if d.Len() == 0 {
 		return nil, d.noImages()
 	}
-	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), in.close()) })
+	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), d.fields.close(), in.close()) })
 	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}
 	}
 	return d, nil
+}
+
+// list finds the files: those below the root, or those of a list.
+func (d *Dataset) list(ctx context.Context, s *scan, cfg *Config) error {
+	if cfg.list == nil {
+		if err := d.fields.findStems(ctx, s); err != nil {
+			return err
+		}
+		return s.walk(ctx)
+	}
+	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {
+		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
+	}
+	return s.walkList(ctx, cfg.list.table)
 }
 
 func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
@@ -186,6 +217,9 @@ func newSource(in filesystem, cfg *Config, folders classFolders) (source, error)
 // describe sets what is known before the files.
 func (d *Dataset) describe(cfg *Config) {
 	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
+	if d.fields != nil {
+		d.meta.Schema = append(d.meta.Schema, d.fields.schema()...)
+	}
 	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.recorded)
 	if description, ok := d.source.(*descriptionSource); ok {
 		d.meta.Renamed = description.Renamed
@@ -257,6 +291,7 @@ func (d *Dataset) sample(i int) (*sample, error) {
 	it := new(sample)
 	err := d.records.read(i, it)
 	if err == nil {
+		d.fields.locate(it)
 		d.source.label(it)
 	}
 	return it, err
@@ -319,6 +354,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	data, err := d.in.read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
+		v.Data = nil // an incomplete image is no one's
 		return fmt.Errorf("read %s: %w", in.Source.Path, err)
 	}
 	v.Encoding, v.DType = formats.Sniff(v.Data), ""
@@ -326,12 +362,19 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	if description, ok := d.source.(*descriptionSource); ok {
 		return description.read(d.in, it, s.Values)
 	}
-	d.setLabels(it, s.Values[1:])
+	labels := len(d.meta.Schema)
+	if d.fields != nil {
+		labels = d.firstField
+	}
+	d.setLabels(it, s.Values[1:labels])
+	if d.fields != nil {
+		return d.fields.read(it, v, s.Values[labels:])
+	}
 	return nil
 }
 
 func (d *Dataset) setLabels(it *sample, values []formats.Value) {
-	for j, f := range d.meta.Schema[1:] {
+	for j, f := range d.meta.Schema[1 : 1+len(values)] {
 		v := &values[j]
 		switch f.Kind {
 		case formats.Label:

@@ -41,6 +41,9 @@ func (d *Dataset) Identify(w io.Writer) error {
 		if err := d.identifyContent(w, &it.file); err != nil {
 			return err
 		}
+		if err := d.fields.identify(it, w); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels
 
 // label sets split, labels and columns of it, or returns why it is skipped.
 func (l *labeler) label(it *sample) (why string) {
-	split, class, ok := l.layout.splitAndClass(it.path)
+	split, class, ok := l.layout.splitAndClass(it.place())
 	it.split = split
 	if l.table == nil {
 		if !ok {

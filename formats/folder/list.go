@@ -256,7 +256,7 @@ func (s *scan) listed(ctx context.Context, t *table, first int) error {
 			s.skip(rel, whyUnread(rel, err))
 			continue
 		}
-		if files = s.file(file{rel, st.Size(), modTimeOf(st)}, st.Mode().IsRegular(), nil, files); len(files) == maxEntries {
+		if files = s.file(file{path: rel, size: st.Size(), modTime: modTimeOf(st)}, st.Mode().IsRegular(), nil, files); len(files) == maxEntries {
 			if err := s.found.add(files); err != nil {
 				return err
 			}

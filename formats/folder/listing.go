@@ -25,6 +25,7 @@ func newSorting(cfg *Config) *sorting {
 	memory := cmp.Or(cfg.Memory, defaultMemory)
 	l := &sorting{keys: extsort.New("", memory*3/8), kept: min(memory/8, 8<<20)}
 	l.found.sorter = extsort.New("", memory*3/8)
+	l.found.asking = len(cfg.Fields) == 0 && cfg.Labels == "" && !cfg.hasFields()
 	return l
 }
 
@@ -36,21 +37,24 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	counts := map[string]int{}
 	err := l.found.each(d.source.includes, func(f file, key string) error {
 		it := &sample{file: f, key: key}
+		d.fields.locateKey(it)
 		if why := d.label(it); why != "" {
 			d.skips = append(d.skips, Skip{Path: f.path, Cause: why})
 			return ctx.Err()
 		}
-		if it.key == f.path && path.Ext(f.path) != "" {
+		if it.key == it.place() && path.Ext(f.path) != "" {
 			d.keepExtension = append(d.keepExtension, f.path)
 		}
 		for k := range d.columns {
 			d.columns[k].count(it.labels, k)
 		}
 		counts[it.split]++
+		d.fields.claim(it)
 		d.meta.Stats.Bytes += it.size
 		record = it.record(record[:0])
 		return errors.Join(ctx.Err(), l.keys.Add([]byte(it.key), record))
 	})
+	d.questions = l.found.questions
 	if err == nil {
 		err = l.found.sorter.Close() // its memory is needed no more
 	}
@@ -59,6 +63,9 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	}
 	if err != nil {
 		return fmt.Errorf("list the files of %s: %w", d.in, err)
+	}
+	if err := d.fields.countUnused(); err != nil {
+		return err
 	}
 	slices.Sort(d.keepExtension)
 	d.countSplits(counts)

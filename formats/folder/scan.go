@@ -18,7 +18,8 @@ import (
 type file struct {
 	path    string // relative, '/'-separated
 	size    int64
-	modTime int64 // ns
+	modTime int64  // ns
+	virtual string // the path that the key and the class are made of, if it is another one
 }
 
 // Skip is an input that is not part of the dataset, and the reason.
@@ -76,6 +77,8 @@ type scan struct {
 	ignored  int      // files whose names are not those of images
 	system   *systemFolders
 	classes  classFolders
+	fields   *fieldSet   // nil without fields
+	names    *stemFinder // if not nil, it gets all names, and no file is looked at
 	err      error
 }
 
@@ -171,11 +174,17 @@ func (s *scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 			}
 			if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
 				files, below = s.folderOrLink(rel, e, ref, files, below)
+			} else if field := s.fieldOf(rel, ref); field == noField {
+				continue
+			} else if field >= 0 {
+				size, modTime, regular, err := f.stat(e.Name())
+				s.fieldFile(field, file{path: rel, size: size, modTime: modTime}, regular, err)
 			} else if s.isWanted(rel, ref) {
 				size, modTime, regular, err := f.stat(e.Name())
-				files = s.file(file{rel, size, modTime}, regular, err, files)
+				files = s.file(file{path: rel, size: size, modTime: modTime}, regular, err, files)
 			}
 		}
+		files = s.placed(files)
 		if err := s.found.add(files); err != nil {
 			return below, err
 		}
@@ -220,8 +229,10 @@ func (s *scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []fi
 		} else if s.mayList(ref, e, st) {
 			below = append(below, ref)
 		}
+	case s.fieldOf(rel, up) >= 0:
+		s.fieldFile(s.fieldOf(rel, up), file{path: rel, size: st.Size(), modTime: modTimeOf(st)}, st.Mode().IsRegular(), nil)
 	case s.isWanted(rel, up):
-		files = s.file(file{rel, st.Size(), modTimeOf(st)}, st.Mode().IsRegular(), nil, files)
+		files = s.file(file{path: rel, size: st.Size(), modTime: modTimeOf(st)}, st.Mode().IsRegular(), nil, files)
 	}
 	return files, below
 }
@@ -309,6 +320,7 @@ func (s *scan) isWanted(rel string, ref *folderRef) bool {
 			s.mu.Lock()
 			s.ignored++
 			s.mu.Unlock()
+			s.askAbout(rel)
 		}
 		return false
 	case ref.system != "":

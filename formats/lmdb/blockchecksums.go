@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/bmatsuo/lmdb-go/lmdb"
 
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -81,8 +83,8 @@ func (p *blockChecksums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool,
 func (p *blockChecksums) clearIgnored(b []byte, block int64) {
 	page := int64(os.Getpagesize())
 	if block == 0 {
-		for i := range metaPages {
-			clear(b[metaOffset(i):][:metaLength])
+		for i := range lmdbfile.MetaPages {
+			clear(b[metaOffset(i):][:lmdbfile.MetaLength])
 		}
 	}
 	first := uint64(block * checksum.BlockSize / page)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -60,12 +62,12 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 // values that are not where the index has them.
 func (d *dataset) checkTrees(ctx context.Context, report func(formats.Damage)) error {
 	for _, e := range d.environments() {
-		if e.metaErr != nil {
-			report(e.damage(e.metaErr))
+		if e.MetaErr != nil {
+			report(damageOf(e, e.MetaErr))
 		}
 	}
-	l, err := newLocator(d.environments(), func(e *environment, err error) error {
-		report(e.damage(err))
+	l, err := newLocator(d.environments(), func(e *lmdbfile.Environment, err error) error {
+		report(damageOf(e, err))
 		return ctx.Err()
 	})
 	if err != nil {
@@ -95,9 +97,9 @@ func (d *dataset) checkTrees(ctx context.Context, report func(formats.Damage)) e
 
 // compareLocations reports the values of a sample that are not where the index has them.
 func (d *dataset) compareLocations(found *sampleindex.Row, e sampleindex.Entry, report func(formats.Damage)) {
-	differ := func(e *environment, at, want sampleindex.Location) {
+	differ := func(e *lmdbfile.Environment, at, want sampleindex.Location) {
 		if at != want && at.Offset != 0 {
-			report(formats.Damage{File: e.name, Offset: at.Offset, Length: at.Length, Cause: fmt.Sprintf(
+			report(formats.Damage{File: e.Name, Offset: at.Offset, Length: at.Length, Cause: fmt.Sprintf(
 				"%v: the value of key %q is here, but the index has it at byte %d with %d bytes", formats.ErrDamaged, found.Key, want.Offset, want.Length)})
 		}
 	}
@@ -107,11 +109,11 @@ func (d *dataset) compareLocations(found *sampleindex.Row, e sampleindex.Entry, 
 	}
 }
 
-// damage returns err as a formats.Damage, with the offset of the page if it is about one.
-func (e *environment) damage(err error) formats.Damage {
-	d := formats.Damage{File: e.name, Cause: err.Error()}
-	if page := new(pageError); errors.As(err, &page) && page.no < e.count {
-		d.Offset, d.Length = int64(page.no)*int64(e.size), int64(e.size)
+// damageOf returns err, found in e, as a formats.Damage, with the offset of the page if it is about one.
+func damageOf(e *lmdbfile.Environment, err error) formats.Damage {
+	d := formats.Damage{File: e.Name, Cause: err.Error()}
+	if page := new(lmdbfile.PageError); errors.As(err, &page) && page.No < e.Count {
+		d.Offset, d.Length = int64(page.No)*int64(e.Size), int64(e.Size)
 	}
 	return d
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -26,15 +28,15 @@ func TestLocations(t *testing.T) {
 			dir := t.TempDir()
 			s.write(t, dir)
 			theirs := openTransactions(t, dir, s.names)
-			ours, err := openEnvironment(dir, dataName, s.names)
+			ours, err := lmdbfile.OpenEnvironment(dir, dataName, s.names)
 			must(t, err)
-			defer ours.close()
+			defer ours.Close()
 			for db := range theirs.dbis {
 				sc := newScan(ours, db, func(err error) error { return err })
 				theirs.each(t, db, func(key, value []byte) {
 					at, err := sc.locate(string(key))
 					must(t, err)
-					if at.Length != int64(len(value)) || !bytes.Equal(ours.data[at.Offset:at.Offset+at.Length], value) {
+					if at.Length != int64(len(value)) || !bytes.Equal(ours.Data[at.Offset:at.Offset+at.Length], value) {
 						t.Fatalf("key %q: %+v, LMDB says %d bytes", key, at, len(value))
 					}
 					checkValueAt(t, ours, at.Offset, string(key), value)
@@ -46,23 +48,23 @@ func TestLocations(t *testing.T) {
 }
 
 // checkValueAt wants the value at its location, and errors beside it.
-func checkValueAt(t *testing.T, e *environment, offset int64, key string, value []byte) {
+func checkValueAt(t *testing.T, e *lmdbfile.Environment, offset int64, key string, value []byte) {
 	t.Helper()
 	at := sampleindex.Location{Offset: offset, Length: int64(len(value))}
-	got, err := e.valueAt(at, []byte(key))
+	got, err := e.ValueAt(at, []byte(key))
 	if err != nil || !bytes.Equal(got, value) {
 		t.Fatalf("key %q at %+v: %d bytes, %v", key, at, len(got), err)
 	}
-	inLeaf := offset%int64(e.size) != pageHeader
+	inLeaf := offset%int64(e.Size) != lmdbfile.PageHeader
 	for _, wrong := range []struct {
 		at  sampleindex.Location
 		key string
 	}{
 		{sampleindex.Location{Offset: offset + 1, Length: at.Length}, key},
 		{sampleindex.Location{Offset: offset - 1, Length: at.Length}, key},
-		{sampleindex.Location{Offset: offset, Length: at.Length + int64(e.size)}, key},
-		{sampleindex.Location{Offset: offset, Length: at.Length - int64(e.size)*2}, key},
-		{sampleindex.Location{Offset: offset + int64(len(e.data)), Length: at.Length}, key},
+		{sampleindex.Location{Offset: offset, Length: at.Length + int64(e.Size)}, key},
+		{sampleindex.Location{Offset: offset, Length: at.Length - int64(e.Size)*2}, key},
+		{sampleindex.Location{Offset: offset + int64(len(e.Data)), Length: at.Length}, key},
 		{at, key + "\x00"},
 		{at, key[1:]},
 		{at, strings.Repeat("\xff", len(key))},
@@ -70,7 +72,7 @@ func checkValueAt(t *testing.T, e *environment, offset int64, key string, value 
 		if !inLeaf && (wrong.key != key || wrong.at.Length < at.Length) {
 			continue // overflow pages have no key, and say how many they are
 		}
-		if b, err := e.valueAt(wrong.at, []byte(wrong.key)); !errors.Is(err, formats.ErrDamaged) && len(b) > 0 {
+		if b, err := e.ValueAt(wrong.at, []byte(wrong.key)); !errors.Is(err, formats.ErrDamaged) && len(b) > 0 {
 			t.Fatalf("key %q at %+v of %+v: %d bytes, %v", wrong.key, wrong.at, at, len(b), err)
 		}
 	}
@@ -81,9 +83,9 @@ func TestScanComparesKeys(t *testing.T) {
 	dir := t.TempDir()
 	s := shape{keys: 1000, commits: 1, key: numbered, size: upTo(300), ordered: true}
 	s.write(t, dir)
-	e, err := openEnvironment(dir, dataName, nil)
+	e, err := lmdbfile.OpenEnvironment(dir, dataName, nil)
 	must(t, err)
-	defer e.close()
+	defer e.Close()
 	var wrong []string
 	sc := newScan(e, 0, func(err error) error { wrong = append(wrong, err.Error()); return nil })
 	for i := range 998 {
@@ -123,9 +125,9 @@ func TestDamagedPageOnce(t *testing.T) {
 	must(t, err)
 	whole, err := newEnvironment(dataName, b, nil)
 	must(t, err)
-	leaf, err := whole.find(whole.databases[0].root, []byte(numbered(nil, 2500)))
+	leaf, err := whole.Find(whole.Databases[0].Root, []byte(numbered(nil, 2500)))
 	must(t, err)
-	clear(b[int(leaf.page)*whole.size:][:whole.size])
+	clear(b[int(leaf.Page)*whole.Size:][:whole.Size])
 	var wrong []error
 	sc := newScan(whole, 0, func(err error) error { wrong = append(wrong, err); return nil })
 	lost := 0
@@ -135,8 +137,8 @@ func TestDamagedPageOnce(t *testing.T) {
 		}
 	}
 	must(t, sc.finish())
-	if page := new(pageError); len(wrong) != 1 || !errors.As(wrong[0], &page) || page.no != leaf.page {
-		t.Errorf("got %v, want page %d", wrong, leaf.page)
+	if page := new(lmdbfile.PageError); len(wrong) != 1 || !errors.As(wrong[0], &page) || page.No != leaf.Page {
+		t.Errorf("got %v, want page %d", wrong, leaf.Page)
 	}
 	if lost == 0 || lost > 300 {
 		t.Errorf("%d keys are lost", lost)
@@ -147,27 +149,27 @@ func TestDamagedPageOnce(t *testing.T) {
 func TestSharedChildren(t *testing.T) {
 	const size, levels, children = 4096, 12, 300
 	for _, last := range []string{"", "k"} { // a damaged leaf, and one whose key comes again
-		b := make([]byte, size*(metaPages+levels))
+		b := make([]byte, size*(lmdbfile.MetaPages+levels))
 		for level := range levels {
-			no := metaPages + level
+			no := lmdbfile.MetaPages + level
 			p := b[no*size : (no+1)*size]
 			binary.NativeEndian.PutUint64(p, uint64(no))
-			list, kind := make([]testNode, children), kindBranch
+			list, kind := make([]testNode, children), lmdbfile.KindBranch
 			for i := range list {
 				list[i] = testNode{size: uint32(no + 1)}
 			}
 			if level == levels-1 {
-				list, kind = []testNode{{key: last, size: 1, data: "v"}}, kindLeaf
+				list, kind = []testNode{{key: last, size: 1, data: "v"}}, lmdbfile.KindLeaf
 			}
-			binary.NativeEndian.PutUint16(p[pageFlags:], uint16(kind))
+			binary.NativeEndian.PutUint16(p[lmdbfile.PageFlags:], uint16(kind))
 			nodes(p, list)
 		}
-		c := newCursor(&environment{
-			pages: pages{data: b, size: size, count: metaPages + levels}, mapping: &mapped.Mapping{Data: b}, databases: []database{{root: metaPages}},
+		c := lmdbfile.NewCursor(&lmdbfile.Environment{
+			Pages: lmdbfile.Pages{Data: b, Size: size, Count: lmdbfile.MetaPages + levels}, Mapping: &mapped.Mapping{Data: b}, Databases: []lmdbfile.Database{{Root: lmdbfile.MetaPages}},
 		}, 0)
 		found, damaged := 0, 0
 		for {
-			n, err := c.next()
+			n, err := c.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -175,10 +177,10 @@ func TestSharedChildren(t *testing.T) {
 				damaged++
 				continue
 			}
-			found += len(n.key())
+			found += len(n.Key())
 		}
-		if found != len(last) || damaged == 0 || damaged > metaPages+levels {
-			t.Errorf("%d keys and %d damaged pages of %d", found, damaged, metaPages+levels)
+		if found != len(last) || damaged == 0 || damaged > lmdbfile.MetaPages+levels {
+			t.Errorf("%d keys and %d damaged pages of %d", found, damaged, lmdbfile.MetaPages+levels)
 		}
 	}
 }
@@ -188,16 +190,16 @@ func TestUnreadablePages(t *testing.T) {
 	dir := t.TempDir()
 	shape{keys: 20_000, commits: 1, key: numbered, size: upTo(60), ordered: true}.write(t, dir)
 	file := filepath.Join(dir, dataName)
-	e, err := openEnvironment(dir, dataName, nil)
+	e, err := lmdbfile.OpenEnvironment(dir, dataName, nil)
 	must(t, err)
-	defer e.close()
+	defer e.Close()
 	want := make([]sampleindex.Location, 20_000)
 	s := newScan(e, 0, func(err error) error { return err })
 	for i := range want {
 		want[i], err = s.locate(numbered(nil, i))
 		must(t, err)
 	}
-	left := int64(e.databases[0].root+1) * int64(e.size) // pages that were written after the root are lost
+	left := int64(e.Databases[0].Root+1) * int64(e.Size) // pages that were written after the root are lost
 	must(t, os.Truncate(file, left))
 	unreadable, lost := 0, 0
 	s = newScan(e, 0, func(err error) error {
@@ -215,7 +217,7 @@ func TestUnreadablePages(t *testing.T) {
 		} else if at != want[i] {
 			t.Fatalf("key %d: %+v, it was %+v", i, at, want[i])
 		}
-		if _, err := e.getAt(0, want[i], []byte(numbered(nil, i))); (err != nil) != (want[i].Offset >= left) {
+		if _, err := e.GetAt(0, want[i], []byte(numbered(nil, i))); (err != nil) != (want[i].Offset >= left) {
 			t.Fatalf("key %d of a file with %d bytes at %+v: %v", i, left, want[i], err)
 		}
 	}

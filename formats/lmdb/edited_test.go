@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/bmatsuo/lmdb-go/lmdb"
 
 	"github.com/dsconv/dsconv/formats"
@@ -65,7 +67,7 @@ func TestLocationsOfValues(t *testing.T) {
 		must(t, d.View(i, &s))
 		for _, at := range d.valueLocations([]int32{int32(i), -1, fixtureCount}) {
 			e := d.environments()[at.Shard]
-			of := e.data[at.Offset:][:at.Length]
+			of := e.Data[at.Offset:][:at.Length]
 			if !slices.ContainsFunc(s.Values, func(v formats.Value) bool { return len(v.Data) > 0 && sameMemory(of, v.Data) }) {
 				t.Errorf("sample %d: %+v is no value of it", i, at)
 			}
@@ -122,8 +124,8 @@ func TestSalvageWithoutTrees(t *testing.T) {
 		file := filepath.Join(path, dataName)
 		b, err := os.ReadFile(file)
 		must(t, err)
-		for at := metaPages * 4096; at < len(b); at += 4096 {
-			if u16(b[at+pageFlags:])&(kindBranch|kindLeaf) != 0 && u64(b[at:]) == uint64(at/4096) {
+		for at := lmdbfile.MetaPages * 4096; at < len(b); at += 4096 {
+			if lmdbfile.U16(b[at+lmdbfile.PageFlags:])&(lmdbfile.KindBranch|lmdbfile.KindLeaf) != 0 && lmdbfile.U64(b[at:]) == uint64(at/4096) {
 				clear(b[at : at+4096])
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -96,9 +98,9 @@ func inMemory(t testing.TB, images, fields []byte) *dataset {
 	return d
 }
 
-func newEnvironment(name string, data []byte, databases []string) (*environment, error) {
-	e := &environment{name: name, mapping: &mapped.Mapping{Data: data}}
-	return e, e.open(data, databases)
+func newEnvironment(name string, data []byte, databases []string) (*lmdbfile.Environment, error) {
+	e := &lmdbfile.Environment{Name: name, Mapping: &mapped.Mapping{Data: data}}
+	return e, e.Open(data, databases)
 }
 
 func equal(a, b *formats.Sample) bool {

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // places are the locations of the values in the environments; wrong is called as by newLocator.
-func places(environments []*environment, wrong func(*environment, error) error) sidecar.Places {
+func places(environments []*lmdbfile.Environment, wrong func(*lmdbfile.Environment, error) error) sidecar.Places {
 	p := sidecar.Places{Lost: new(bool)}
 	p.Locate = func(rows sampleindex.Rows) sampleindex.Rows {
 		return func(yield func(r *sampleindex.Row) error) error {
@@ -32,17 +34,17 @@ func places(environments []*environment, wrong func(*environment, error) error) 
 		}
 	}
 	for _, e := range environments {
-		p.Stamp = append(p.Stamp, e.stamp...)
+		p.Stamp = append(p.Stamp, e.Stamp...)
 	}
 	for _, e := range environments[1:] {
-		p.Fields = len(e.databases)
+		p.Fields = len(e.Databases)
 	}
 	return p
 }
 
 // refuse and ignore are the wrong of a writer, and of a reader: reading what was not found reports why.
-func refuse(e *environment, err error) error { return fmt.Errorf("%s: %w", e.name, err) }
-func ignore(*environment, error) error       { return nil }
+func refuse(e *lmdbfile.Environment, err error) error { return fmt.Errorf("%s: %w", e.Name, err) }
+func ignore(*lmdbfile.Environment, error) error       { return nil }
 
 // locator finds where the values of a dataset's samples are, sample by sample in key order.
 type locator struct {
@@ -51,14 +53,14 @@ type locator struct {
 
 // newLocator returns the locator of the environments of images and, if there are extra fields, of fields.
 // wrong is called with what is wrong with the trees: see scan.
-func newLocator(environments []*environment, wrong func(*environment, error) error) (*locator, error) {
+func newLocator(environments []*lmdbfile.Environment, wrong func(*lmdbfile.Environment, error) error) (*locator, error) {
 	l := &locator{make([][]*scan, len(environments))}
 	for k, e := range environments {
-		for db, d := range e.databases {
+		for db, d := range e.Databases {
 			var s *scan
-			if d.err == nil {
+			if d.Err == nil {
 				s = newScan(e, db, func(err error) error { return wrong(e, err) })
-			} else if err := wrong(e, d.err); err != nil {
+			} else if err := wrong(e, d.Err); err != nil {
 				return nil, err
 			}
 			l.scans[k] = append(l.scans[k], s)

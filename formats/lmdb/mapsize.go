@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 )
 
 // initialMapSize is the first size of the memory map. It only reserves address space.
@@ -47,15 +49,15 @@ func shrinkMapSize(path string) error {
 func writeMapSize(f *os.File) error {
 	var last uint64
 	var b [8]byte
-	for i := range metaPages {
-		if _, err := f.ReadAt(b[:], metaOffset(i)+metaLastPage); err != nil {
+	for i := range lmdbfile.MetaPages {
+		if _, err := f.ReadAt(b[:], metaOffset(i)+lmdbfile.MetaLastPage); err != nil {
 			return err
 		}
 		last = max(last, binary.NativeEndian.Uint64(b[:]))
 	}
 	binary.NativeEndian.PutUint64(b[:], (last+1)*uint64(os.Getpagesize()))
-	for i := range metaPages {
-		if _, err := f.WriteAt(b[:], metaOffset(i)+metaMapSize); err != nil {
+	for i := range lmdbfile.MetaPages {
+		if _, err := f.WriteAt(b[:], metaOffset(i)+lmdbfile.MetaMapSize); err != nil {
 			return err
 		}
 	}

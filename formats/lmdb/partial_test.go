@@ -13,6 +13,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
@@ -96,23 +98,23 @@ func TestMadeUpStages(t *testing.T) {
 		},
 		"another root": func(p *partial) {
 			for _, m := range p.state.Images.Metas {
-				copy(m[metaMain+dbRoot:], huge)
+				copy(m[lmdbfile.MetaMain+lmdbfile.DBRoot:], huge)
 			}
 		},
 		"the root of the free list": func(p *partial) {
 			for _, m := range p.state.Fields.Metas {
-				copy(m[metaFree+dbRoot:], huge)
+				copy(m[lmdbfile.MetaFree+lmdbfile.DBRoot:], huge)
 			}
 		},
 		"a last page behind the end": func(p *partial) {
 			for _, m := range p.state.Images.Metas {
-				copy(m[metaLastPage:], huge)
+				copy(m[lmdbfile.MetaLastPage:], huge)
 			}
 		},
 		"a map at a fixed place": func(p *partial) {
 			for _, m := range p.state.Images.Metas {
-				m[metaFree+dbFlags] |= 1
-				copy(m[metaAddress:], huge)
+				m[lmdbfile.MetaFree+lmdbfile.DBFlags] |= 1
+				copy(m[lmdbfile.MetaAddress:], huge)
 			}
 		},
 		"short meta pages":  func(p *partial) { p.state.Images.Metas[1] = p.state.Images.Metas[1][:20] },
@@ -122,7 +124,7 @@ func TestMadeUpStages(t *testing.T) {
 			name, _ := p.data(false)
 			b := slices.Clone(p.Files[name])
 			for at := 2 * page; at < len(b); at += page {
-				b[at+pageFlags] |= 0x10
+				b[at+lmdbfile.PageFlags] |= 0x10
 			}
 			p.Files[name] = b
 		},
@@ -130,7 +132,7 @@ func TestMadeUpStages(t *testing.T) {
 			name, _ := p.data(true)
 			b := slices.Clone(p.Files[name])
 			for at := 2 * page; at < len(b); at += page {
-				b[at+pageHeader+1] = 0xff
+				b[at+lmdbfile.PageHeader+1] = 0xff
 			}
 			p.Files[name] = b
 		},
@@ -172,9 +174,9 @@ func TestWhatLMDBWritesIsTrusted(t *testing.T) {
 			}
 			b, err := os.ReadFile(filepath.Join(dir, dataName))
 			must(t, err)
-			var metas [metaPages][]byte
+			var metas [lmdbfile.MetaPages][]byte
 			for i := range metas {
-				metas[i] = b[metaOffset(i):][:metaLength]
+				metas[i] = b[metaOffset(i):][:lmdbfile.MetaLength]
 			}
 			must(t, validate(b, metas, os.Getpagesize(), s.names, entries))
 		})
@@ -192,10 +194,10 @@ func TestTrustOfALargeFile(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, unix.Munmap(data)) }()
 	copy(data, b)
-	var metas [metaPages][]byte
+	var metas [lmdbfile.MetaPages][]byte
 	for i := range metas {
-		metas[i] = data[metaOffset(i):][:metaLength]
-		binary.NativeEndian.PutUint64(metas[i][metaLastPage:], pages-1)
+		metas[i] = data[metaOffset(i):][:lmdbfile.MetaLength]
+		binary.NativeEndian.PutUint64(metas[i][lmdbfile.MetaLastPage:], pages-1)
 	}
 	theirs := openTransactions(t, dir, s.names)
 	st, err := theirs.txn.Stat(theirs.dbis[0])
@@ -214,8 +216,8 @@ func TestTrustOfALargeFile(t *testing.T) {
 func FuzzPartial(f *testing.F) {
 	whole := partialOf(f)
 	f.Add(byte(0), uint32(0x2010), []byte{0xff, 0xff}, byte(0), uint32(0), []byte{})
-	f.Add(byte(1), uint32(0x200a), []byte{0x10}, byte(2), uint32(metaMain+dbRoot), []byte{9})
-	f.Add(byte(3), uint32(metaFree), []byte{0, 0, 0, 0, 1}, byte(4), uint32(1), []byte("\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
+	f.Add(byte(1), uint32(0x200a), []byte{0x10}, byte(2), uint32(lmdbfile.MetaMain+lmdbfile.DBRoot), []byte{9})
+	f.Add(byte(3), uint32(lmdbfile.MetaFree), []byte{0, 0, 0, 0, 1}, byte(4), uint32(1), []byte("\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Add(byte(5), uint32(40), []byte{0xff}, byte(0), uint32(0x3000), []byte{1, 2, 3})
 	f.Add(byte(6), uint32(0), []byte(`[{"From":"x.lmdb.partial/data/dataset","To":"../y"}]`), byte(0), uint32(0), []byte{})
 	f.Fuzz(func(t *testing.T, what byte, at uint32, with []byte, what2 byte, at2 uint32, with2 []byte) {

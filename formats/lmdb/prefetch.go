@@ -17,7 +17,7 @@ func (d *dataset) Prefetch(indices []int32) {
 	_ = guard.Do(func() error {
 		var files []*mapped.Mapping
 		for _, e := range d.environments() {
-			files = append(files, e.mapping)
+			files = append(files, e.Mapping)
 		}
 		sharded.Prefetch(files, d.valueLocations(indices))
 		return nil

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -21,9 +23,9 @@ type dataset struct {
 	description.ValueReader
 	extra   []int        // positions in the schema
 	headers []npy.Parser // of each field's raw values
-	images  *environment
-	fields  *environment // nil without extra fields
-	salvage bool         // the index may be of other data files
+	images  *lmdbfile.Environment
+	fields  *lmdbfile.Environment // nil without extra fields
+	salvage bool                  // the index may be of other data files
 }
 
 var (
@@ -77,39 +79,39 @@ func open(path string, salvage bool) (formats.Dataset, error) {
 }
 
 // openEnvironments opens the environment of images and, if there are extra fields, that of fields.
-func openEnvironments(path string, schema formats.Schema) (list []*environment, damage error) {
-	images, damage := openEnvironment(path, dataName, nil)
-	list = []*environment{images}
+func openEnvironments(path string, schema formats.Schema) (list []*lmdbfile.Environment, damage error) {
+	images, damage := lmdbfile.OpenEnvironment(path, dataName, nil)
+	list = []*lmdbfile.Environment{images}
 	if extra := extraFields(schema); len(extra) > 0 {
-		fields, more := openEnvironment(path, fieldsName+"/"+dataName, fieldNames(schema, extra))
+		fields, more := lmdbfile.OpenEnvironment(path, fieldsName+"/"+dataName, fieldNames(schema, extra))
 		list, damage = append(list, fields), errors.Join(damage, more)
 	}
 	return list, damage
 }
 
-func closeAll(environments []*environment) (err error) {
+func closeAll(environments []*lmdbfile.Environment) (err error) {
 	for _, e := range environments {
-		err = errors.Join(err, e.close())
+		err = errors.Join(err, e.Close())
 	}
 	return err
 }
 
-func (d *dataset) environments() []*environment {
+func (d *dataset) environments() []*lmdbfile.Environment {
 	if d.fields == nil {
-		return []*environment{d.images}
+		return []*lmdbfile.Environment{d.images}
 	}
-	return []*environment{d.images, d.fields}
+	return []*lmdbfile.Environment{d.images, d.fields}
 }
 
 // checkSizes compares the lengths of the data files with the table of checksums.
-func checkSizes(path string, environments []*environment, sums checksum.Checksums) error {
+func checkSizes(path string, environments []*lmdbfile.Environment, sums checksum.Checksums) error {
 	for _, e := range environments {
-		i := slices.IndexFunc(sums, func(fs checksum.FileChecksums) bool { return fs.Name == e.name })
+		i := slices.IndexFunc(sums, func(fs checksum.FileChecksums) bool { return fs.Name == e.Name })
 		if i < 0 {
-			return fmt.Errorf("%s: %w: %s is not in the table of checksums", path, formats.ErrDamaged, e.name)
+			return fmt.Errorf("%s: %w: %s is not in the table of checksums", path, formats.ErrDamaged, e.Name)
 		}
-		if got := int64(len(e.data)); got != sums[i].Size {
-			return fmt.Errorf("%s: %s: %w: it has %d bytes, but %d were written", path, e.name, formats.ErrDamaged, got, sums[i].Size)
+		if got := int64(len(e.Data)); got != sums[i].Size {
+			return fmt.Errorf("%s: %s: %w: it has %d bytes, but %d were written", path, e.Name, formats.ErrDamaged, got, sums[i].Size)
 		}
 	}
 	return nil
@@ -151,9 +153,9 @@ func (d *dataset) value(e sampleindex.Entry, db int) ([]byte, error) {
 	if db >= 0 {
 		from, at = d.fields, e.Field(db)
 	}
-	b, err := from.getAt(max(0, db), at, key)
+	b, err := from.GetAt(max(0, db), at, key)
 	if err != nil && d.salvage {
-		if b, other := from.get(max(0, db), string(key)); other == nil {
+		if b, other := from.Get(max(0, db), string(key)); other == nil {
 			return b, nil
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
@@ -17,10 +19,10 @@ import (
 // snapshot is the state of an environment in a checkpoint. Restoring the file's length and both
 // meta pages restores all pages of that time, since none was reused; the digest verifies them.
 type snapshot struct {
-	Size   int64             `json:"size"`
-	Metas  [metaPages][]byte `json:"metas"`
-	Free   []uint64          `json:"free,omitempty"` // free pages
-	Digest uint32            `json:"digest"`
+	Size   int64                      `json:"size"`
+	Metas  [lmdbfile.MetaPages][]byte `json:"metas"`
+	Free   []uint64                   `json:"free,omitempty"` // free pages
+	Digest uint32                     `json:"digest"`
 }
 
 // snapshot reads the state of the environment, which is synced and has no write
@@ -48,7 +50,7 @@ func (s *store) takeSnapshot() (snapshot, error) {
 	}
 	snap.Digest = s.checksums.digest()
 	for i := range snap.Metas {
-		snap.Metas[i] = make([]byte, metaLength)
+		snap.Metas[i] = make([]byte, lmdbfile.MetaLength)
 		if _, err := s.file.ReadAt(snap.Metas[i], metaOffset(i)); err != nil {
 			return snap, err
 		}
@@ -87,7 +89,7 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	page := os.Getpagesize()
 	last := uint64(s.Size) / uint64(page)
 	free := slices.IsSorted(s.Free) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last)
-	if s.Size < metaOffset(metaPages) || s.Size%int64(page) != 0 || !free {
+	if s.Size < metaOffset(lmdbfile.MetaPages) || s.Size%int64(page) != 0 || !free {
 		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
 	m, err := mapped.Map(f.Name())

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
@@ -46,10 +48,10 @@ func TestStamp(t *testing.T) {
 
 func stampOf(t *testing.T, dir string, names []string) []byte {
 	t.Helper()
-	e, err := openEnvironment(dir, dataName, names)
+	e, err := lmdbfile.OpenEnvironment(dir, dataName, names)
 	must(t, err)
-	defer e.close()
-	return e.stamp
+	defer e.Close()
+	return e.Stamp
 }
 
 // editByLMDB edits the last of the databases.
@@ -86,7 +88,7 @@ func TestStampOfACompactCopy(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(copied, dataName))
 		must(t, err)
 		page := os.Getpagesize()
-		same := bytes.Equal(a[metaPages*page:], b[metaPages*page:])
+		same := bytes.Equal(a[lmdbfile.MetaPages*page:], b[lmdbfile.MetaPages*page:])
 		if bytes.Equal(stampOf(t, dir, s.names), stampOf(t, copied, s.names)) && !same {
 			t.Errorf("%s: the copy has other pages and the same stamp", name)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
@@ -206,11 +208,11 @@ func TestTwin(t *testing.T) {
 			dir := t.TempDir()
 			s.write(t, dir)
 			theirs := openTransactions(t, dir, s.names)
-			ours, err := openEnvironment(dir, dataName, s.names)
+			ours, err := lmdbfile.OpenEnvironment(dir, dataName, s.names)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer ours.close()
+			defer ours.Close()
 			for db := range theirs.dbis {
 				compare(t, theirs, ours, db)
 			}
@@ -218,10 +220,10 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, theirs *transactions, ours *environment, db int) {
+func compare(t *testing.T, theirs *transactions, ours *lmdbfile.Environment, db int) {
 	t.Helper()
 	var walked [][2][]byte
-	if err := ours.walk(db, func(k, v []byte) { walked = append(walked, [2][]byte{bytes.Clone(k), bytes.Clone(v)}) }); err != nil {
+	if err := walk(ours, db, func(k, v []byte) { walked = append(walked, [2][]byte{bytes.Clone(k), bytes.Clone(v)}) }); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -230,12 +232,12 @@ func compare(t *testing.T, theirs *transactions, ours *environment, db int) {
 			t.Fatalf("key %d, %q: not what the walk gives", n, key)
 		}
 		n++
-		if got, err := ours.get(db, string(key)); err != nil || !bytes.Equal(got, value) {
+		if got, err := ours.Get(db, string(key)); err != nil || !bytes.Equal(got, value) {
 			t.Fatalf("key %q: %d bytes, %v, want %d", key, len(got), err, len(value))
 		}
 		for _, other := range []string{string(key) + "\x00", string(key[:len(key)-1]), "\xff" + string(key)} {
 			_, want := theirs.txn.Get(theirs.dbis[db], []byte(other))
-			if _, err := ours.get(db, other); (err == nil) != (want == nil) {
+			if _, err := ours.Get(db, other); (err == nil) != (want == nil) {
 				t.Fatalf("key %q: %v, LMDB says %v", other, err, want)
 			}
 		}
@@ -257,14 +259,14 @@ func BenchmarkGet(b *testing.B) {
 		for i, k := range rand.New(rand.NewPCG(3, 4)).Perm(s.keys) {
 			keys[i] = s.key(nil, k)
 		}
-		ours, err := openEnvironment(dir, dataName, nil)
+		ours, err := lmdbfile.OpenEnvironment(dir, dataName, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer ours.close()
+		defer ours.Close()
 		theirs := openTransactions(b, dir, nil)
 		for name, get := range map[string]func(key string) ([]byte, error){
-			"ours": func(key string) ([]byte, error) { return ours.get(0, key) },
+			"ours": func(key string) ([]byte, error) { return ours.Get(0, key) },
 			"LMDB": func(key string) ([]byte, error) {
 				return theirs.txn.Get(theirs.dbis[0], unsafe.Slice(unsafe.StringData(key), len(key)))
 			},

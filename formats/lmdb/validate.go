@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -34,16 +36,16 @@ const (
 // validate reports why LMDB must not open data, the content of a data.mdb, with those meta pages.
 // names are its databases, which have that many entries each; without names, the main database
 // has them.
-func validate(data []byte, metas [metaPages][]byte, pageSize int, names []string, entries int) error {
+func validate(data []byte, metas [lmdbfile.MetaPages][]byte, pageSize int, names []string, entries int) error {
 	m, err := validateMetas(data, metas, pageSize)
 	if err != nil {
 		return err
 	}
-	c := &validator{pages: newPages(data, &m), used: make(pageSet, m.last/64+1), txn: m.txn, names: names}
+	c := &validator{Pages: lmdbfile.NewPages(data, &m), used: make(pageSet, m.Last/64+1), txn: m.Txn, names: names}
 	c.used.add(0)
 	c.used.add(1)
-	free := metas[m.no][metaFree:]
-	if err := c.tree(m.no, free[:dbLength], kindFreeList, 0); err != nil {
+	free := metas[m.No][lmdbfile.MetaFree:]
+	if err := c.tree(m.No, free[:lmdbfile.DBLength], kindFreeList, 0); err != nil {
 		return fmt.Errorf("the list of free pages: %w", err)
 	}
 	main, want := kindValues, uint64(entries)
@@ -51,28 +53,28 @@ func validate(data []byte, metas [metaPages][]byte, pageSize int, names []string
 		main, want = kindDatabases, uint64(len(names))
 		c.entries = uint64(entries)
 	}
-	return c.tree(m.no, m.main, main, want)
+	return c.tree(m.No, m.Main, main, want)
 }
 
 // validateMetas checks both meta pages and returns that of the last transaction.
-func validateMetas(data []byte, metas [metaPages][]byte, pageSize int) (meta, error) {
-	var newest meta
+func validateMetas(data []byte, metas [lmdbfile.MetaPages][]byte, pageSize int) (lmdbfile.Meta, error) {
+	var newest lmdbfile.Meta
 	for i, b := range metas {
-		m, err := parseMetaPage(b, i)
+		m, err := lmdbfile.ParseMetaPage(b, i)
 		if err != nil {
-			return meta{}, err
+			return lmdbfile.Meta{}, err
 		}
 		switch {
-		case m.pageSize != pageSize:
-			return meta{}, damagedPage(m.no, "it was written with pages of %d bytes, this machine has pages of %d: resume on a machine like the first", m.pageSize, pageSize)
-		case u16(b[pageFlags:]) != kindMeta || u16(b[metaFree+dbFlags:]) != freeFlags || u64(b[metaAddress:]) != 0:
-			return meta{}, damagedPage(m.no, "it has flags or a map address that dsconv does not set")
-		case m.last < metaPages-1 || m.last >= uint64(len(data)/pageSize):
-			return meta{}, damagedPage(m.no, "the last page would be %d in a file of %d bytes", m.last, len(data))
-		case u64(b[metaMapSize:]) > 1<<46:
-			return meta{}, damagedPage(m.no, "impossible map size of %d bytes", u64(b[metaMapSize:]))
+		case m.PageSize != pageSize:
+			return lmdbfile.Meta{}, lmdbfile.DamagedPage(m.No, "it was written with pages of %d bytes, this machine has pages of %d: resume on a machine like the first", m.PageSize, pageSize)
+		case lmdbfile.U16(b[lmdbfile.PageFlags:]) != lmdbfile.KindMeta || lmdbfile.U16(b[lmdbfile.MetaFree+lmdbfile.DBFlags:]) != freeFlags || lmdbfile.U64(b[lmdbfile.MetaAddress:]) != 0:
+			return lmdbfile.Meta{}, lmdbfile.DamagedPage(m.No, "it has flags or a map address that dsconv does not set")
+		case m.Last < lmdbfile.MetaPages-1 || m.Last >= uint64(len(data)/pageSize):
+			return lmdbfile.Meta{}, lmdbfile.DamagedPage(m.No, "the last page would be %d in a file of %d bytes", m.Last, len(data))
+		case lmdbfile.U64(b[lmdbfile.MetaMapSize:]) > 1<<46:
+			return lmdbfile.Meta{}, lmdbfile.DamagedPage(m.No, "impossible map size of %d bytes", lmdbfile.U64(b[lmdbfile.MetaMapSize:]))
 		}
-		if i == 0 || m.txn > newest.txn {
+		if i == 0 || m.Txn > newest.Txn {
 			newest = m
 		}
 	}
@@ -88,7 +90,7 @@ const (
 
 // validator reads all trees of a file. Each page may occur only once.
 type validator struct {
-	pages
+	lmdbfile.Pages
 	used    pageSet
 	txn     uint64
 	names   []string
@@ -117,39 +119,39 @@ type treeCheck struct {
 
 // tree checks the tree that db, an MDB_db on page no, describes.
 func (c *validator) tree(no uint64, db []byte, holds int, entries uint64) error {
-	if flags := u16(db[dbFlags:]); holds != kindFreeList && flags != 0 {
-		return damagedPage(no, "a database with the flags %#x", flags)
+	if flags := lmdbfile.U16(db[lmdbfile.DBFlags:]); holds != kindFreeList && flags != 0 {
+		return lmdbfile.DamagedPage(no, "a database with the flags %#x", flags)
 	}
-	t := treeCheck{validator: c, holds: holds, depth: u16(db[dbDepth:])}
-	if root := u64(db[dbRoot:]); root != noPage {
-		if t.depth == 0 || t.depth > maxDepth {
-			return damagedPage(no, "a tree of %d levels", t.depth)
+	t := treeCheck{validator: c, holds: holds, depth: lmdbfile.U16(db[dbDepth:])}
+	if root := lmdbfile.U64(db[lmdbfile.DBRoot:]); root != lmdbfile.NoPage {
+		if t.depth == 0 || t.depth > lmdbfile.MaxDepth {
+			return lmdbfile.DamagedPage(no, "a tree of %d levels", t.depth)
 		}
 		if err := t.page(root, 1); err != nil {
 			return err
 		}
 	} else if t.depth != 0 {
-		return damagedPage(no, "a tree of %d levels without a page", t.depth)
+		return lmdbfile.DamagedPage(no, "a tree of %d levels without a page", t.depth)
 	}
 	got := [...]uint64{t.branches, t.leaves, t.overflow, t.entries}
-	recorded := [...]uint64{u64(db[dbBranches:]), u64(db[dbLeaves:]), u64(db[dbOverflow:]), u64(db[dbEntries:])}
+	recorded := [...]uint64{lmdbfile.U64(db[dbBranches:]), lmdbfile.U64(db[dbLeaves:]), lmdbfile.U64(db[dbOverflow:]), lmdbfile.U64(db[dbEntries:])}
 	if got != recorded {
-		return damagedPage(no, "branches, leaves, overflow pages and entries: found %d, recorded %d", got, recorded)
+		return lmdbfile.DamagedPage(no, "branches, leaves, overflow pages and entries: found %d, recorded %d", got, recorded)
 	}
 	if holds != kindFreeList && t.entries != entries {
-		return damagedPage(no, "it has %d entries, but %d were written", t.entries, entries)
+		return lmdbfile.DamagedPage(no, "it has %d entries, but %d were written", t.entries, entries)
 	}
 	return nil
 }
 
 // markUsed marks n pages as used; an error if one is used already.
 func (c *validator) markUsed(no, n uint64) error {
-	if no >= c.count || n > c.count-no {
-		return damagedPage(no, "there are %d pages", c.count)
+	if no >= c.Count || n > c.Count-no {
+		return lmdbfile.DamagedPage(no, "there are %d pages", c.Count)
 	}
 	for i := no; i < no+n; i++ {
 		if !c.used.add(i) {
-			return damagedPage(i, "it is used twice")
+			return lmdbfile.DamagedPage(i, "it is used twice")
 		}
 	}
 	return nil
@@ -160,31 +162,31 @@ func (t *treeCheck) page(no uint64, level int) error {
 	if err := t.markUsed(no, 1); err != nil {
 		return err
 	}
-	p, err := t.treePage(no)
+	p, err := t.TreePage(no)
 	if err != nil {
 		return err
 	}
 	// Other flags are those of pages in LMDB's memory, which it would write to.
-	if flags := u16(p.b[pageFlags:]); flags != kindBranch && flags != kindLeaf || p.leaf != (level == t.depth) {
-		return damagedPage(no, "a page with the flags %#x on level %d of %d", flags, level, t.depth)
+	if flags := lmdbfile.U16(p.B[lmdbfile.PageFlags:]); flags != lmdbfile.KindBranch && flags != lmdbfile.KindLeaf || p.Leaf != (level == t.depth) {
+		return lmdbfile.DamagedPage(no, "a page with the flags %#x on level %d of %d", flags, level, t.depth)
 	}
-	if !p.leaf && p.nodes < 2 && t.holds != kindFreeList {
-		return damagedPage(no, "a branch with %d node", p.nodes)
+	if !p.Leaf && p.Nodes < 2 && t.holds != kindFreeList {
+		return lmdbfile.DamagedPage(no, "a branch with %d node", p.Nodes)
 	}
-	if err := p.checkNodes(); err != nil {
+	if err := checkNodes(&p); err != nil {
 		return err
 	}
-	if p.leaf {
+	if p.Leaf {
 		t.leaves++
 		return t.leaf(&p)
 	}
 	t.branches++
-	for i := range p.nodes {
-		n, err := p.node(i)
+	for i := range p.Nodes {
+		n, err := p.Node(i)
 		if err != nil {
 			return err
 		}
-		if err := t.page(n.child(), level+1); err != nil {
+		if err := t.page(n.Child(), level+1); err != nil {
 			return err
 		}
 	}
@@ -192,24 +194,24 @@ func (t *treeCheck) page(no uint64, level int) error {
 }
 
 // checkNodes rejects overlapping nodes: LMDB adds up their sizes.
-func (t *treePage) checkNodes() error {
+func checkNodes(t *lmdbfile.TreePage) error {
 	type extent struct{ from, to int }
-	nodes := make([]extent, t.nodes)
+	nodes := make([]extent, t.Nodes)
 	for i := range nodes {
-		at, end, ok := t.nodeBounds(i)
-		if !ok || end-at-nodeHeader > maxKey || at%2 != 0 {
-			return damagedPage(t.no, "node %d is not within the page", i)
+		at, end, ok := t.NodeBounds(i)
+		if !ok || end-at-lmdbfile.NodeHeader > maxKey || at%2 != 0 {
+			return lmdbfile.DamagedPage(t.No, "node %d is not within the page", i)
 		}
-		if t.leaf {
-			n, err := t.node(i)
+		if t.Leaf {
+			n, err := t.Node(i)
 			if err != nil {
 				return err
 			}
-			size := n.size()
-			if n.flags() == nodeBig {
+			size := n.Size()
+			if n.Flags() == lmdbfile.NodeBig {
 				size = 8
 			}
-			if _, err := n.data(size); err != nil {
+			if _, err := n.Data(size); err != nil {
 				return err
 			}
 			end += int(size)
@@ -217,19 +219,19 @@ func (t *treePage) checkNodes() error {
 		nodes[i] = extent{at, end + end%2}
 	}
 	slices.SortFunc(nodes, func(a, b extent) int { return a.from - b.from })
-	at := t.upper
+	at := t.Upper
 	for _, n := range nodes {
-		if n.from < at || n.to > len(t.b) {
-			return damagedPage(t.no, "its nodes overlap")
+		if n.from < at || n.to > len(t.B) {
+			return lmdbfile.DamagedPage(t.No, "its nodes overlap")
 		}
 		at = n.to
 	}
 	return nil
 }
 
-func (t *treeCheck) leaf(p *treePage) error {
-	for i := range p.nodes {
-		n, err := p.node(i)
+func (t *treeCheck) leaf(p *lmdbfile.TreePage) error {
+	for i := range p.Nodes {
+		n, err := p.Node(i)
 		if err != nil {
 			return err
 		}
@@ -255,72 +257,72 @@ func (t *treeCheck) leaf(p *treePage) error {
 }
 
 // order rejects a key that does not come after the previous one.
-func (t *treeCheck) order(n *node) error {
-	key := n.key()
+func (t *treeCheck) order(n *lmdbfile.Node) error {
+	key := n.Key()
 	if t.holds == kindFreeList {
-		if len(key) != 8 || u64(key) == 0 || u64(key) > t.txn || len(t.last) == 8 && u64(key) <= u64(t.last) {
-			return damagedPage(n.page, "invalid transaction %x in the list of free pages", key)
+		if len(key) != 8 || lmdbfile.U64(key) == 0 || lmdbfile.U64(key) > t.txn || len(t.last) == 8 && lmdbfile.U64(key) <= lmdbfile.U64(t.last) {
+			return lmdbfile.DamagedPage(n.Page, "invalid transaction %x in the list of free pages", key)
 		}
 	} else if len(key) == 0 || t.entries > 0 && bytes.Compare(key, t.last) <= 0 {
-		return damagedPage(n.page, "the key %q comes after %q", key, t.last)
+		return lmdbfile.DamagedPage(n.Page, "the key %q comes after %q", key, t.last)
 	}
 	t.last = key
 	return nil
 }
 
 // leafValue returns the value of a node and marks its pages as used.
-func (t *treeCheck) leafValue(n *node) ([]byte, error) {
-	switch f := n.flags(); {
-	case f == 0, f == nodeDatabase && t.holds == kindDatabases:
-		return n.data(n.size())
-	case f != nodeBig:
-		return nil, damagedPage(n.page, "a node with the flags %#x", f)
+func (t *treeCheck) leafValue(n *lmdbfile.Node) ([]byte, error) {
+	switch f := n.Flags(); {
+	case f == 0, f == lmdbfile.NodeDatabase && t.holds == kindDatabases:
+		return n.Data(n.Size())
+	case f != lmdbfile.NodeBig:
+		return nil, lmdbfile.DamagedPage(n.Page, "a node with the flags %#x", f)
 	}
-	b, err := n.data(8)
+	b, err := n.Data(8)
 	if err != nil {
 		return nil, err
 	}
-	no := u64(b)
-	head, err := t.pages.page(no, kindOverflow)
+	no := lmdbfile.U64(b)
+	head, err := t.Page(no, lmdbfile.KindOverflow)
 	if err != nil {
 		return nil, err
 	}
-	count := uint64(u32(head[pagePages:]))
-	if flags := u16(head[pageFlags:]); flags != kindOverflow || count == 0 {
-		return nil, damagedPage(no, "%d overflow pages with the flags %#x", count, flags)
+	count := uint64(lmdbfile.U32(head[lmdbfile.PagePages:]))
+	if flags := lmdbfile.U16(head[lmdbfile.PageFlags:]); flags != lmdbfile.KindOverflow || count == 0 {
+		return nil, lmdbfile.DamagedPage(no, "%d overflow pages with the flags %#x", count, flags)
 	}
 	if err := t.markUsed(no, count); err != nil {
 		return nil, err
 	}
 	t.overflow += count
-	return t.pages.overflow(no, n.size())
+	return t.Overflow(no, n.Size())
 }
 
 // database checks the database that a node of the main database describes.
-func (t *treeCheck) database(n *node) error {
-	if n.flags() != nodeDatabase || n.size() != dbLength || !slices.Contains(t.names, string(n.key())) {
-		return damagedPage(n.page, "the record %q does not describe a database", n.key())
+func (t *treeCheck) database(n *lmdbfile.Node) error {
+	if n.Flags() != lmdbfile.NodeDatabase || n.Size() != lmdbfile.DBLength || !slices.Contains(t.names, string(n.Key())) {
+		return lmdbfile.DamagedPage(n.Page, "the record %q does not describe a database", n.Key())
 	}
-	b, err := n.data(dbLength)
+	b, err := n.Data(lmdbfile.DBLength)
 	if err != nil {
 		return err
 	}
-	if err := t.tree(n.page, b, kindValues, t.validator.entries); err != nil {
-		return fmt.Errorf("database %s: %w", n.key(), err)
+	if err := t.tree(n.Page, b, kindValues, t.validator.entries); err != nil {
+		return fmt.Errorf("database %s: %w", n.Key(), err)
 	}
 	return nil
 }
 
 // freeList checks a list of free pages, which is in descending order.
-func (t *treeCheck) freeList(n *node, list []byte) error {
-	if len(list) < 8 || len(list)%8 != 0 || u64(list) > uint64(len(list)/8-1) {
-		return damagedPage(n.page, "invalid list of free pages of %d bytes", len(list))
+func (t *treeCheck) freeList(n *lmdbfile.Node, list []byte) error {
+	if len(list) < 8 || len(list)%8 != 0 || lmdbfile.U64(list) > uint64(len(list)/8-1) {
+		return lmdbfile.DamagedPage(n.Page, "invalid list of free pages of %d bytes", len(list))
 	}
-	before := t.count
+	before := t.Count
 	for list = pageList(list); len(list) > 0; list = list[8:] {
-		no := u64(list)
+		no := lmdbfile.U64(list)
 		if no >= before {
-			return damagedPage(n.page, "page %d comes after page %d in a list of free pages", no, before)
+			return lmdbfile.DamagedPage(n.Page, "page %d comes after page %d in a list of free pages", no, before)
 		}
 		if err := t.markUsed(no, 1); err != nil {
 			return err
@@ -333,7 +335,7 @@ func (t *treeCheck) freeList(n *node, list []byte) error {
 // validate checks the snapshot's file, which is at least as long as the snapshot.
 func (s *snapshot) validate(data []byte, pageSize int, names []string, entries int) error {
 	for _, m := range s.Metas {
-		if len(m) != metaLength {
+		if len(m) != lmdbfile.MetaLength {
 			return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 		}
 	}

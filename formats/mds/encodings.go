@@ -231,7 +231,8 @@ func parsePIL(raw []byte, shape []int) (formats.Value, error) {
 		uint64(width)*uint64(height)*size != uint64(len(v.Data)) {
 		return v, fmt.Errorf("%w: an image of %dx%d pixels in %d bytes", formats.ErrDamaged, width, height, len(v.Data))
 	}
-	v.Shape = append(shape[:0], int(height), int(width), mode.channels)
+	shape = append(shape[:0], int(height), int(width), mode.channels)
+	v.Shape = shape
 	return v, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
 // dataset reads TFRecord files that a Writer wrote, from mapped memory.
@@ -68,7 +69,7 @@ func (d *dataset) fill(e sampleindex.Entry, rec []byte, s *formats.Sample, lend 
 	if err := e.Fill(s); err != nil {
 		return err
 	}
-	example, err := unframe(rec, !lend)
+	example, err := tfexample.Unframe(rec, !lend)
 	if err != nil {
 		return err
 	}

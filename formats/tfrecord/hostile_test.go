@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/staging"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
 // madeUp is a dataset of one record, whatever that is, with a sidecar that agrees with it.
@@ -57,9 +58,9 @@ func madeUpAll(t *testing.T, file string, key func(name string) string, records 
 // framed is the record of an example, with checksums that hold; it claims n bytes.
 func framed(example []byte, n uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, n)
-	b = binary.LittleEndian.AppendUint32(b, maskCRC(crc32.Checksum(b, castagnoli)))
+	b = binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(b, castagnoli)))
 	b = append(b, example...)
-	return binary.LittleEndian.AppendUint32(b, maskCRC(crc32.Checksum(example, castagnoli)))
+	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(example, castagnoli)))
 }
 
 // fields is a message of length-delimited fields of one tag.

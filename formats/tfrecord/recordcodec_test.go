@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
 var testMeta = formats.Meta{
@@ -65,7 +66,7 @@ func names(t *testing.T, example []byte) (all []string) {
 }
 
 func TestFeaturesAreSorted(t *testing.T) {
-	example, err := unframe(recordOf(testSample()), true)
+	example, err := tfexample.Unframe(recordOf(testSample()), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestFeaturesAreSorted(t *testing.T) {
 	s := testSample()
 	s.Values[2].SetInt64(formats.NoLabel)
 	s.Source.Path = "other.png"
-	if example, err = unframe(recordOf(s), true); err != nil {
+	if example, err = tfexample.Unframe(recordOf(s), true); err != nil {
 		t.Fatal(err)
 	}
 	got := names(t, example)
@@ -91,7 +92,7 @@ func TestEveryFlippedBitIsFoundByRead(t *testing.T) {
 	rec := recordOf(testSample())
 	for bit := range 8 * len(rec) {
 		rec[bit/8] ^= 1 << (bit % 8)
-		if _, err := unframe(rec, true); !errors.Is(err, formats.ErrDamaged) {
+		if _, err := tfexample.Unframe(rec, true); !errors.Is(err, formats.ErrDamaged) {
 			t.Fatalf("bit %d of byte %d: %v", bit%8, bit/8, err)
 		}
 		rec[bit/8] ^= 1 << (bit % 8)
@@ -111,7 +112,7 @@ func TestVarintSizes(t *testing.T) {
 func FuzzRecord(f *testing.F) {
 	fs := layoutOf(&testMeta)
 	seed := func(s *formats.Sample) {
-		example, err := unframe(recordOf(s), true)
+		example, err := tfexample.Unframe(recordOf(s), true)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -135,8 +136,8 @@ func FuzzUnframe(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(recordOf(testSample()))
 	f.Fuzz(func(t *testing.T, rec []byte) {
-		data, err := unframe(rec, true)
-		if err == nil && len(data)+frameHead+frameTail != len(rec) {
+		data, err := tfexample.Unframe(rec, true)
+		if err == nil && len(data)+tfexample.FrameHead+tfexample.FrameTail != len(rec) {
 			t.Fatalf("%d bytes of a frame of %d", len(data), len(rec))
 		}
 		if err != nil && !errors.Is(err, formats.ErrDamaged) {

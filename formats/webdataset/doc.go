@@ -2,7 +2,7 @@
 // "x-{000000..000146}.tar" or "x-%06d.tar", a folder of tars, or a folder with such a folder for each split
 // (train, val, valid, validation, test).
 //
-//	ds, err := webdataset.Format{}.OpenWith(ctx, "x-{000000..000146}.tar", formats.ReadOptions{
+//	ds, err := webdataset.Format{}.OpenWith(ctx, "x-{000000..000000}.tar", formats.ReadOptions{
 //		Map: map[string]string{"image": "jpg;png", "label": "json.label"},
 //	})
 //

@@ -36,7 +36,29 @@ func (Format) Match(path string) bool {
 		return false
 	}
 	parts, err := find(path)
-	return err == nil && len(parts) > 0 && looksLikeSamples(parts[0].Path)
+	return err == nil && len(parts) > 0 && looksLikeSamples(parts[0].Path) && !hasLost(filepath.Dir(path))
+}
+
+// hasLost reports whether the folder has a description of dsconv's without its tars: perhaps the tar that was asked for
+// is one of them under another name, and opening it as dsconv's says so.
+func hasLost(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(1024)
+	for _, side := range entries {
+		stem, ok := strings.CutSuffix(side.Name(), sidecarSuffix)
+		if !ok || !side.IsDir() || !isTar(stem) {
+			continue
+		}
+		p, err := sharded.ParseShardPath(filepath.Join(dir, stem))
+		if err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !e.IsDir() && p.SharesSidecar(e.Name()) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // isFolderOfTars reports whether the folder has tars and neither images nor folders, or folders of splits that

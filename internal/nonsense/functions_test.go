@@ -15,12 +15,21 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
+	"github.com/dsconv/dsconv/formats/cifar"
+	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
+	"github.com/dsconv/dsconv/formats/idx"
+	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
+	"github.com/dsconv/dsconv/formats/mds"
+	"github.com/dsconv/dsconv/formats/numpy"
+	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
+	"github.com/dsconv/dsconv/formats/webdataset"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -41,9 +50,10 @@ var functions = []any{
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
 	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	bench.ParseDelay, bench.ParseSweep,
-	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
+	formats.CheckBuilt, formats.CopyKey, formats.IsCopy, formats.LikeCopy, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
+	formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.WrapDamaged,
-	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourceWith, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
@@ -68,6 +78,10 @@ var functions = []any{
 var types = []reflect.Type{
 	reflect.TypeFor[*archive.FS](),
 	reflect.TypeFor[*codec.EncodeOptions](),
+	reflect.TypeFor[cifar.Format](),
+	reflect.TypeFor[idx.Format](),
+	reflect.TypeFor[numpy.Format](),
+	reflect.TypeFor[parquet.Format](),
 	reflect.TypeFor[*codec.Mode](),
 	reflect.TypeFor[*pixel.Color](),
 	reflect.TypeFor[*pixel.EXIF](),
@@ -93,6 +107,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.GaussianBlur](),
 	reflect.TypeFor[augment.MixUp](),
 	reflect.TypeFor[augment.Normalize](),
+	reflect.TypeFor[augment.NormalizeByDataset](),
 	reflect.TypeFor[*augment.Ops](),
 	reflect.TypeFor[*augment.Pipeline](),
 	reflect.TypeFor[augment.RandAugment](),
@@ -132,6 +147,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*convert.Problem](),
 	reflect.TypeFor[*convert.Report](),
 	reflect.TypeFor[*edit.Added](),
+	reflect.TypeFor[folder.Config](),
 	reflect.TypeFor[*folder.Dataset](),
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),
@@ -144,8 +160,12 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Info](),
 	reflect.TypeFor[formats.Kind](),
 	reflect.TypeFor[*formats.Meta](),
+	reflect.TypeFor[exampletf.Format](),
+	reflect.TypeFor[h5arrays.Format](),
+	reflect.TypeFor[imagelmdb.Format](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
+	reflect.TypeFor[formats.ReadOptions](),
 	reflect.TypeFor[formats.Registry](),
 	reflect.TypeFor[*formats.Sample](),
 	reflect.TypeFor[formats.Schema](),
@@ -159,6 +179,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*labels.Source](),
 	reflect.TypeFor[labels.Types](),
 	reflect.TypeFor[lmdb.Format](),
+	reflect.TypeFor[mds.Format](),
 	reflect.TypeFor[order.Kind](),
 	reflect.TypeFor[order.ShuffleQuality](),
 	reflect.TypeFor[*order.Spec](),
@@ -183,6 +204,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[tfrecord.Format](),
 	reflect.TypeFor[*trainer.Trainer](),
 	reflect.TypeFor[*verify.Report](),
+	reflect.TypeFor[webdataset.Format](),
 }
 
 // harmless take nothing that could be wrong, or are tested for misuse in their own package.

@@ -24,11 +24,13 @@ func IsFolderLabels(key string) bool { return strings.HasPrefix(key, FolderLabel
 
 // isKey reports whether the recipe's key is that of a path.
 func isKey(key string) bool {
-	return key == "labels" || key == "class-order" || IsFolderLabels(key)
+	return key == "labels" || key == "class-order" || key == "boxes" || key == "captions" || IsFolderLabels(key)
 }
 
-// isPath reports whether the value of such a key is a path.
-func isPath(value string) bool { return value != "" && value != "natural" }
+// isPath reports whether the value of one of keys is a path. A pattern of paths is relative to the source.
+func isPath(value string) bool {
+	return value != "" && value != "natural" && !strings.Contains(value, "{")
+}
 
 // Absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
 func Absolute(recipe map[string]string) map[string]string {
@@ -96,9 +98,16 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 func Replace(recipe map[string]string, path func(string) string) map[string]string {
 	to := maps.Clone(recipe)
 	for key, value := range recipe {
-		if isKey(key) && isPath(value) {
-			to[key] = path(value)
+		if !isKey(key) || value == "" {
+			continue
 		}
+		lines := strings.Split(value, "\n") // some have a path in each line
+		for i, line := range lines {
+			if isPath(line) {
+				lines[i] = path(line)
+			}
+		}
+		to[key] = strings.Join(lines, "\n")
 	}
 	return to
 }

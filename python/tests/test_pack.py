@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import json
 import os
 import re
 import signal
@@ -53,6 +54,27 @@ def test_the_report_names_patterns_that_match_nothing(photos: Path, tmp_path: Pa
     assert report.found == len(list(photos.rglob("*.jpg"))) - len(list(folder.rglob("*.jpg")))
     assert report.details["unmatched"] == {"exclude": ["no such/"]}
     assert "no file matches exclude 'no such/'" in str(report)
+
+
+def test_fields(photos: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for i, photo in enumerate(sorted(photos.rglob("*.jpg"))[:4]):
+        (source / "images").mkdir(parents=True, exist_ok=True)
+        (source / "images" / f"{i}.jpg").write_bytes(photo.read_bytes())
+        (source / "images" / f"{i}.txt").write_text(f"photo {i}")
+    images = [{"id": i, "file_name": f"{i}.jpg"} for i in range(4)]
+    boxes = [{"image_id": 2, "category_id": 7, "bbox": [1, 2, 3, 4]}]
+    coco = tmp_path / "coco.json"
+    coco.write_text(json.dumps({"images": images, "annotations": boxes, "categories": [{"id": 7, "name": "cat"}]}))
+    given = {"image": "images/{key}.jpg", "caption": "images/{key}.txt"}
+    report = dsconv.pack(source, tmp_path / "out.h5", field=given, boxes=coco, progress=False)
+    assert "field caption (text): 4 from images/{key}.txt" in str(report)
+    assert [f["name"] for f in report.details["fields"]] == ["image", "caption", "boxes"]
+    data = dsconv.Dataset(tmp_path / "out.h5", fields=("caption", "boxes", "box_labels"))
+    assert data[2][0] == "photo 2" and data[3][0] == "photo 3"
+    assert [x.tolist() for x in data[2][1:]] == [[[1, 2, 4, 6]], [0]] and len(data[3][1]) == 0
+    again = dsconv.pack(source, tmp_path / "auto.tar", field="auto", progress=False)
+    assert [f["name"] for f in again.details["fields"]] == ["image", "text"]
 
 
 def test_bad_images_are_counted(photos: Path, tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
 package augment
 
 import (
-	"math"
-
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -24,20 +23,15 @@ func (o CenterCrop) Check(int) error { return checkSize("centercrop", o.H, o.W) 
 
 // AddTo implements Op.
 func (o CenterCrop) AddTo(s *Steps, _ *random.Rand) {
-	if s.h < o.H || s.w < o.W {
-		h, w := max(0, o.H-s.h), max(0, o.W-s.w)
+	if s.path.H < o.H || s.path.W < o.W {
+		h, w := max(0, o.H-s.path.H), max(0, o.W-s.path.W)
 		s.Pad(w/2, h/2, w-w/2, h-h/2, PadConstant, nil)
 	}
-	r := pixel.Rect{X: middle(s.w, o.W), Y: middle(s.h, o.H), W: o.W, H: o.H}
+	r := pixel.Rect{X: geometry.Middle(s.path.W, o.W), Y: geometry.Middle(s.path.H, o.H), W: o.W, H: o.H}
 	if o.Floor {
-		r.X, r.Y = (s.w-o.W)/2, (s.h-o.H)/2
+		r.X, r.Y = (s.path.W-o.W)/2, (s.path.H-o.H)/2
 	}
 	s.Crop(r)
 }
 
 func (CenterCrop) sizing() sizing { return fixesSize }
-
-// middle is where part starts in whole, rounded half to even as Python does.
-func middle(whole, part int) int {
-	return int(math.RoundToEven(float64(whole-part) / 2))
-}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -207,17 +208,17 @@ func TestAutomaticDraws(t *testing.T) {
 
 // soleStep names the only step of s.
 func soleStep(s *Steps) string {
-	if len(s.steps) == 0 {
+	if len(s.path.Steps) == 0 {
 		return "nothing"
 	}
-	st := &s.steps[0]
-	m := st.affine.Matrix
+	st, p := &s.path.Steps[0], &s.passes[0]
+	m := st.Affine.Matrix
 	switch {
-	case st.kind == sharpen:
+	case p.kind == sharpen:
 		return "sharpen"
-	case st.kind == enhance:
-		return string(changes[s.changes[st.color.from].Change])
-	case st.kind != affine || m[0] != 1 || m[4] != 1:
+	case p.kind == enhance:
+		return string(changes[s.changes[p.color.from].Change])
+	case st.Kind != geometry.Affine || m[0] != 1 || m[4] != 1:
 		return "rotate"
 	case m[1] > 0 || m[3] > 0:
 		return "shear, positive"
@@ -234,7 +235,7 @@ func TestRandAugmentMakesSoManyChanges(t *testing.T) {
 		r := random.NewRand(3, 0, i)
 		RandAugment{Ops: 5, Magnitude: 30}.AddTo(&p, &r)
 		steps := 0
-		for _, s := range p.steps {
+		for _, s := range p.passes {
 			steps += max(1, s.color.to-s.color.from)
 		}
 		if steps > 5 {
@@ -292,13 +293,13 @@ func TestChangesAreOneStep(t *testing.T) {
 	ColorJitter{Brightness: 0.4, Contrast: 0.4, Saturation: 0.4, Hue: 0.1}.AddTo(&p, &r)
 	p.Flip()
 	RandomGrayscale{P: 1}.AddTo(&p, &r)
-	if len(p.steps) != 1 || p.steps[0].color.to != 5 {
-		t.Errorf("%d steps, want 1 of 5 changes", len(p.steps))
+	if len(p.path.Steps) != 1 || p.passes[0].color.to != 5 {
+		t.Errorf("%d steps, want 1 of 5 changes", len(p.path.Steps))
 	}
 	p.Crop(pixel.Rect{X: 1, W: 29, H: 20})
 	p.Enhance(Contrast, 2)
-	if len(p.steps) != 2 {
-		t.Errorf("%d steps, want another one for what is cropped", len(p.steps))
+	if len(p.path.Steps) != 2 {
+		t.Errorf("%d steps, want another one for what is cropped", len(p.path.Steps))
 	}
 }
 

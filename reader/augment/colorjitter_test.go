@@ -55,8 +55,8 @@ func TestCenterCropFloor(t *testing.T) {
 	}{{false, 2, 0}, {true, 1, 0}} {
 		p.Reset(11, 13, 3)
 		CenterCrop{H: 10, W: 10, Floor: tt.floor}.AddTo(&p, nil)
-		if p.window.X != tt.x || p.window.Y != tt.y {
-			t.Errorf("floor %v: at %d, %d, want %d, %d", tt.floor, p.window.X, p.window.Y, tt.x, tt.y)
+		if p.path.Window.X != tt.x || p.path.Window.Y != tt.y {
+			t.Errorf("floor %v: at %d, %d, want %d, %d", tt.floor, p.path.Window.X, p.path.Window.Y, tt.x, tt.y)
 		}
 	}
 }

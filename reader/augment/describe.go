@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -29,14 +30,18 @@ type Step struct {
 // List tells what s will do, in order: for those who want to do the same by other means.
 func (s *Steps) List() []Step {
 	var all []Step
-	h, w := s.fromH, s.fromW
-	for i := range s.steps {
-		st := &s.steps[i]
-		all = appendView(all, h, w, st.window, st.flips)
-		all = append(all, s.describe(st)...)
-		h, w = st.h, st.w
+	h, w := s.path.FromH, s.path.FromW
+	for i := range s.path.Steps {
+		st := &s.path.Steps[i]
+		all = appendView(all, h, w, st.Window, st.Flips)
+		if p := &s.passes[i]; p.kind == moving {
+			all = append(all, describeMove(st))
+		} else {
+			all = append(all, s.describe(p)...)
+		}
+		h, w = st.H, st.W
 	}
-	all = appendView(all, h, w, s.window, s.flips)
+	all = appendView(all, h, w, s.path.Window, s.path.Flips)
 	for _, e := range s.erasures {
 		all = append(all, Step{Name: "erase", Region: partOf(e.part), Values: e.values})
 	}
@@ -48,37 +53,41 @@ func appendView(all []Step, h, w int, window pixel.Rect, f flips) []Step {
 	if (window != pixel.Rect{W: w, H: h}) {
 		all = append(all, Step{Name: "crop", Region: partOf(window)})
 	}
-	if f.h {
+	if f.H {
 		all = append(all, Step{Name: "flip"})
 	}
-	if f.v {
+	if f.V {
 		all = append(all, Step{Name: "vflip"})
 	}
 	return all
 }
 
-func (s *Steps) describe(st *step) []Step {
-	size := []int{st.h, st.w}
-	switch st.kind {
-	case resizing:
-		return []Step{{Name: "resize", Size: size, Filter: st.filter}}
-	case pad:
-		b := &st.border
-		return []Step{{Name: "pad", Size: size, Border: []int{b.left, b.top}, Mode: b.mode, Values: b.fill}}
-	case transpose:
-		return []Step{{Name: "transpose", Size: size}}
-	case affine:
-		a := &st.affine
-		return []Step{{Name: "affine", Size: size, Filter: a.Filter, Values: a.Fill, Matrix: a.Matrix[:]}}
+func describeMove(st *geometry.Step) Step {
+	size := []int{st.H, st.W}
+	switch st.Kind {
+	case geometry.Resize:
+		return Step{Name: "resize", Size: size, Filter: st.Filter}
+	case geometry.Pad:
+		b := &st.Border
+		return Step{Name: "pad", Size: size, Border: []int{b.Left, b.Top}, Mode: PadMode(b.Mode), Values: b.Fill}
+	case geometry.Transpose:
+		return Step{Name: "transpose", Size: size}
+	}
+	a := &st.Affine
+	return Step{Name: "affine", Size: size, Filter: a.Filter, Values: a.Fill, Matrix: a.Matrix[:]}
+}
+
+func (s *Steps) describe(p *pass) []Step {
+	switch p.kind {
 	case blur:
-		return []Step{{Name: "blur", Size: []int{st.color.h, st.color.w}, Amount: st.color.amount}}
+		return []Step{{Name: "blur", Size: []int{p.color.h, p.color.w}, Amount: p.color.amount}}
 	case custom:
-		return []Step{{Name: funcPrefix, Func: st.call.by.Name}}
+		return []Step{{Name: funcPrefix, Func: p.call.by.Name}}
 	case sharpen:
-		return []Step{{Name: "sharpen", Amount: st.color.amount}}
+		return []Step{{Name: "sharpen", Amount: p.color.amount}}
 	}
 	var list []Step
-	for _, c := range s.changes[st.color.from:st.color.to] {
+	for _, c := range s.changes[p.color.from:p.color.to] {
 		list = append(list, Step{Name: string(changes[c.Change]), Amount: c.Factor})
 	}
 	return list

@@ -29,11 +29,11 @@ func drawnParameters() map[string][]float64 {
 		add("rrc", RandomResizedCrop{}.draw(h, w, &r))
 		p.Reset(h, w, 3)
 		RandomCrop{H: 300, W: 400}.AddTo(&p, &r)
-		found["crop y"] = append(found["crop y"], float64(p.window.Y))
-		found["crop x"] = append(found["crop x"], float64(p.window.X))
+		found["crop y"] = append(found["crop y"], float64(p.path.Window.Y))
+		found["crop x"] = append(found["crop x"], float64(p.path.Window.X))
 		p.Reset(h, w, 3)
 		RandomRotation{Low: -30, High: 75}.AddTo(&p, &r)
-		m := p.steps[0].affine.Matrix
+		m := p.path.Steps[0].Affine.Matrix
 		found["rotate angle"] = append(found["rotate angle"], -math.Atan2(m[1], m[0])*180/math.Pi)
 		e, ok := RandomErasing{}.draw(h, w, &r)
 		if !ok {

@@ -85,7 +85,7 @@ func (o RandomErasing) AddTo(s *Steps, r *random.Rand) {
 	if r.Float64() >= o.P {
 		return
 	}
-	part, ok := o.draw(s.h, s.w, r)
+	part, ok := o.draw(s.path.H, s.path.W, r)
 	if !ok {
 		return
 	}
@@ -119,8 +119,8 @@ type erasure struct {
 // values: one for all channels or one for each. nil is noise of mean 0 and standard deviation
 // 1, keyed by one draw from noise. s keeps values.
 func (s *Steps) Erase(r pixel.Rect, values []float64, noise *random.Rand) {
-	if err := resample.CheckFill(values, s.c); err != nil || !r.Inside(s.w, s.h) {
-		s.Fail(cmp.Or(err, fmt.Errorf("erase %dx%d at %d,%d: it is not inside the image of %dx%d", r.W, r.H, r.X, r.Y, s.w, s.h)))
+	if err := resample.CheckFill(values, s.c); err != nil || !r.Inside(s.path.W, s.path.H) {
+		s.Fail(cmp.Or(err, fmt.Errorf("erase %dx%d at %d,%d: it is not inside the image of %dx%d", r.W, r.H, r.X, r.Y, s.path.W, s.path.H)))
 		return
 	}
 	e := erasure{part: r, values: values}

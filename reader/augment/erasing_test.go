@@ -39,7 +39,7 @@ func TestErasing(t *testing.T) {
 			}
 			part := plan.erasures[0].part
 			for i, v := range got {
-				x, y, k := i/3%plan.w, i/3/plan.w, i%3
+				x, y, k := i/3%plan.path.W, i/3/plan.path.W, i%3
 				want := clean[i]
 				if part.X <= x && x < part.X+part.W && part.Y <= y && y < part.Y+part.H {
 					want = 0

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -74,14 +75,16 @@ func (s *Steps) Do(f Func, r *random.Rand) {
 		s.Fail(err)
 		return
 	}
-	s.add(step{kind: custom, h: s.h, w: s.w, call: call{by: f, rand: random.Rand{State: r.Uint64()}}})
+	n := len(s.path.Steps)
+	s.failed(s.path.Add(geometry.Step{Kind: geometry.Still, H: s.path.H, W: s.path.W}))
+	s.fill(n, pass{kind: custom, call: call{by: f, rand: random.Rand{State: r.Uint64()}}})
 }
 
 // do carries out a step that calls a function, on pixels that may be written to.
-func (r *Runner) do(c *call, in view, own bool) (*pixel.Image, error) {
-	m := in.image
-	if !own || in.window.W != m.W || in.window.H != m.H || in.flips != (flips{}) {
-		m = r.copy(in)
+func (r *Runner) do(c *call, in geometry.View, own bool) (*pixel.Image, error) {
+	m := in.Image
+	if !own || in.Window.W != m.W || in.Window.H != m.H || in.Flips != (flips{}) {
+		m = r.mover.Copy(in)
 	}
 	r.shown, r.rand = *m, c.rand
 	defer func() { r.shown = pixel.Image{} }()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -28,7 +29,7 @@ func TestStore(t *testing.T) {
 							m = noise(9, 11, 2*c, 3)
 							m.C, m.DType = c, dtype
 						}
-						checkStore(t, view{m, window, flips{h: flip}}, layout, norm)
+						checkStore(t, geometry.View{Image: m, Window: window, Flips: flips{H: flip}}, layout, norm)
 					})
 				}
 			}
@@ -36,22 +37,23 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func checkStore(t *testing.T, v view, layout pixel.Layout, norm Normalize) {
-	w, h, c := v.window.W, v.window.H, v.image.C
+func checkStore(t *testing.T, v geometry.View, layout pixel.Layout, norm Normalize) {
+	w, h, c := v.Window.W, v.Window.H, v.Image.C
 	p, err := Compile([]Op{norm}, h, w, c, formats.Float32, layout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	floats := make([]float32, h*w*c)
-	plan := Steps{window: v.window, flips: v.flips}
-	run(t, &plan, v.image, false, resample.Target{Spec: p.Store(), Float32: floats})
+	var plan Steps
+	plan.path.Window, plan.path.Flips = v.Window, v.Flips
+	run(t, &plan, v.Image, false, resample.Target{Spec: p.Store(), Float32: floats})
 	bytes := make([]uint8, h*w*c)
-	if v.image.DType == formats.Uint8 {
+	if v.Image.DType == formats.Uint8 {
 		q, err := Compile(nil, h, w, c, formats.Uint8, layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, &plan, v.image, false, resample.Target{Spec: q.Store(), Uint8: bytes})
+		run(t, &plan, v.Image, false, resample.Target{Spec: q.Store(), Uint8: bytes})
 	}
 	for y := range h {
 		for x := range w {
@@ -61,18 +63,18 @@ func checkStore(t *testing.T, v view, layout pixel.Layout, norm Normalize) {
 					at = (k*h+y)*w + x
 				}
 				sx := x
-				if v.flips.h {
+				if v.Flips.H {
 					sx = w - 1 - x
 				}
-				from := ((v.window.Y+y)*v.image.W+v.window.X+sx)*c + k
+				from := ((v.Window.Y+y)*v.Image.W+v.Window.X+sx)*c + k
 				mean, std := float32(norm.Mean[min(k, len(norm.Mean)-1)]), float32(norm.Std[min(k, len(norm.Std)-1)])
 				scaled := float32(0)
-				if v.image.DType == formats.Uint16 {
-					scaled = float32(binary.LittleEndian.Uint16(v.image.Pix[2*from:])) / 65535
+				if v.Image.DType == formats.Uint16 {
+					scaled = float32(binary.LittleEndian.Uint16(v.Image.Pix[2*from:])) / 65535
 				} else {
-					scaled = float32(v.image.Pix[from]) / 255
-					if bytes[at] != v.image.Pix[from] {
-						t.Fatalf("uint8 at (%d,%d,%d): %d, want %d", y, x, k, bytes[at], v.image.Pix[from])
+					scaled = float32(v.Image.Pix[from]) / 255
+					if bytes[at] != v.Image.Pix[from] {
+						t.Fatalf("uint8 at (%d,%d,%d): %d, want %d", y, x, k, bytes[at], v.Image.Pix[from])
 					}
 				}
 				if want := (scaled - mean) / std; floats[at] != want {

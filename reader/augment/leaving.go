@@ -25,14 +25,14 @@ func (s *Steps) Leave(l Leaving) { s.leaving = l }
 
 // Flips reports whether the image is mirrored left to right, and top to bottom, after all that changes or moves its
 // pixels otherwise.
-func (s *Steps) Flips() (h, v bool) { return s.flips.h, s.flips.v }
+func (s *Steps) Flips() (h, v bool) { return s.path.Flips.H, s.path.Flips.V }
 
 // flipsLeft is Flips of what a Runner mirrors.
 func (s *Steps) flipsLeft() flips {
 	if s.leaving == LeaveFlips {
 		return flips{}
 	}
-	return s.flips
+	return s.path.Flips
 }
 
 // erasuresLeft is what a Runner erases.

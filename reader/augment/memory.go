@@ -2,6 +2,7 @@ package augment
 
 import (
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -16,33 +17,33 @@ func (s *Steps) Room(d formats.DType) int64 {
 		return 0
 	}
 	sum, largest, n := int64(0), int64(0), int64(0)
-	for i := range s.steps {
+	for i := range s.path.Steps {
 		made, scratch := s.stepRoom(i, d)
 		n += scratch
 		sum, largest = sum+min(made, huge), max(largest, min(made, huge))
 		sum = min(sum, huge)
 	}
-	return n + min(sum, int64(len(Runner{}.bufs))*largest)
+	return n + min(sum, geometry.Scratch*largest)
 }
 
 // stepRoom is how many bytes of images step i makes, and how many it takes besides.
 func (s *Steps) stepRoom(i int, d formats.DType) (made, scratch int64) {
-	st := &s.steps[i]
-	in, out := st.window, pixel.Rect{W: st.w, H: st.h}
+	st, p := &s.path.Steps[i], &s.passes[i]
+	in, out := st.Window, pixel.Rect{W: st.W, H: st.H}
 	switch {
-	case st.kind == blur:
-		scratch = bytesOf(1, in.W+st.color.w, s.c, formats.Float32)
-	case st.kind == affine:
-		in, _ = s.mapping(i)
-		out = s.windowAfter(i)
+	case p.kind == blur:
+		scratch = bytesOf(1, in.W+p.color.w, s.c, formats.Float32)
+	case st.Kind == geometry.Affine:
+		in, _ = s.path.Mapping(i)
+		out = s.path.WindowAfter(i)
 		scratch = bytesOf(in.H, in.W, s.c, d) // premultiplied, if it has an alpha channel
-	case st.kind == resizing && i == len(s.steps)-1:
-		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.c, s.window, st.filter, d)
+	case st.Kind == geometry.Resize && i == len(s.path.Steps)-1:
+		scratch = resample.ResizeMemory(in.H, in.W, st.H, st.W, s.c, s.path.Window, st.Filter, d)
 		out = pixel.Rect{}
-	case st.kind == resizing:
-		scratch = resample.ResizeMemory(in.H, in.W, st.h, st.w, s.c, out, st.filter, d)
+	case st.Kind == geometry.Resize:
+		scratch = resample.ResizeMemory(in.H, in.W, st.H, st.W, s.c, out, st.Filter, d)
 	}
-	if st.flips != (flips{}) || st.kind >= enhance {
+	if st.Flips != (flips{}) || p.kind != moving {
 		made = bytesOf(in.H, in.W, s.c, d)
 	}
 	return made + bytesOf(out.H, out.W, s.c, d), scratch
@@ -52,12 +53,12 @@ func (s *Steps) stepRoom(i int, d formats.DType) (made, scratch int64) {
 const huge = 1 << 55
 
 func (s *Steps) isSmall() bool {
-	if s.fromH*s.fromW > fewPixels {
+	if s.path.FromH*s.path.FromW > fewPixels {
 		return false
 	}
-	for i := range s.steps {
-		st := &s.steps[i]
-		if st.h > fewPixels || st.w > fewPixels || st.h*st.w > fewPixels {
+	for i := range s.path.Steps {
+		st := &s.path.Steps[i]
+		if st.H > fewPixels || st.W > fewPixels || st.H*st.W > fewPixels {
 			return false
 		}
 	}
@@ -70,10 +71,7 @@ func bytesOf(h, w, c int, d formats.DType) int64 {
 
 // Shrink drops large buffers.
 func (r *Runner) Shrink() {
-	r.resampler.Shrink()
+	r.mover.Shrink()
 	r.enhancer.Shrink()
-	for i := range r.bufs {
-		r.bufs[i].Shrink()
-	}
 	r.rest, r.target = nil, resample.Target{}
 }

@@ -1,10 +1,13 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
 
@@ -15,11 +18,63 @@ type Normalize struct {
 	Mean, Std []float64
 }
 
+// NormalizeByDataset is Normalize by the figures of the dataset that is loaded, which dsconv pack --stats
+// records. A Loader puts a Normalize with the figures in its place: its Config has it.
+type NormalizeByDataset struct{}
+
+func (NormalizeByDataset) String() string { return "normalize:dataset" }
+
+// Check implements Op.
+func (NormalizeByDataset) Check(int) error { return nil }
+
+// AddTo implements Op.
+func (NormalizeByDataset) AddTo(s *Steps, _ *random.Rand) {
+	s.Fail(ErrNoDataset)
+}
+
+// checkBatch reports that there is no dataset: a Loader has put a Normalize in the place.
+func (NormalizeByDataset) checkBatch(formats.DType) error { return ErrNoDataset }
+
+// ErrNoDataset is returned for a NormalizeByDataset where there is no dataset whose figures it could take.
+var ErrNoDataset = errors.New("normalize:dataset takes the figures of a dataset, and here is none: give normalize:MEAN:STD")
+
 // ImageNet normalises by the mean and standard deviation of ImageNet's training images,
 // as torchvision's pretrained models expect.
 var ImageNet = Normalize{
 	Mean: []float64{0.485, 0.456, 0.406},
 	Std:  []float64{0.229, 0.224, 0.225},
+}
+
+// ForDataset returns o with the figures of the dataset that m describes in place of each NormalizeByDataset:
+// those of m.Normalization, for images of that color. The error says why the dataset has none.
+func (o Ops) ForDataset(m *formats.Meta, color pixel.Color) (Ops, error) {
+	needs := func(op Op) bool { _, ok := op.(NormalizeByDataset); return ok }
+	if !slices.ContainsFunc(o, needs) {
+		return o, nil
+	}
+	if m == nil {
+		return nil, ErrNoDataset
+	}
+	figures, err := m.Normalization()
+	if err != nil {
+		return nil, fmt.Errorf("normalize:dataset: %w", err)
+	}
+	by := Normalize{Mean: figures.Mean[:], Std: figures.Std[:]}
+	if color == pixel.ColorGray {
+		for c := range by.Mean {
+			if by.Mean[c] != by.Mean[0] || by.Std[c] != by.Std[0] {
+				return nil, errors.New("normalize:dataset: the dataset's statistics are of its colours: load it in color rgb, or give the figures of its grey images, normalize:MEAN:STD")
+			}
+		}
+		by = Normalize{Mean: by.Mean[:1], Std: by.Std[:1]}
+	}
+	placed := slices.Clone(o)
+	for i, op := range placed {
+		if needs(op) {
+			placed[i] = by
+		}
+	}
+	return placed, nil
 }
 
 func (o Normalize) String() string {

@@ -36,6 +36,7 @@ trivialaugment[:bins=N][:FILTER][:fill=VALUES][:v2]
 randaugment[:ops=N][:magnitude=N][:bins=N][:FILTER][:fill=VALUES][:v2]
                            v2: solarize as rounded by torchvision.transforms.v2
 normalize[:MEAN:STD]       one value per channel, joined by '/'; by default ImageNet's
+normalize:dataset          by the figures that pack --stats recorded in the dataset
 erase[:PROBABILITY][:scale=LOW-HIGH][:ratio=LOW-HIGH][:value=VALUES|random]
                            erases a random region; must come after normalize
 apply:PROBABILITY:TRANSFORM[+TRANSFORM...]

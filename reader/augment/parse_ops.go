@@ -186,6 +186,11 @@ func parseNormalize(args []string) (_ []Op, err error) {
 	switch len(args) {
 	case 0:
 		return []Op{o}, nil
+	case 1:
+		if args[0] != "dataset" {
+			return nil, errArguments
+		}
+		return []Op{NormalizeByDataset{}}, nil
 	case 2:
 		if o.Mean, err = parseFloats(args[0]); err != nil {
 			return nil, err

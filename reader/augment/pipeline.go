@@ -49,7 +49,7 @@ func Compile(ops []Op, h, w, c int, dtype formats.DType, layout pixel.Layout) (*
 	if steps.err != nil {
 		return nil, fmt.Errorf("%s: %w", size, steps.err)
 	}
-	p.h, p.w = steps.h, steps.w
+	p.h, p.w = steps.path.H, steps.path.W
 	return p, nil
 }
 
@@ -148,8 +148,8 @@ func (p *Pipeline) Fits(m *pixel.Image, steps *Steps) error {
 		return errors.New("it has 16 bits per channel: use uint16, float32, float16 or bfloat16 batches")
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("its elements are %s: only uint8 and uint16 can be transformed", m.DType)
-	case p.h > 0 && (steps.h != p.h || steps.w != p.w):
-		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", steps.w, steps.h, p.w, p.h, ErrSize)
+	case p.h > 0 && (steps.path.H != p.h || steps.path.W != p.w):
+		return fmt.Errorf("it becomes %dx%d, the batch holds %dx%d: %w", steps.path.W, steps.path.H, p.w, p.h, ErrSize)
 	}
 	return nil
 }

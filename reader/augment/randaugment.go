@@ -68,7 +68,7 @@ func (o RandAugment) AddTo(s *Steps, r *random.Rand) {
 	o = o.filled()
 	const reach = 150.0 / 331.0
 	most := space{
-		shear: 0.3, translateX: reach * float64(s.w), translateY: reach * float64(s.h),
+		shear: 0.3, translateX: reach * float64(s.path.W), translateY: reach * float64(s.path.H),
 		turn: 30, blend: 0.9, bits: 4, v2: o.V2,
 	}
 	for range o.Ops {

@@ -17,12 +17,12 @@ func TestRandomApply(t *testing.T) {
 		p.Reset(4, 4, 3)
 		r := random.NewRand(5, 1, i)
 		o.AddTo(&p, &r)
-		switch p.flips {
-		case flips{true, true}:
+		switch p.path.Flips {
+		case flips{H: true, V: true}:
 			applied++
 		case flips{}:
 		default:
-			t.Fatalf("sample %d: only %+v", i, p.flips)
+			t.Fatalf("sample %d: only %+v", i, p.path.Flips)
 		}
 	}
 	if share := float64(applied) / n; share < 0.285 || share > 0.315 {
@@ -39,13 +39,13 @@ func TestRandomCropGrows(t *testing.T) {
 		p.Reset(8, 20, 3)
 		r := random.NewRand(5, 1, i)
 		o.AddTo(&p, &r)
-		if p.h != 10 || p.w != 12 || p.err != nil {
-			t.Fatalf("%dx%d, %v", p.w, p.h, p.err)
+		if p.path.H != 10 || p.path.W != 12 || p.err != nil {
+			t.Fatalf("%dx%d, %v", p.path.W, p.path.H, p.err)
 		}
-		if b := p.steps[0].border; b.left != 1 || b.top != 2 || p.steps[0].h != 12 || p.steps[0].w != 21 {
-			t.Fatalf("padded to %dx%d at %+v", p.steps[0].w, p.steps[0].h, b)
+		if b := p.path.Steps[0].Border; b.Left != 1 || b.Top != 2 || p.path.Steps[0].H != 12 || p.path.Steps[0].W != 21 {
+			t.Fatalf("padded to %dx%d at %+v", p.path.Steps[0].W, p.path.Steps[0].H, b)
 		}
-		places[p.window]++
+		places[p.path.Window]++
 	}
 	if len(places) != 3*10 {
 		t.Errorf("%d places, want 30", len(places))

@@ -49,18 +49,18 @@ func (o RandomCrop) Check(channels int) error {
 func (o RandomCrop) AddTo(s *Steps, r *random.Rand) {
 	pad := o.Padding
 	if o.Grow {
-		x, y := max(0, o.W-s.w-pad[0]-pad[2]), max(0, o.H-s.h-pad[1]-pad[3])
+		x, y := max(0, o.W-s.path.W-pad[0]-pad[2]), max(0, o.H-s.path.H-pad[1]-pad[3])
 		pad = [4]int{pad[0] + x, pad[1] + y, pad[2] + x, pad[3] + y}
 	}
 	if pad != [4]int{} {
 		s.Pad(pad[0], pad[1], pad[2], pad[3], o.Mode, o.Fill)
 	}
-	if s.h < o.H || s.w < o.W {
-		s.Fail(fmt.Errorf("it is %dx%d, smaller than the crop of %dx%d: pad it (crop:SIZE:grow) or resize it first", s.w, s.h, o.W, o.H))
+	if s.path.H < o.H || s.path.W < o.W {
+		s.Fail(fmt.Errorf("it is %dx%d, smaller than the crop of %dx%d: pad it (crop:SIZE:grow) or resize it first", s.path.W, s.path.H, o.W, o.H))
 		return
 	}
-	y := r.IntN(s.h - o.H + 1)
-	s.Crop(pixel.Rect{X: r.IntN(s.w - o.W + 1), Y: y, W: o.W, H: o.H})
+	y := r.IntN(s.path.H - o.H + 1)
+	s.Crop(pixel.Rect{X: r.IntN(s.path.W - o.W + 1), Y: y, W: o.W, H: o.H})
 }
 
 func (RandomCrop) sizing() sizing { return fixesSize }

@@ -51,7 +51,7 @@ func (o RandomResizedCrop) Check(int) error {
 
 // AddTo implements Op.
 func (o RandomResizedCrop) AddTo(s *Steps, r *random.Rand) {
-	s.Crop(o.draw(s.h, s.w, r))
+	s.Crop(o.draw(s.path.H, s.path.W, r))
 	s.Resize(o.H, o.W, cmp.Or(o.Filter, pixel.Bilinear))
 }
 

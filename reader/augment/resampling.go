@@ -1,6 +1,9 @@
 package augment
 
-import "github.com/dsconv/dsconv/preprocess/pixel"
+import (
+	"github.com/dsconv/dsconv/internal/image/geometry"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
 
 // Resampling is what Steps do that are a crop, one resize, another crop and a mirroring, or fewer of these.
 type Resampling struct {
@@ -15,19 +18,20 @@ type Resampling struct {
 
 // Resampling returns what the steps do to an image, but for what they erase, if that is a Resampling.
 func (s *Steps) Resampling() (r Resampling, ok bool) {
+	p := &s.path
 	r = Resampling{
-		Window: s.window, H: s.window.H, W: s.window.W, Filter: pixel.Bilinear, Region: pixel.Rect{W: s.w, H: s.h},
-		Flip: s.flips.h, FlipV: s.flips.v,
+		Window: p.Window, H: p.Window.H, W: p.Window.W, Filter: pixel.Bilinear, Region: pixel.Rect{W: p.W, H: p.H},
+		Flip: p.Flips.H, FlipV: p.Flips.V,
 	}
-	if s.err != nil || len(s.steps) > 1 {
+	if s.err != nil || len(p.Steps) > 1 {
 		return Resampling{}, false
 	}
-	if len(s.steps) == 1 {
-		st := &s.steps[0]
-		if st.kind != resizing || st.flips != (flips{}) {
+	if len(p.Steps) == 1 {
+		st := &p.Steps[0]
+		if st.Kind != geometry.Resize || st.Flips != (flips{}) {
 			return Resampling{}, false
 		}
-		r.Window, r.H, r.W, r.Filter, r.Region = st.window, st.h, st.w, st.filter, s.window
+		r.Window, r.H, r.W, r.Filter, r.Region = st.Window, st.H, st.W, st.Filter, p.Window
 	}
 	return r, true
 }

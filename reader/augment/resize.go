@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -57,19 +58,19 @@ func (o Resize) AddTo(s *Steps, _ *random.Rand) {
 	h, w := o.H, o.W
 	switch {
 	case o.Shorter == 0:
-	case s.w <= s.h:
-		w, h = o.sides(s.w, s.h)
+	case s.path.W <= s.path.H:
+		w, h = o.sides(s.path.W, s.path.H)
 	default:
-		h, w = o.sides(s.h, s.w)
+		h, w = o.sides(s.path.H, s.path.W)
 	}
 	s.Resize(h, w, cmp.Or(o.Filter, pixel.Bilinear))
 }
 
 // sides gives what a shorter and a longer side become.
 func (o Resize) sides(short, long int) (int, int) {
-	s, l := o.Shorter, o.Shorter*long/short
+	s, l := o.Shorter, geometry.Scaled(o.Shorter, short, long)
 	if o.Max != 0 && l > o.Max {
-		s, l = max(1, o.Max*s/l), o.Max
+		s, l = geometry.Scaled(o.Max, l, s), o.Max
 	}
 	return s, l
 }

@@ -2,8 +2,8 @@ package augment
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -13,10 +13,8 @@ import (
 // Runner carries out plans. It keeps scratch memory and the resampler's coefficients
 // between images; the zero value is ready. It belongs to one goroutine.
 type Runner struct {
-	resampler resample.Resampler
-	enhancer  pixelops.Enhancer
-	bufs      [3]pixel.Image // used in turn: a step needs its input, a mirrored copy and its output
-	turn      int
+	mover    geometry.Mover
+	enhancer pixelops.Enhancer
 
 	target   resample.Target
 	rest     *pixel.Image // what Store stores, nil where that is done
@@ -35,31 +33,25 @@ func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) 
 	if s == nil || src == nil {
 		return errors.New("augment: Runner.Apply: the steps or the image is nil")
 	}
-	t.Region, _ = s.input(len(s.steps))
+	t.Region, _ = s.path.Input(len(s.path.Steps))
 	at := s.flipsLeft()
-	t.Flip, t.FlipV = at.h, at.v
+	t.Flip, t.FlipV = at.H, at.V
 	r.target, r.rest, r.erasures = t, nil, s.erasuresLeft()
 	cur := src
-	for i := range s.steps {
-		st := &s.steps[i]
-		window, area := s.input(i)
-		in := view{cur, window, st.flips}
+	for i := range s.path.Steps {
+		st, p := &s.path.Steps[i], &s.passes[i]
+		window, area := s.path.Input(i)
+		in := geometry.View{Image: cur, Window: window, Flips: st.Flips}
 		var err error
 		switch {
-		case st.kind == resizing && i == len(s.steps)-1:
+		case st.Kind == geometry.Resize && i == len(s.path.Steps)-1:
 			return r.resampleTo(st, in, area)
-		case st.kind == custom:
-			cur, err = r.do(&st.call, in, own)
-		case st.kind >= enhance:
-			cur, err = r.recolor(s, st, in, own)
-		case st.kind == affine:
-			needed, m := s.mapping(i)
-			if i > 0 || !s.narrowed { // else it holds no more
-				in = in.within(needed)
-			}
-			cur, err = r.warp(in, &m)
+		case p.kind == custom:
+			cur, err = r.do(&p.call, in, own)
+		case p.kind != moving:
+			cur, err = r.recolor(s, p, in, own)
 		default:
-			cur, err = r.move(st, in, area)
+			cur, err = r.mover.Step(&s.path, i, in)
 		}
 		if err != nil {
 			return err
@@ -75,7 +67,7 @@ func (r *Runner) Store() error {
 	t, rest := r.target, r.rest
 	r.target, r.rest = resample.Target{}, nil
 	if rest != nil {
-		if err := r.resampler.StoreTo(t, rest); err != nil {
+		if err := r.mover.Resampler.StoreTo(t, rest); err != nil {
 			return err
 		}
 	}
@@ -87,73 +79,10 @@ func (r *Runner) Store() error {
 	return nil
 }
 
-func (r *Runner) resampleTo(s *step, in view, a pixel.Area) error {
-	in = r.upright(in)
+func (r *Runner) resampleTo(st *geometry.Step, in geometry.View, a pixel.Area) error {
+	in = r.mover.Upright(in)
 	if a != (pixel.Area{}) {
-		return s.named(r.resampler.ResizeAreaTo(r.target, in.image, a, s.w, s.h, s.filter))
+		return st.Named(r.mover.Resampler.ResizeAreaTo(r.target, in.Image, a, st.W, st.H, st.Filter))
 	}
-	return s.named(r.resampler.ResizeTo(r.target, in.image, in.window, s.w, s.h, s.filter))
-}
-
-// move carries out a step that moves pixels. The area, where there is one, is what of the image
-// is resampled instead of the view.
-func (r *Runner) move(s *step, in view, a pixel.Area) (*pixel.Image, error) {
-	if s.kind != pad {
-		in = r.upright(in)
-	}
-	out := r.scratch()
-	switch s.kind {
-	case resizing:
-		return out, r.resample(out, s, in, a)
-	case transpose:
-		out.Reset(s.h, s.w, in.image.C, in.image.DType)
-		in.transpose(out)
-	default:
-		out.Reset(s.h, s.w, in.image.C, in.image.DType)
-		s.border.pad(out, in)
-	}
-	return out, nil
-}
-
-// warp maps in, which holds what m needs.
-func (r *Runner) warp(in view, m *resample.Mapping) (*pixel.Image, error) {
-	in = r.upright(in)
-	out := r.scratch()
-	return out, r.resampler.TransformRegion(out, in.image, in.window, m)
-}
-
-func (r *Runner) resample(out *pixel.Image, s *step, in view, a pixel.Area) error {
-	if a != (pixel.Area{}) {
-		return s.named(r.resampler.ResizeArea(out, in.image, a, s.w, s.h, s.filter))
-	}
-	return s.named(r.resampler.Resize(out, in.image, in.window, s.w, s.h, s.filter))
-}
-
-// named is the error of a resize, if there is one, with its size.
-func (s *step) named(err error) error {
-	if err != nil {
-		err = fmt.Errorf("resize to %dx%d: %w", s.w, s.h, err)
-	}
-	return err
-}
-
-// upright returns v, or a mirrored copy if v has flips.
-func (r *Runner) upright(v view) view {
-	if v.flips == (flips{}) {
-		return v
-	}
-	return whole(r.copy(v))
-}
-
-// copy gives v memory of its own.
-func (r *Runner) copy(v view) *pixel.Image {
-	out := r.scratch()
-	out.Reset(v.window.H, v.window.W, v.image.C, v.image.DType)
-	v.place(out, 0, 0)
-	return out
-}
-
-func (r *Runner) scratch() *pixel.Image {
-	r.turn = (r.turn + 1) % len(r.bufs)
-	return &r.bufs[r.turn]
+	return st.Named(r.mover.Resampler.ResizeTo(r.target, in.Image, in.Window, st.W, st.H, st.Filter))
 }

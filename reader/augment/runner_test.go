@@ -148,8 +148,8 @@ func TestCropsAndFlipsAreNoPasses(t *testing.T) {
 		}
 		var plan Steps
 		p.Draw(&plan, 48, 61, new(random.Rand))
-		if len(plan.steps) != tt.passes {
-			t.Errorf("%s takes %d passes before the last, want %d", Ops(tt.ops).String(), len(plan.steps), tt.passes)
+		if len(plan.path.Steps) != tt.passes {
+			t.Errorf("%s takes %d passes before the last, want %d", Ops(tt.ops).String(), len(plan.path.Steps), tt.passes)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestFlipProbability(t *testing.T) {
 		p.Reset(4, 4, 3)
 		r := random.NewRand(5, 1, i)
 		RandomHorizontalFlip{P: 0.3}.AddTo(&p, &r)
-		if p.flips.h {
+		if p.path.Flips.H {
 			flipped++
 		}
 	}

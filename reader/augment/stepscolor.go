@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/pixelops"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -63,12 +64,13 @@ func (s *Steps) Enhance(c Change, factor float64) {
 	case s.refusesColors(string(c)):
 		return
 	}
-	last := len(s.steps) - 1
-	whole := s.window == pixel.Rect{W: s.w, H: s.h}
+	p := &s.path
+	last := len(p.Steps) - 1
+	whole := p.Window == pixel.Rect{W: p.W, H: p.H}
 	s.changes = append(s.changes, pixelops.Enhancement{Change: pixelops.Change(number), Factor: factor})
 	n := len(s.changes)
-	if last >= 0 && s.steps[last].kind == enhance && whole && s.steps[last].h == s.h && s.steps[last].w == s.w {
-		s.steps[last].color.to = n
+	if last >= 0 && s.passes[last].kind == enhance && whole && p.Steps[last].H == p.H && p.Steps[last].W == p.W {
+		s.passes[last].color.to = n
 		return
 	}
 	s.recolor(enhance, recoloring{from: n - 1, to: n})
@@ -94,8 +96,8 @@ func (s *Steps) Blur(h, w int, sigma float64) {
 	case h < 1 || w < 1 || h%2 == 0 || w%2 == 0 || !(0 < sigma && sigma <= maxAmount):
 		s.Fail(fmt.Errorf("blur by a kernel of %dx%d and sigma %v: wanted odd sizes and a sigma above 0", w, h, sigma))
 		return
-	case h/2 >= s.h || w/2 >= s.w:
-		s.Fail(fmt.Errorf("blur by a kernel of %dx%d: an image of %dx%d pixels is too small", w, h, s.w, s.h))
+	case h/2 >= s.path.H || w/2 >= s.path.W:
+		s.Fail(fmt.Errorf("blur by a kernel of %dx%d: an image of %dx%d pixels is too small", w, h, s.path.W, s.path.H))
 		return
 	case s.refusesColors("blur"):
 		return
@@ -117,23 +119,23 @@ func (s *Steps) Sharpen(factor float64) {
 }
 
 func (s *Steps) recolor(k kind, c recoloring) {
-	s.steps = append(s.steps, step{kind: k, window: s.window, h: s.h, w: s.w, color: c})
-	s.resized(s.h, s.w)
+	s.path.AddStill()
+	s.passes = append(s.passes, pass{kind: k, color: c})
 }
 
 // recolor carries out a step of colours.
-func (r *Runner) recolor(s *Steps, st *step, in view, own bool) (*pixel.Image, error) {
-	m, c := in.image, &st.color
-	switch st.kind {
+func (r *Runner) recolor(s *Steps, p *pass, in geometry.View, own bool) (*pixel.Image, error) {
+	m, c := in.Image, &p.color
+	switch p.kind {
 	case blur:
-		out := r.scratch()
-		return out, r.enhancer.Blur(out, m, in.window, c.w, c.h, c.amount)
+		out := r.mover.MakeRoom()
+		return out, r.enhancer.Blur(out, m, in.Window, c.w, c.h, c.amount)
 	case sharpen:
-		out := r.scratch()
-		return out, r.enhancer.Sharpen(out, m, in.window, c.amount)
+		out := r.mover.MakeRoom()
+		return out, r.enhancer.Sharpen(out, m, in.Window, c.amount)
 	}
-	if !own || in.window.W != m.W || in.window.H != m.H {
-		m = r.copy(in)
+	if !own || in.Window.W != m.W || in.Window.H != m.H {
+		m = r.mover.Copy(in)
 	}
 	return m, r.enhancer.Enhance(m, s.changes[c.from:c.to])
 }

@@ -26,11 +26,11 @@ func (s *Steps) Rotate(degrees float64, f pixel.Filter, expand bool, center, fil
 	if center == nil && s.turn(degrees, expand) {
 		return
 	}
-	m := rotation(degrees, s.h, s.w, center)
-	h, w := s.h, s.w
+	m := rotation(degrees, s.path.H, s.path.W, center)
+	h, w := s.path.H, s.path.W
 	if expand {
 		h, w = expanded(m, h, w)
-		m[2], m[5] = apply(m, -float64(w-s.w)/2, -float64(h-s.h)/2)
+		m[2], m[5] = apply(m, -float64(w-s.path.W)/2, -float64(h-s.path.H)/2)
 	}
 	s.warp(resample.Affine{Matrix: m, Filter: cmp.Or(f, pixel.Nearest), Fill: fill}, h, w)
 }
@@ -42,10 +42,10 @@ func (s *Steps) turn(degrees float64, expand bool) bool {
 	case degrees == 180:
 		s.Flip()
 		s.FlipV()
-	case degrees == 90 && (expand || s.h == s.w):
+	case degrees == 90 && (expand || s.path.H == s.path.W):
 		s.Transpose()
 		s.FlipV()
-	case degrees == 270 && (expand || s.h == s.w):
+	case degrees == 270 && (expand || s.path.H == s.path.W):
 		s.Transpose()
 		s.Flip()
 	default:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/random"
@@ -26,13 +27,15 @@ func TestOnlyTheWindowIsTurned(t *testing.T) {
 		var steps Steps
 		r := random.NewRand(1, 2, 3)
 		p.Draw(&steps, m.H, m.W, &r)
-		window := steps.windowAfter(0)
+		window := steps.path.WindowAfter(0)
 		var runner Runner
-		out := make([]uint8, steps.h*steps.w*3)
+		out := make([]uint8, steps.path.H*steps.path.W*3)
 		if err := runner.Apply(&steps, m, false, resample.Target{Spec: p.Store(), Uint8: out}); err != nil {
 			t.Fatal(err)
 		}
-		if got := &runner.bufs[runner.turn]; got.H != window.H || got.W != window.W {
+		in, _ := steps.path.Input(0)
+		got, err := runner.mover.Step(&steps.path, 0, geometry.View{Image: m, Window: in, Flips: steps.path.Steps[0].Flips})
+		if err != nil || got.H != window.H || got.W != window.W {
 			t.Errorf("%s: %dx%d pixels are turned, of which %dx%d are used", words, got.W, got.H, window.W, window.H)
 		}
 		if source := steps.Source(); source.W*source.H > most {
@@ -84,7 +87,7 @@ func TestRandomStepsAreOneAfterAnother(t *testing.T) {
 		var steps Steps
 		steps.Reset(m.H, m.W, m.C)
 		for range 1 + r.IntN(5) {
-			o := randomMover(r, steps.h, steps.w)
+			o := randomMover(r, steps.path.H, steps.path.W)
 			if o.text == "contrast" && m.C%2 == 0 {
 				continue
 			}
@@ -119,7 +122,7 @@ func ofSource(t *testing.T, m *pixel.Image, ops []Op) ([]uint8, bool) {
 	var part pixel.Image
 	m.Crop(&part, source)
 	steps.Narrow(pixel.Area{X1: float64(source.W), Y1: float64(source.H)})
-	out := make([]uint8, steps.h*steps.w*m.C)
+	out := make([]uint8, steps.path.H*steps.path.W*m.C)
 	run(t, &steps, &part, false, resample.Target{Spec: p.Store(), Uint8: out})
 	return out, source.W*source.H < m.W*m.H
 }

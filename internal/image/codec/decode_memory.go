@@ -43,6 +43,11 @@ func DecodeMemory(data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rec
 	case formats.GIF:
 		perPixel += 2
 	case formats.TIFF:
+		if hasLibtiff {
+			more, block := libtiffMemory(data)
+			perPixel, n = perPixel+more, block
+			break
+		}
 		perPixel += own
 		if own > 1 {
 			perPixel += own / 3 // alpha
@@ -98,6 +103,7 @@ func (d *Decoder) Shrink() {
 	for i := range d.scratch {
 		d.scratch[i].Shrink()
 	}
+	d.tiff = buffer.DropLarge(d.tiff)
 	d.png.row, d.png.zeroRow = buffer.DropLarge(d.png.row), buffer.DropLarge(d.png.zeroRow)
 	if d.zstd != nil { // it keeps a reference to its last output
 		d.zstd.Close()

@@ -51,6 +51,7 @@ type Decoder struct {
 	png      simplePNG
 	zstd     *zstd.Decoder
 	scratch  [4]pixel.Image
+	tiff     []byte // samples of a TIFF
 	warning  string
 	narrowed string
 	header   pixel.Header
@@ -200,6 +201,10 @@ func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, 
 		return d.decodeWebP(dst, data, h, o.Color)
 	case formats.BMP:
 		return d.decodeBMP(dst, data, h, o)
+	case formats.TIFF:
+		if hasLibtiff {
+			return d.decodeLibtiff(dst, data, h, o)
+		}
 	case formats.PNG:
 		if d.decodeSimplePNG(dst, data, h, o) {
 			return nil

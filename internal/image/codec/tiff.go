@@ -9,24 +9,25 @@ import (
 
 // More TIFF tags.
 const (
-	tagCompression    = 259
-	tagFillOrder      = 266
-	tagStripOffsets   = 273
-	tagRowsPerStrip   = 278
-	tagStripSizes     = 279
-	tagPlanar         = 284
-	tagPredictor      = 317
-	tagColorMap       = 320
-	tagTileWidth      = 322
-	tagTileHeight     = 323
-	tagTileOffsets    = 324
-	tagTileSizes      = 325
-	tagSampleFormat   = 339
-	tiffRGB           = 2
-	tiffPremultiplied = 1 // alpha, which Pillow divides out
-	tiffUncompressed  = 1
-	tiffDeflateOld    = 32946
-	tiffPackBits      = 32773
+	tagCompression      = 259
+	tagFillOrder        = 266
+	tagStripOffsets     = 273
+	tagRowsPerStrip     = 278
+	tagStripSizes       = 279
+	tagPlanar           = 284
+	tagYCbCrSubsampling = 530
+	tagPredictor        = 317
+	tagColorMap         = 320
+	tagTileWidth        = 322
+	tagTileHeight       = 323
+	tagTileOffsets      = 324
+	tagTileSizes        = 325
+	tagSampleFormat     = 339
+	tiffRGB             = 2
+	tiffPremultiplied   = 1 // alpha, which Pillow divides out
+	tiffUncompressed    = 1
+	tiffDeflateOld      = 32946
+	tiffPackBits        = 32773
 )
 
 // tiffDirectory is a TIFF's first directory, with what it says of the strips or tiles.
@@ -123,7 +124,7 @@ func (d tiffDirectory) kind(samples, bits int64) error {
 	ok := false
 	switch photometric {
 	case exif.Gray, exif.GrayInverted:
-		ok = samples == 1 && (bits == 8 || bits == 16 || bits == 1)
+		ok = samples == 1 && (bits == 8 || bits == 1 || bits == 16 && photometric == exif.Gray) // Pillow does not invert 16
 	case tiffRGB:
 		ok = (samples == 3 || samples == 4) && (bits == 8 || bits == 16)
 	case exif.Palette:

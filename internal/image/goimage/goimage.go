@@ -140,13 +140,13 @@ func copyCMYK(dst *pixel.Image, m *image.CMYK) {
 		out := dst.Pix[y*dst.Stride():]
 		for x := range dst.W {
 			p := in[4*x : 4*x+4]
-			out[3*x], out[3*x+1], out[3*x+2] = cmykToRGB(p[0], p[1], p[2], p[3])
+			out[3*x], out[3*x+1], out[3*x+2] = CMYKToRGB(p[0], p[1], p[2], p[3])
 		}
 	}
 }
 
-// cmykToRGB converts a pixel as Pillow's Convert.c does.
-func cmykToRGB(c, m, y, k byte) (r, g, b byte) {
+// CMYKToRGB converts a pixel as Pillow's Convert.c does.
+func CMYKToRGB(c, m, y, k byte) (r, g, b byte) {
 	nk := uint32(255 - k)
 	f := func(v byte) byte {
 		t := uint32(v)*nk + 128

@@ -37,6 +37,7 @@ var (
 	_ formats.StorageOrdered = (*Dataset)(nil)
 	_ formats.Identifier     = (*Dataset)(nil)
 	_ formats.Skipper        = (*Dataset)(nil)
+	_ formats.Filed          = (*Dataset)(nil)
 )
 
 // Open opens the dataset s. It scans the files if the user's cache has no index of them, which ends when ctx
@@ -89,7 +90,7 @@ func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *descr
 	if known, err = p.describe(); err != nil {
 		return nil, nil, err
 	}
-	rows := sampleindex.Rows(p.rows(func(Skip) {}))
+	rows := p.rows(func(Skip) {})
 	index, err = indexfile.Open("", false, &indexfile.Source{ID: d.id, Columns: d.source.Columns, Fields: p.fields, Count: known.Meta.Count, Rows: rows})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.source.Path, err)
@@ -141,6 +142,15 @@ func (d *Dataset) place() {
 // Skips implements formats.Skipper: it lists what is in the files and is no sample.
 func (d *Dataset) Skips() []formats.Skip { return d.skips }
 
+// DataFiles implements formats.Filed.
+func (d *Dataset) DataFiles() []string {
+	paths := make([]string, len(d.source.Files))
+	for k, f := range d.source.Files {
+		paths[k] = f.Path
+	}
+	return paths
+}
+
 // Identify implements formats.Identifier.
 func (d *Dataset) Identify(w io.Writer) error {
 	_, err := w.Write(d.id[:])
@@ -171,7 +181,8 @@ func (d *Dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.
 	}
 	if k == d.Meta().Schema.ImageIndex() && len(v.Shape) == 0 && e.Shape() != [3]int{} {
 		s := e.Shape()
-		v.Shape = append(shape[:0], s[0], s[1], s[2])
+		shape = append(shape[:0], s[0], s[1], s[2])
+		v.Shape = shape
 	}
 	return v, nil
 }

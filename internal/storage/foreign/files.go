@@ -26,7 +26,7 @@ func stateOf(path string) (s state, err error) {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	return state{
-		size: st.Size, modTime: st.Mtim.Nano(), changeTime: st.Ctim.Nano(), device: uint64(st.Dev), inode: st.Ino,
+		size: st.Size, modTime: st.Mtim.Nano(), changeTime: st.Ctim.Nano(), device: uint64(st.Dev), inode: st.Ino, //nolint:unconvert // it is an int32 on other systems
 	}, nil
 }
 

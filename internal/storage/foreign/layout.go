@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -131,7 +132,8 @@ func (p *plan) fill(r *sampleindex.Row, one *Sample) (missing string) {
 		switch slot := p.slot[v.Column]; {
 		case len(p.image) > 0 && v.Column == one.first(p.image):
 			r.Location.Offset, r.Location.Length = v.Offset, v.Length
-			r.Size, r.Encoding, r.Shape, r.Source.Size = v.Length, v.Encoding, v.Shape, v.Length
+			r.Size, r.Encoding, r.Shape = cmp.Or(v.Size, v.Length), v.Encoding, v.Shape
+			r.Source.Size = r.Size
 		case slot >= 0 && v.Column == one.first(p.columns[slot]):
 			r.Fields[slot] = sampleindex.Location{Offset: v.Offset, Length: v.Length}
 		}

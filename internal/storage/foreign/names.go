@@ -9,7 +9,9 @@ import (
 func FieldName(name string) string {
 	out := []byte(name[:min(len(name), 64)])
 	for i, c := range out {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-':
+		default:
 			out[i] = '_'
 		}
 	}

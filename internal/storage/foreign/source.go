@@ -59,6 +59,7 @@ type Value struct {
 	Column   int // of Scan.Column
 	Offset   int64
 	Length   int64
+	Size     int64            // of the image's own bytes, if they are a part of these; 0: all
 	Encoding formats.Encoding // of images
 	Shape    [3]int           // of images, zero if unknown
 	Tensor   *Tensor          // of arrays

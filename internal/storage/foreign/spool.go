@@ -91,7 +91,7 @@ func appendSample(b []byte, s *Sample) []byte {
 	for i := range s.Values {
 		v := &s.Values[i]
 		b = wire.AppendBytes(b, v.Encoding)
-		for _, n := range [...]int64{int64(v.Column), v.Offset, v.Length, int64(v.Shape[0]), int64(v.Shape[1]), int64(v.Shape[2])} {
+		for _, n := range [...]int64{int64(v.Column), v.Offset, v.Length, v.Size, int64(v.Shape[0]), int64(v.Shape[1]), int64(v.Shape[2])} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 		b = appendTensor(b, v.Tensor)
@@ -132,7 +132,7 @@ func takeSample(b []byte, s *Sample) error {
 	}
 	for range c.Length(8) {
 		v := Value{Encoding: formats.Encoding(c.Bytes())}
-		v.Column, v.Offset, v.Length = int(c.Varint()), c.Varint(), c.Varint()
+		v.Column, v.Offset, v.Length, v.Size = int(c.Varint()), c.Varint(), c.Varint(), c.Varint()
 		v.Shape = [3]int{int(c.Varint()), int(c.Varint()), int(c.Varint())}
 		v.Tensor = takeTensor(c)
 		s.Values = append(s.Values, v)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/internal/wire"
+	"github.com/dsconv/dsconv/internal/storage/thrift"
 )
 
 // chunk is a column chunk of a row group: consecutive pages.
@@ -51,21 +51,21 @@ func parseFooter(b []byte, wanted, optional []column) (*footer, error) {
 	for _, c := range optional {
 		f.optional[c.name] = true
 	}
-	t := &thriftReader{wire.Cursor{B: b[len(data):tail]}}
+	t := thrift.New(b[len(data):tail])
 	p := footerParser{footer: f, thrift: t, data: data, left: int64(len(data))}
 	rows := int64(-1)
-	t.fields(func(id int64, kind byte) bool {
+	t.Fields(func(id int64, kind byte) bool {
 		switch {
 		case id == 3:
-			return t.integer(kind, &rows)
-		case id == 4 && kind == thriftList:
-			t.list(thriftStruct, p.rowGroup)
+			return t.Integer(kind, &rows)
+		case id == 4 && kind == thrift.List:
+			t.List(thrift.Struct, p.rowGroup)
 			return true
 		}
 		return false
 	})
 	if err := p.err; err != nil || t.Failed {
-		err = cmp.Or(err, errThrift)
+		err = cmp.Or(err, thrift.ErrInvalid)
 		return nil, fmt.Errorf("the footer: %w", err)
 	}
 	if int64(f.rows) != rows {
@@ -77,7 +77,7 @@ func parseFooter(b []byte, wanted, optional []column) (*footer, error) {
 // footerParser fills a footer.
 type footerParser struct {
 	*footer
-	thrift *thriftReader
+	thrift *thrift.Reader
 	data   []byte // the file before its footer
 	left   int64  // bytes of it that belong to no chunk so far
 	groups int
@@ -93,13 +93,13 @@ func (p *footerParser) fail(format string, args ...any) {
 
 func (p *footerParser) rowGroup() {
 	rows := int64(-1)
-	p.thrift.fields(func(id int64, kind byte) bool {
+	p.thrift.Fields(func(id int64, kind byte) bool {
 		switch {
-		case id == 1 && kind == thriftList:
-			p.thrift.list(thriftStruct, p.columnChunk)
+		case id == 1 && kind == thrift.List:
+			p.thrift.List(thrift.Struct, p.columnChunk)
 			return true
 		case id == 3:
-			return p.thrift.integer(kind, &rows)
+			return p.thrift.Integer(kind, &rows)
 		}
 		return false
 	})
@@ -128,8 +128,8 @@ func (p *footerParser) rowGroup() {
 
 func (p *footerParser) columnChunk() {
 	t := p.thrift
-	t.fields(func(id int64, kind byte) bool {
-		if id == 3 && kind == thriftStruct {
+	t.Fields(func(id int64, kind byte) bool {
+		if id == 3 && kind == thrift.Struct {
 			p.columnMetaData()
 			return true
 		}
@@ -141,24 +141,24 @@ func (p *footerParser) columnMetaData() {
 	t := p.thrift
 	var codec, values, size, data, dictionary int64
 	var path []string
-	t.fields(func(id int64, kind byte) bool {
+	t.Fields(func(id int64, kind byte) bool {
 		switch id {
 		case 3:
-			if kind != thriftList {
+			if kind != thrift.List {
 				return false
 			}
-			t.list(thriftBinary, func() { path = append(path, unsafeString(t.Take(t.size()))) })
+			t.List(thrift.Binary, func() { path = append(path, unsafeString(t.Take(t.Size()))) })
 			return true
 		case 4:
-			return t.integer(kind, &codec)
+			return t.Integer(kind, &codec)
 		case 5:
-			return t.integer(kind, &values)
+			return t.Integer(kind, &values)
 		case 7:
-			return t.integer(kind, &size)
+			return t.Integer(kind, &size)
 		case 9:
-			return t.integer(kind, &data)
+			return t.Integer(kind, &data)
 		case 11:
-			return t.integer(kind, &dictionary)
+			return t.Integer(kind, &dictionary)
 		}
 		return false
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
-	"github.com/dsconv/dsconv/internal/wire"
+	"github.com/dsconv/dsconv/internal/storage/thrift"
 )
 
 // maxString is the length limit of a string in a column.
@@ -36,44 +36,44 @@ type page struct {
 func nextPage(b []byte) (p page, rest []byte, err error) {
 	p.packed = true
 	var size, stored, values, levels int64 = -1, -1, -1, 0
-	t := &thriftReader{wire.Cursor{B: b}}
+	t := thrift.New(b)
 	data := func(id int64, kind byte) bool {
 		switch id {
 		case 1:
-			return t.integer(kind, &values)
+			return t.Integer(kind, &values)
 		case 2: // nulls, or a dictionary's encoding
 			if p.kind == int64(format.DictionaryPage) {
-				return t.integer(kind, &p.encoding)
+				return t.Integer(kind, &p.encoding)
 			}
 		case 4:
-			return t.integer(kind, &p.encoding)
+			return t.Integer(kind, &p.encoding)
 		case 5, 6:
 			n := int64(0)
-			ok := t.integer(kind, &n)
+			ok := t.Integer(kind, &n)
 			levels |= n
 			return ok
 		case 7:
-			p.packed = kind != thriftFalse
+			p.packed = kind != thrift.False
 		}
 		return false
 	}
-	t.fields(func(id int64, kind byte) bool {
+	t.Fields(func(id int64, kind byte) bool {
 		switch {
 		case id == 1:
-			return t.integer(kind, &p.kind)
+			return t.Integer(kind, &p.kind)
 		case id == 2:
-			return t.integer(kind, &size)
+			return t.Integer(kind, &size)
 		case id == 3:
-			return t.integer(kind, &stored)
-		case kind == thriftStruct && (id == 7 && p.kind == int64(format.DictionaryPage) || id == 8 && p.kind == int64(format.DataPageV2)):
-			t.fields(data)
+			return t.Integer(kind, &stored)
+		case kind == thrift.Struct && (id == 7 && p.kind == int64(format.DictionaryPage) || id == 8 && p.kind == int64(format.DataPageV2)):
+			t.Fields(data)
 			return true
 		}
 		return false
 	})
 	switch {
 	case t.Failed:
-		return p, nil, errThrift
+		return p, nil, thrift.ErrInvalid
 	case stored < 0 || stored > int64(len(t.B)):
 		return p, nil, fmt.Errorf("a page of %d bytes where %d are left", stored, len(t.B))
 	case size < 0 || size > maxPage:

@@ -101,14 +101,19 @@ func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error)
 	if len(b) < prefix || string(b[:len(magic)]) != magic {
 		return "", nil, 0, errHeader
 	}
-	offset = prefix + int(binary.LittleEndian.Uint16(b[len(magic):]))
-	if offset > len(b) {
-		return "", nil, 0, fmt.Errorf("%w: it is truncated", errHeader)
-	}
-	if t, shape, err = parseLiteral(string(b[prefix:offset])); err != nil {
+	h, err := ReadHeader(b)
+	if err != nil {
 		return "", nil, 0, err
 	}
-	return t, shape, offset, nil
+	if h.Fortran {
+		return "", nil, 0, fmt.Errorf("%w: the array is in Fortran order; save it in C order", errHeader)
+	}
+	for t, d := range descr {
+		if d == h.Descr {
+			return t, h.Shape, h.Offset, nil
+		}
+	}
+	return "", nil, 0, fmt.Errorf("%w: the element type is not uint8, uint16, int64 or float32", errHeader)
 }
 
 // byteSize returns the number of bytes of the array; ok is false if it exceeds limit.
@@ -130,10 +135,10 @@ func byteSize(shape []int, size, limit int) (n int, ok bool) {
 
 // parseLiteral reads "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }" with
 // the entries in any order.
-func parseLiteral(s string) (t formats.DType, shape []int, err error) {
+func parseLiteral(s string) (h Header, err error) {
 	s, ok := strings.CutPrefix(strings.TrimSpace(s), "{")
 	if !ok {
-		return "", nil, errHeader
+		return h, errHeader
 	}
 	seen := map[string]bool{}
 	for {
@@ -143,39 +148,47 @@ func parseLiteral(s string) (t formats.DType, shape []int, err error) {
 		}
 		name, rest, ok := strings.Cut(s, ":")
 		if !ok || seen[name] {
-			return "", nil, errHeader
+			return h, errHeader
 		}
 		seen[name] = true
 		rest = strings.TrimLeft(rest, " ")
 		switch name {
 		case "'descr'":
-			t, s, err = parseType(rest)
+			h.Descr, s, err = parseType(rest)
 		case "'fortran_order'":
-			if s, ok = strings.CutPrefix(rest, "False"); !ok {
-				err = fmt.Errorf("%w: the array is in Fortran order; save it in C order", errHeader)
-			}
+			h.Fortran, s, err = parseBool(rest)
 		case "'shape'":
-			shape, s, err = parseShape(rest)
+			h.Shape, s, err = parseShape(rest)
 		default:
 			err = errHeader
 		}
 		if err != nil {
-			return "", nil, err
+			return h, err
 		}
 	}
 	if len(seen) != 3 {
-		return "", nil, errHeader
+		return h, errHeader
 	}
-	return t, shape, nil
+	return h, nil
 }
 
-func parseType(s string) (formats.DType, string, error) {
-	for t, d := range descr {
-		if rest, ok := strings.CutPrefix(s, "'"+d+"'"); ok {
-			return t, rest, nil
+func parseType(s string) (name, rest string, err error) {
+	if s, ok := strings.CutPrefix(s, "'"); ok {
+		if name, rest, ok = strings.Cut(s, "'"); ok && len(name) <= maxType {
+			return name, rest, nil
 		}
 	}
-	return "", "", fmt.Errorf("%w: the element type is not uint8, uint16, int64 or float32", errHeader)
+	return "", "", fmt.Errorf("%w: its elements are records, not numbers", errHeader)
+}
+
+func parseBool(s string) (value bool, rest string, err error) {
+	if rest, ok := strings.CutPrefix(s, "False"); ok {
+		return false, rest, nil
+	}
+	if rest, ok := strings.CutPrefix(s, "True"); ok {
+		return true, rest, nil
+	}
+	return false, "", errHeader
 }
 
 func parseShape(s string) ([]int, string, error) {

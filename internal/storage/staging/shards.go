@@ -80,6 +80,9 @@ func (s *Shards) Stage() *Stage { return s.stage }
 // SetRemoved implements formats.RemovalWriter.
 func (s *Shards) SetRemoved(list []formats.RemovedSample) { s.stage.SetRemoved(list) }
 
+// SetPixelStats implements formats.PixelStatsWriter.
+func (s *Shards) SetPixelStats(of *formats.PixelStats) { s.stage.SetPixelStats(of) }
+
 // KeepPrevious implements formats.PreviousKeeper.
 func (s *Shards) KeepPrevious() { s.stage.KeepPrevious() }
 

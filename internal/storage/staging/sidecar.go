@@ -17,6 +17,9 @@ import (
 // SetRemoved implements formats.RemovalWriter.
 func (s *Stage) SetRemoved(list []formats.RemovedSample) { s.removed = list }
 
+// SetPixelStats implements formats.PixelStatsWriter.
+func (s *Stage) SetPixelStats(of *formats.PixelStats) { s.Meta.PixelStats = of }
+
 // Describe sets the fields of Meta that depend on the samples, after all are written.
 func (s *Stage) Describe() {
 	s.rows.profile.Describe(&s.Meta)

@@ -105,7 +105,7 @@ def on_device(normalize: Any, decoder: str, nvjpeg: Any, collate_fn: Any, plan: 
     """Reports whether images become what the transforms say on the device, and raises an error for arguments that
     exclude that, or decoding on a GPU. kept: dtype, color."""
     if normalize is not None and not (isinstance(normalize, str) and normalize == "device"):
-        raise ArgumentError(f'normalize={shown(normalize)}: choose "device" or None')
+        raise ArgumentError(f'normalize={shown(normalize)}: choose "dataset", "device" or None')
     if nvjpeg is not None and decoder != "gpu":
         raise ArgumentError('nvjpeg: the library decodes on a GPU: give decoder="gpu" too')
     asked = 'normalize="device"' if normalize is not None else f'decoder="{decoder}"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._dataset_figures import WORD
 from ._short_messages import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def described(loader: Loader[Any], source: Source, plan: Plan, given: GivenOrder
     lines = [
         f"Loader({loader.path!r}{split}): {samples}, {classes}",
         f"{_batches(loader)}, {_order(source, given)}, seed {loader.seed}",
-        f"transforms: {_transforms(plan)}",
+        f"transforms: {_transforms(plan, source)}",
         _threads(loader),
     ]
     return "\n  ".join(lines)
@@ -44,8 +45,11 @@ def _order(source: Source, given: GivenOrder | None) -> str:
     return {"none": "in key order", "full": "shuffled"}.get(order, f"order {order}")
 
 
-def _transforms(plan: Plan) -> str:
-    parts = [f"native {plan.words}"] if plan.words else []
+def _transforms(plan: Plan, source: Source) -> str:
+    words = plan.words
+    if WORD in words:  # the library has the figures
+        words = source.configured.get("augment") or words
+    parts = [f"native {words}"] if words else []
     if plan.named:
         parts.append(f"in Python {', '.join(plan.named)}")
     text = "; ".join(parts) or "none"

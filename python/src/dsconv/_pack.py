@@ -38,6 +38,9 @@ class PackReport:
             text += f"\n{column['said']}"
         for notice in self.details.get("label_notices", []):
             text += f"\n{notice}"
+        for found in self.details.get("fields", []):
+            missing = f"; {found['missing']} images have none" if found.get("missing") else ""
+            text += f"\nfield {found['name']} ({found['kind']}): {found['found']} from {found['from']}{missing}"
         for option, patterns in self.details.get("unmatched", {}).items():
             text += f"\nno file matches {option} {', '.join(map(repr, patterns))}"
         narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
@@ -47,7 +50,7 @@ class PackReport:
 
 
 def pack(
-    src: Path,
+    src: Path | Sequence[Path] | Mapping[str, Path],
     dst: Path,
     *,
     format: str | None = None,
@@ -70,15 +73,22 @@ def pack(
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
+    field: str | Sequence[str] | Mapping[str, str] | None = None,
+    boxes: Path | Sequence[Path] | None = None,
+    captions: Path | Sequence[Path] | None = None,
     include: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
     sample: int | None = None,
+    augment: str | None = None,
+    copies: int | None = None,
+    copies_only: bool = False,
     seed: int | None = None,
     max_pixels: int | None = None,
     on_error: str | None = None,
     check: str | None = None,
     strict: bool = False,
+    stats: bool = False,
     shard_size: str | None = None,
     shard_count: int | None = None,
     min_shards: int | None = None,
@@ -95,7 +105,10 @@ def pack(
     source_format: str | None = None,
     progress: bool = True,
 ) -> PackReport:
-    """Converts src, a folder of images or a dataset, into the dataset dst.
+    """Converts src, a folder of images, an archive of one or a dataset, into the dataset dst.
+
+    src may be an archive (.zip, .tar, .tar.gz, .tar.zst), which is read in place. A list of folders and archives is
+    packed as one folder, and a dict puts each below the folder of its name: {"train": "train.tar", "val": "val/"}.
 
     The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
     "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains
@@ -123,10 +136,23 @@ def pack(
     a type for each column, {"age": "float", "class": "name"}. ``str(report)`` and ``report.details["labels"]`` say
     how each column was read.
 
+    `field` gives samples more than an image and a label, from files beside the images: {"mask": "masks/{key}.png",
+    "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "auto" or "none". `boxes` are a .json file of
+    COCO or a pattern of YOLO's or Pascal VOC's files, such as "labels/{key}.txt", and `captions` a .json file of COCO.
+    ``report.details["fields"]`` says what was found; docs/fields.md explains it all.
+
     `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),
     "test/*" or "**/x/*". The report names patterns that match no file.
 
     `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
+
+    `augment` writes augmented `copies` of each image beside it, made by operations of the Loader, such as
+    "rrc:224,flip,jitter:.2:.2:.2:.1". Copy c of the image KEY has the key "KEY@c", is in its split
+    and has its label; masks and boxes follow. It is what a Loader with these transforms and `seed` draws in epoch c.
+    `copies_only` leaves out the images themselves.
+    `stats` records mean and standard deviation of each channel, the samples of each class and the sizes in the dataset,
+    for ``Loader(normalize="dataset")``; each image is decoded for it. ``report.details["datasets"][0]["pixel_stats"]``
+    has them.
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
 
@@ -146,13 +172,15 @@ def pack(
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         labels=_assigned(labels), label_columns=_joined(_assigned(label_columns)), unlisted=unlisted,
         label_sep=label_sep, label_type=_typed(label_type), class_order=class_order,
+        field=_fields(field), boxes=_paths(boxes), captions=_paths(captions),
         include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample, seed=seed,
-        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, shard_size=shard_size,
+        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
         map=map_text(map), source_format=source_format,
+        augment=augment, copies=copies, copies_only=copies_only,
     )  # fmt: skip
-    arguments = ["pack", "--json", "--progress=json", *options, "--", os.fspath(src), os.fspath(dst)]
+    arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
 
@@ -160,6 +188,19 @@ def pack(
 def _assigned(value: Any) -> Any:
     """Returns a dict as the values NAME=VALUE of a flag, and another value as it is."""
     return [f"{k}={os.fspath(v)}" for k, v in value.items()] if isinstance(value, Mapping) else value
+
+
+def _sources(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
+    """The sources as the command takes them."""
+    if isinstance(src, Mapping):
+        sources = [f"{name}={os.fspath(path)}" for name, path in src.items()]
+    elif isinstance(src, (list, tuple)):
+        sources = [os.fspath(path) for path in src]
+    else:
+        return [os.fspath(src)]  # type: ignore[arg-type]  # a TypeError that names its type
+    if not sources:
+        raise ValueError(f"src={shown(src)}: give one source at least")
+    return sources
 
 
 def _joined(names: Sequence[str] | None) -> str | None:
@@ -174,6 +215,18 @@ def _typed(types: str | Mapping[str, str] | None) -> str | None:
             f'label_type={shown(types)}: it must be "index", "name", "float", or a dict with one for each column'
         )
     return ",".join(f"{k}={v}" for k, v in types.items())
+
+
+def _fields(field: str | Sequence[str] | Mapping[str, str] | None) -> list[str]:
+    if isinstance(field, Mapping):
+        return [f"{name}={pattern}" for name, pattern in field.items()]
+    return _listed(field)
+
+
+def _paths(paths: Path | Sequence[Path] | None) -> list[str]:
+    if paths is None:
+        return []
+    return [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 
 def _listed(patterns: str | Sequence[str] | None) -> list[str]:

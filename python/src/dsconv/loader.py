@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _arguments
+from ._dataset_figures import with_figures
 from ._device import check_device, decoding_gpu, gpu_options, has_cuda, later_gpu
 from ._epoch_batches import EpochBatches
 from ._epoch_counter import EpochCounter
@@ -122,10 +123,13 @@ class Loader(Generic[Batch]):
             draws for itself; or the transforms of each view, in place of transforms, such as DINO's multi-crop. The
             batch's images are a list of tensors then, one for each view, as default_collate makes of a transform that
             returns a list; collate_fn gets samples whose image is such a list. See `view_seeds`.
-        normalize: "device": images go to the device as bytes, a quarter of what floats take, and become what the
-            transforms and dtype say there, element for element as on the CPU: flips, normalisation, layout, dtype,
-            RandomErasing, MixUp and CutMix, on the stream of the copies. So dtype="uint8" does not contradict
-            transforms that end in floats then. None: the library's threads do all of it.
+        normalize: "dataset": images become floats, normalised by the mean and deviation of the dataset's training
+            images, which ``pack(..., stats=True)`` recorded; the Loader's repr shows them. The same as transforms that
+            end in "normalize:dataset", before RandomErasing and mixing. "device": images go to the device as bytes, a
+            quarter of what floats take, and become what the transforms and dtype say there, element for element as on
+            the CPU: flips, normalisation, layout, dtype, RandomErasing, MixUp and CutMix, on the stream of the copies.
+            So dtype="uint8" does not contradict transforms that end in floats then. None: the library's threads do all
+            of it.
         decoder: "gpu" decodes and transforms JPEGs on the NVIDIA GPU that `device` names, or the current one, which
             set_device() may still choose before an epoch; batches are there. What the GPU cannot decode, such as a PNG,
             and transforms other than cropping, one resize and flips are done on the CPU; `stats()` counts both. It
@@ -299,6 +303,8 @@ class Loader(Generic[Batch]):
         self._views = views_of(views, chosen, transform is not None or transforms is not None)
         plan = translate(chosen) if self._views is None else checked_dtype(plan_of(self._views), dtype)
         python_runs(plan, _arguments.flag("strict", strict))
+        if normalize == "dataset":
+            plan, normalize = with_figures(plan, views), None
         rests = (plan.rest,) if self._views is None else self._views.rests
         warn_of_unseeded(*rests, self.collate_fn, target_transform, stacklevel=2)
         self._plan = plan
@@ -352,7 +358,9 @@ class Loader(Generic[Batch]):
             threads=self.num_workers,
             prefetch=prefetch,
         )
-        self._seed_matters = order != "none" or any(map(draws, [plan] if self._views is None else self._views.plans))
+        self._seed_matters = order != "none" or any(
+            draws(p) for p in ([plan] if self._views is None else self._views.plans)
+        )
         if order != "none" and selection.indices is None:
             all_splits(self.path, self.split, self._source.splits)
         self._selection = selection

@@ -78,9 +78,10 @@ def experiment(asked: argparse.Namespace, settings: Settings, world: World, stac
     if world.size > 1:
         raise ValueError("--preset tutorial runs in one process")
     scratch = Path(stack.enter_context(TemporaryDirectory(prefix="dsconv-digits-")))
-    folder = Path(asked.data) if asked.data else scratch
+    folder = Path(asked.data) if asked.data else scratch / "idx"  # a dataset cannot be packed into its own folder
     if not asked.data:
         print(f"drawing {asked.digits} digits to use instead of MNIST (--data DIR uses MNIST's IDX files)")
+        folder.mkdir()
         tutorial.draw(folder, asked.digits, settings.seed)
     return tutorial.sides(folder, tutorial.pack(folder, scratch), settings, world)
 

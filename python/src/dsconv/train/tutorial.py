@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dsconv.train import augment, drawn_digits, from_dataloader, from_dsconv, idx_files
 from dsconv.train.data import Data, Side
 from dsconv.train.distributed import World
@@ -44,23 +42,15 @@ def draw(folder: Path, count: int, seed: int) -> None:
 
 
 def pack(folder: Path, scratch: Path) -> Path:
-    """Packs the IDX files into a dataset of raw pixels in the folder scratch, with PNGs as the intermediate step."""
+    """Packs the IDX files, as they lie there, into a dataset in the folder scratch, with the splits train and test."""
     import dsconv
 
-    for split in idx_files.NAMES:
-        write_pngs(scratch / "images" / split, *idx_files.read_split(folder, split))
+    for names in idx_files.NAMES.values():
+        for name in names:
+            idx_files.found(folder, name)  # names the one that is missing
     packed = scratch / "digits.lmdb"
-    dsconv.pack(scratch / "images", packed, encode="raw", color="gray", progress=False)
+    dsconv.pack(folder, packed, progress=False)
     return packed
-
-
-def write_pngs(root: Path, images: np.ndarray, labels: np.ndarray) -> None:
-    from PIL import Image
-
-    for name in CLASSES:
-        (root / name).mkdir(parents=True)
-    for n, (image, label) in enumerate(zip(images, labels)):
-        Image.fromarray(image).save(root / str(label) / f"{n:05}.png", compress_level=1)
 
 
 def sides(folder: Path, packed: Path, settings: Settings, world: World) -> list[Side]:

@@ -1,0 +1,211 @@
+package exampletf_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/exampletf"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
+)
+
+// field is a length-delimited field of protobuf.
+func field(no int, content ...[]byte) []byte {
+	b := slices.Concat(content...)
+	return append(binary.AppendUvarint([]byte{byte(no<<3 | 2)}, uint64(len(b))), b...)
+}
+
+func feature(name string, list []byte) []byte {
+	return field(1, field(1, []byte(name)), field(2, list))
+}
+
+func bytesOf(values ...string) []byte {
+	var b []byte
+	for _, v := range values {
+		b = append(b, field(1, []byte(v))...)
+	}
+	return field(1, b)
+}
+
+func intsOf(values ...int64) []byte {
+	var b []byte
+	for _, x := range values {
+		b = binary.AppendUvarint(b, uint64(x))
+	}
+	return field(3, field(1, b))
+}
+
+func exampleOf(features ...[]byte) []byte { return field(1, features...) }
+
+var photo = "\xff\xd8\xff\xe0photo"
+
+func good(label int64) []byte {
+	return tfexample.AppendFrame(nil, exampleOf(feature("image", bytesOf(photo)), feature("label", intsOf(label)), feature("box", field(2, field(1, make([]byte, 16))))))
+}
+
+// store writes a file that is older than the clock of the file system is coarse.
+func store(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, past, past); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readAll opens a file and reads what is in it.
+func readAll(t testing.TB, path string, o formats.ReadOptions) error {
+	ds, err := exampletf.Format{}.OpenWith(t.Context(), path, o)
+	if err != nil {
+		return err
+	}
+	defer ds.Close()
+	var s formats.Sample
+	for i := range ds.Len() {
+		if err := errors.Join(ds.Read(i, &s), ds.(formats.Viewer).View(i, &s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestHostile: files that lie are errors that name the file, and cost little.
+func TestHostile(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	frame := func(example []byte) []byte { return tfexample.AppendFrame(nil, example) }
+	huge := tfexample.AppendFrameHead(nil, 1<<60)
+	damaged := good(0)
+	damaged[len(damaged)-1]++
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(good(0))
+	_ = z.Close()
+	image := feature("image", bytesOf(photo))
+	many := [][]byte{image}
+	for i := range 2000 {
+		many = append(many, feature(fmt.Sprint(i), intsOf(1)))
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":                     {nil, "no records"},
+		"a frame that is too long":  {huge, "the file ends"},
+		"truncated":                 {slices.Concat(good(0), good(1)[:30]), "the file ends"},
+		"garbage after":             {append(good(0), "0123456789abcdef"...), "checksum of a frame's length"},
+		"data checksum":             {damaged, "checksum of a frame's data"},
+		"gzip":                      {zipped.Bytes(), "compressed"},
+		"no example":                {frame([]byte("no example")), "cannot be parsed"},
+		"no features":               {frame(nil), "no feature has images"},
+		"no image":                  {frame(exampleOf(feature("label", intsOf(1)))), "no feature has images"},
+		"nested length":             {frame(field(1, []byte{10, 0xff, 0xff, 0xff, 0xff, 0x7f})), "cannot be parsed"},
+		"a varint for ever":         {frame(bytes.Repeat([]byte{0x80}, 100)), "cannot be parsed"},
+		"groups":                    {frame([]byte{0x0b, 0x0b, 0x0c, 0x0c}), "cannot be parsed"},
+		"thousands of features":     {frame(exampleOf(many...)), "more than 1000 features"},
+		"another kind":              {slices.Concat(good(0), frame(exampleOf(image, feature("label", bytesOf("x"))))), "label"},
+		"another kind of a field":   {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleOf(image, feature("box", intsOf(1))))), "box"},
+		"an image that is none":     {slices.Concat(good(0), frame(exampleOf(feature("image", bytesOf("text"))))), "not an image file"},
+		"two images":                {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleOf(feature("image", bytesOf(photo, photo))))), "2 values"},
+		"two labels":                {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleOf(image, feature("label", intsOf(1, 2))))), "2 labels"},
+		"a large label":             {frame(exampleOf(image, feature("label", intsOf(1<<40)))), "not a class index"},
+		"a shape beyond the pixels": {frame(exampleOf(feature("image_raw", bytesOf("12")), feature("height", intsOf(1<<20)), feature("width", intsOf(1<<20)))), "shape"},
+		"a negative shape":          {frame(exampleOf(feature("image_raw", bytesOf("12")), feature("height", intsOf(-1)), feature("width", intsOf(1)))), "shape"},
+	} {
+		path := filepath.Join(t.TempDir(), "x.tfrecord")
+		store(t, path, c.data)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := readAll(t, path, formats.ReadOptions{})
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "x.tfrecord") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 256<<20 {
+			t.Errorf("%s: %d bytes were allocated", name, n)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	store(t, path, slices.Concat(good(0), good(2), frame(exampleOf(image)))) // the last one has no label and no box
+	if err := readAll(t, path, formats.ReadOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMatch: what is not theirs does not match.
+func TestMatch(t *testing.T) {
+	dir := t.TempDir()
+	f := exampletf.Format{}
+	for name, data := range map[string][]byte{"x.txt": good(0), "y.tfrecord": []byte("not a record at all"), "own-00000.tfrecord": good(0), "z.tfrecords": good(0)} {
+		store(t, filepath.Join(dir, name), data)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "own.tfrecord.dsconv"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"x.txt": false, "y.tfrecord": false, "own-00000.tfrecord": false, "own-%05d.tfrecord": false, "own-{00000..00000}.tfrecord": false,
+		"z.tfrecords": true, "missing.tfrecord": false, "missing-*.tfrecord": false, "z.*": true, "": false,
+	} {
+		path := filepath.Join(dir, name)
+		if name == "" {
+			path = filepath.Join(dir, "own.tfrecord.dsconv")
+		}
+		if got := f.Match(path); got != want {
+			t.Errorf("Match(%q) = %v", name, got)
+		}
+	}
+	for _, pattern := range []string{"{0..99999999}", "{5..1}", strings.Repeat("{a,b}", 40)} {
+		if _, err := f.Open(filepath.Join(dir, pattern)); err == nil {
+			t.Errorf("%s: no error", pattern)
+		}
+	}
+}
+
+// TestFlipped: flipped bits are errors or nothing, never a panic.
+func TestFlipped(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	whole := slices.Concat(good(0), good(1))
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		b := slices.Clone(whole)
+		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		store(t, path, b)
+		if err := readAll(t, path, formats.ReadOptions{}); err == nil {
+			t.Fatal("a flipped bit was not found")
+		} else if strings.Contains(err.Error(), "panic") {
+			t.Fatal(err)
+		}
+	}
+}
+
+// FuzzExample: any example is read or an error.
+func FuzzExample(f *testing.F) {
+	f.Add(good(3)[tfexample.FrameHead:], "label=box")
+	f.Add(exampleOf(feature("image/encoded", bytesOf(photo)), feature("image/class/label", intsOf(1)), feature("image/class/synset", bytesOf("n1"))), "")
+	f.Add(exampleOf(feature("image_raw", bytesOf("123456")), feature("height", intsOf(1)), feature("width", intsOf(2))), "image=image_raw")
+	f.Setenv("XDG_CACHE_HOME", f.TempDir())
+	f.Fuzz(func(t *testing.T, example []byte, entries string) {
+		m, err := formats.ParseMap(entries)
+		if err != nil {
+			t.Skip()
+		}
+		path := filepath.Join(t.TempDir(), "x.tfrecord")
+		store(t, path, slices.Concat(tfexample.AppendFrame(nil, example), good(1)))
+		if err := readAll(t, path, formats.ReadOptions{Map: m}); err != nil && strings.Contains(err.Error(), "internal error") {
+			t.Fatal(err)
+		}
+	})
+}

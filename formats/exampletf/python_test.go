@@ -1,0 +1,241 @@
+package exampletf_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/exampletf"
+	"github.com/dsconv/dsconv/internal/formatcheck"
+)
+
+// open opens a dataset that the format matches.
+func open(t *testing.T, path, entries string) (formats.Dataset, error) {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	m, err := formats.ParseMap(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(exampletf.Format{}).Match(path) {
+		t.Errorf("%s does not match", path)
+	}
+	ds, err := exampletf.Format{}.OpenWith(t.Context(), path, formats.ReadOptions{Map: m})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := ds.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return ds, err
+}
+
+// describe lists the samples: key, split, label and class, the first byte of the image after its magic and the other fields.
+func describe(t *testing.T, ds formats.Dataset) string {
+	t.Helper()
+	var b strings.Builder
+	classes := ds.Meta().Classes()
+	fmt.Fprintln(&b, ds.Meta().Schema.Names(), classes, ds.Meta().Columns)
+	for i := range ds.Len() {
+		in, err := ds.Info(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s, lent formats.Sample
+		if err := ds.Read(i, &s); err != nil {
+			t.Fatal(err)
+		}
+		if err := ds.(formats.Viewer).View(i, &lent); err != nil {
+			t.Fatal(err)
+		}
+		for k := range s.Values {
+			if a, b := s.Values[k], lent.Values[k]; string(a.Data) != string(b.Data) || a.Encoding != b.Encoding || !slices.Equal(a.Shape, b.Shape) {
+				t.Errorf("sample %d field %d: Read and View differ", i, k)
+			}
+		}
+		img := &s.Values[0]
+		if in.Size != int64(len(img.Data)) || in.Encoding != img.Encoding || in.Key != s.Key {
+			t.Errorf("sample %d: Info has %d bytes of %s, Read %d of %s", i, in.Size, in.Encoding, len(img.Data), img.Encoding)
+		}
+		fmt.Fprintf(&b, "%s|%s|%d|%s|%s %v %x", in.Key, in.Split, in.Label, in.Source.Path, img.Encoding, img.Shape, img.Data[len(img.Data)-2:])
+		for k := 1; k < len(s.Values); k++ {
+			fmt.Fprintf(&b, "|%s", valueText(&s.Values[k]))
+		}
+		fmt.Fprintln(&b, "|"+strings.Join(s.Columns, ","))
+	}
+	return b.String()
+}
+
+func valueText(v *formats.Value) string {
+	if x, ok := v.Float32(); ok {
+		if math.IsNaN(float64(x)) {
+			return "nan"
+		}
+		return fmt.Sprint(x)
+	}
+	if v.Encoding == formats.Raw {
+		return fmt.Sprintf("%s%v%x", v.DType, v.Shape, v.Data)
+	}
+	return string(v.Data)
+}
+
+// write lets Python's tfrecord write records; the script has write(path, [features]) and jpeg(i), an image file that ends in i.
+func write(t *testing.T, script string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	formatcheck.Python(t, `
+import os, sys, json, struct
+os.chdir(sys.argv[1])
+from tfrecord.writer import TFRecordWriter
+def jpeg(i): return b"\xff\xd8\xff\xe0" + bytes([1, 2, 3, i])
+def write(path, records):
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    w = TFRecordWriter(path)
+    for r in records:
+        w.write(r)
+    w.close()
+`+script, folder)
+	return folder
+}
+
+func check(t *testing.T, ds formats.Dataset, err error, want string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := describe(t, ds); got != strings.TrimLeft(want, "\n") {
+		t.Errorf("got\n%s\nwant%s", got, want)
+	}
+}
+
+// TestImageNet: shards with the features of TensorFlow's ImageNet scripts have torchvision's class indices.
+func TestImageNet(t *testing.T) {
+	dir := write(t, `
+def rec(i, synset, label, name):
+    return {"image/encoded": (jpeg(i), "byte"), "image/class/label": (label, "int"), "image/class/synset": (synset.encode(), "byte"),
+            "image/class/text": (b"a " + synset.encode(), "byte"), "image/filename": (name.encode(), "byte"), "image/height": (10, "int"),
+            "image/width": (11, "int"), "image/channels": (3, "int"), "image/colorspace": (b"RGB", "byte"), "image/format": (b"JPEG", "byte"),
+            "image/object/bbox/xmin": ([0.25, 0.5], "float")}
+write("train-00000-of-00002", [rec(1, "n02", 900, "n02_7.JPEG"), rec(2, "n01", 3, "n01_10.JPEG")])
+write("train-00001-of-00002", [rec(3, "n02", 900, "n02_1.JPEG")])
+write("validation-00000-of-00001", [rec(4, "n03", 7, "ILSVRC2012_val_00000001.JPEG")])
+`)
+	want := `
+[image label image_object_bbox_xmin] [n01 n02 n03] [synset text]
+train/n01_10|train|0|n01_10.JPEG|jpeg [10 11 3] 0302|int64[]0000000000000000|float32[2]0000803e0000003f|n01,a n01
+train/n02_1|train|1|n02_1.JPEG|jpeg [10 11 3] 0303|int64[]0100000000000000|float32[2]0000803e0000003f|n02,a n02
+train/n02_7|train|1|n02_7.JPEG|jpeg [10 11 3] 0301|int64[]0100000000000000|float32[2]0000803e0000003f|n02,a n02
+validation/ILSVRC2012_val_00000001|validation|2|ILSVRC2012_val_00000001.JPEG|jpeg [10 11 3] 0304|int64[]0200000000000000|float32[2]0000803e0000003f|n03,a n03
+`
+	want = strings.ReplaceAll(want, "[10 11 3]", "[]") // JPEG's own header says its shape
+	ds, err := open(t, dir, "")
+	check(t, ds, err, want)
+	ds, err = open(t, filepath.Join(dir, "*-of-*"), "")
+	check(t, ds, err, want)
+	ds, err = open(t, filepath.Join(dir, "train-{00000..00001}-of-00002"), "")
+	if err != nil || ds.Len() != 3 {
+		t.Errorf("braces: %v", err)
+	}
+	ds, err = open(t, dir, "label=image/class/label-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, err := ds.Info(0); err != nil || in.Label != 2 {
+		t.Errorf("label %d, %v", in.Label, err)
+	}
+}
+
+// TestOneBased: without names of classes, labels from 1 to n under ImageNet's key become indices; others that are not clear
+// are asked about.
+func TestOneBased(t *testing.T) {
+	for _, c := range []struct {
+		labels, entries string
+		want            []int64
+		err             string
+	}{
+		{"1, 3, 2, 3", "", []int64{0, 2, 1, 2}, ""},
+		{"0, 3, 1", "", []int64{0, 3, 1}, ""},
+		{"2, 3", "", nil, "label=image/class/label-1"},
+		{"2, 3", "label=image/class/label-1", []int64{1, 2}, ""},
+		{"2, 3", "label=image/class/label+0", []int64{2, 3}, ""},
+		{"1, 2", "label=image/class/label+0", []int64{1, 2}, ""},
+	} {
+		dir := write(t, `
+write("x.tfrecord", [{"image/encoded": (jpeg(i), "byte"), "image/class/label": (l, "int")} for i, l in enumerate([`+c.labels+`])])
+`)
+		ds, err := open(t, filepath.Join(dir, "x.tfrecord"), c.entries)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", c.labels, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for i := range ds.Len() {
+			in, err := ds.Info(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, in.Label)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: %v, want %v", c.labels, c.entries, got, c.want)
+		}
+	}
+}
+
+// TestTFDS: a folder of TensorFlow Datasets with its JSON files.
+func TestTFDS(t *testing.T) {
+	dir := write(t, `
+json.dump({"name": "toy", "version": "1.0.0", "fileFormat": "tfrecord", "splits": [
+    {"name": "train", "shardLengths": ["1", "1"], "numBytes": "1", "filepathTemplate": "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"},
+    {"name": "extra_test", "shardLengths": ["1"], "numBytes": "1"}]}, open("dataset_info.json", "w"))
+core = "tensorflow_datasets.core.features."
+json.dump({"pythonClassName": core + "features_dict.FeaturesDict", "featuresDict": {"features": {
+    "photo": {"pythonClassName": core + "image_feature.Image", "image": {"shape": {"dimensions": ["-1", "-1", "3"]}, "dtype": "uint8", "encodingFormat": "jpeg"}},
+    "kind": {"pythonClassName": core + "class_label_feature.ClassLabel", "classLabel": {"numClasses": "3"}},
+    "caption": {"pythonClassName": core + "text_feature.Text", "text": {}},
+    "meta": {"pythonClassName": core + "features_dict.FeaturesDict", "featuresDict": {"features": {
+        "score": {"pythonClassName": core + "tensor_feature.Tensor", "tensor": {"shape": {}, "dtype": "float32", "encoding": "none"}},
+        "tags": {"pythonClassName": core + "sequence_feature.Sequence", "sequence": {"feature": {"pythonClassName": core + "text_feature.Text", "text": {}}, "length": "-1"}}}}},
+}}}, open("features.json", "w"))
+open("kind.labels.txt", "w").write("zebra\nant\nbee\n")
+def rec(i, label): return {"photo": (jpeg(i), "byte"), "kind": (label, "int"), "caption": (b"caf\xc3\xa9", "byte"), "meta/score": (i / 2, "float"), "meta/tags": ([b"a", b"b"], "byte")}
+write("toy-train.tfrecord-00000-of-00002", [rec(1, 2)])
+write("toy-train.tfrecord-00001-of-00002", [rec(2, 0)])
+write("toy-extra_test.tfrecord-00000-of-00001", [rec(3, 1)])
+`)
+	ds, err := open(t, dir, "")
+	check(t, ds, err, `
+[image label caption meta_score meta_tags] [zebra ant bee] []
+extra_test/00000000|extra_test|1|extra_test/00000000|jpeg [] 0303|int64[]0100000000000000|café|1.5|["a","b"]|
+train/00000000|train|2|train/00000000|jpeg [] 0301|int64[]0200000000000000|café|0.5|["a","b"]|
+train/00000001|train|0|train/00000001|jpeg [] 0302|int64[]0000000000000000|café|1|["a","b"]|
+`)
+}
+
+// TestMap: other names, pixels with their shape in other features, and features that become fields.
+func TestMap(t *testing.T) {
+	dir := write(t, `
+write("val.tfrec", [{"img_raw": (bytes(range(i, i + 12)), "byte"), "height": (2, "int"), "width": (3, "int"), "depth": (2, "int"), "cls": (5 + i, "int"),
+    "thumb": (jpeg(i), "byte"), "pose": ([1, 2 + i], "int"), "blob": (b"\xff" * i, "byte"), "corners": ([1.0, 2.0, 3.0, 4.0], "float")} for i in range(2)])
+`)
+	path := filepath.Join(dir, "val.tfrec")
+	ds, err := open(t, path, "image=img_raw,label=cls,boxes=corners")
+	check(t, ds, err, `
+[image label boxes blob pose thumb] [0 1 2 3 4 5 6] []
+val/00000000|val|5|val/00000000|raw [2 3 2] 0a0b|int64[]0500000000000000|float32[1 4]0000803f000000400000404000008040||int64[2]01000000000000000200000000000000|`+"\xff\xd8\xff\xe0\x01\x02\x03\x00"+`|
+val/00000001|val|6|val/00000001|raw [2 3 2] 0b0c|int64[]0600000000000000|float32[1 4]0000803f000000400000404000008040|`+"\xff"+`|int64[2]01000000000000000300000000000000|`+"\xff\xd8\xff\xe0\x01\x02\x03\x01"+`|
+`)
+	if _, err := open(t, path, "image=nothing"); err == nil || !strings.Contains(err.Error(), "img_raw (bytes)") {
+		t.Errorf("a feature that is not there: %v", err)
+	}
+}

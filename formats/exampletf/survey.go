@@ -1,0 +1,85 @@
+package exampletf
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
+)
+
+// survey is what some examples have, from which the fields follow.
+type survey struct {
+	examples int
+	features map[string]*seen
+}
+
+// seen is what was seen of one feature.
+type seen struct {
+	kind        tfexample.Kind
+	present     int  // examples that have values
+	images      int  // of them, those whose first value is an image file
+	least, most int  // values in a list
+	empty       bool // a first value has no bytes
+}
+
+// maxFeatures is more features than any example has that is not hostile.
+const maxFeatures = 1000
+
+func (s *survey) add(example []byte) error {
+	s.examples++
+	return tfexample.Each(example, func(name []byte, f tfexample.Feature) error {
+		if f.Kind == tfexample.None {
+			return nil
+		}
+		n, err := f.Len()
+		if err != nil {
+			return err
+		}
+		e := s.features[string(name)]
+		if e == nil {
+			if len(s.features) == maxFeatures {
+				return fmt.Errorf("%w: its examples have more than %d features", formats.ErrSchema, maxFeatures)
+			}
+			e = &seen{kind: f.Kind, least: n, most: n}
+			s.features[string(name)] = e
+		}
+		if e.kind != f.Kind {
+			return fmt.Errorf("%w: the feature %q is a %s list in one example and a %s list in another", formats.ErrSchema, name, e.kind, f.Kind)
+		}
+		e.least, e.most = min(e.least, n), max(e.most, n)
+		first, ok, err := f.Bytes(0)
+		if n > 0 {
+			e.present++
+		}
+		e.empty = e.empty || ok && len(first) == 0
+		if ok && formats.Sniff(first) != "" {
+			e.images++
+		}
+		return err
+	})
+}
+
+// names returns the names of the features, sorted.
+func (s *survey) names() []string { return slices.Sorted(maps.Keys(s.features)) }
+
+// has reports whether examples have a feature of that kind with at most one value.
+func (s *survey) has(name string, kind tfexample.Kind) bool {
+	e := s.features[name]
+	return e != nil && e.kind == kind && e.most == 1
+}
+
+// list describes the features for error messages.
+func (s *survey) list() string {
+	var list []string
+	for _, name := range s.names() {
+		list = append(list, fmt.Sprintf("%s (%s)", name, s.features[name].kind))
+	}
+	const most = 30
+	if len(list) > most {
+		list = append(list[:most], "...")
+	}
+	return strings.Join(list, ", ")
+}

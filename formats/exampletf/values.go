@@ -1,0 +1,197 @@
+package exampletf
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
+)
+
+// How decoder reads the bytes that a scan located.
+const (
+	asFrame   = "frame" // the image in a frame; the names of its feature and of those of its shape follow
+	asInts    = "ints"
+	asFloats  = "floats"
+	asNumber  = "number"
+	asBoxes   = "boxes"
+	asTexts   = "texts"
+	asText    = "text"
+	separator = "\x00"
+)
+
+// as returns how field k is read.
+func (l *layout) as(k int) string {
+	f := &l.schema[k]
+	switch {
+	case k == 0:
+		parts := []string{asFrame, l.names[l.fields[0]]}
+		for _, feature := range l.shape {
+			name := ""
+			if feature >= 0 {
+				name = l.names[feature]
+			}
+			parts = append(parts, name)
+		}
+		return strings.Join(parts, separator)
+	case f.Kind == formats.Number:
+		return asNumber
+	case f.Kind == formats.Boxes:
+		return asBoxes
+	case f.Kind == formats.JSON:
+		return asTexts
+	case f.Kind == formats.Text:
+		return asText
+	case f.Kind == formats.Array && f.DType == formats.Int64:
+		return asInts
+	case f.Kind == formats.Array:
+		return asFloats
+	}
+	return "" // images and bytes, as they are
+}
+
+// stored returns the bytes that are located for field k: a value, or a list.
+func (r *record) stored(k int) ([]byte, error) {
+	feature := r.l.fields[k]
+	f, want := r.features[feature], tfexample.Ints
+	switch r.l.as(k) {
+	case asNumber, asFloats, asBoxes:
+		want = tfexample.Floats
+	case asTexts, asText, "":
+		want = tfexample.Bytes
+	}
+	if f.Kind != tfexample.None && f.Kind != want {
+		return nil, fmt.Errorf("%w: the feature %s is a %s list, but a %s list in the first examples", formats.ErrSchema, r.l.names[feature], f.Kind, want)
+	}
+	if r.l.as(k) == "" || r.l.as(k) == asText {
+		if f.Kind == tfexample.None {
+			return nil, nil
+		}
+		return r.only(feature)
+	}
+	return f.List(), nil
+}
+
+// pixels returns an image.
+func (r *record) pixels(k, feature int) (v formats.Value, err error) {
+	if v.Data, err = r.only(feature); err != nil {
+		return v, err
+	}
+	if v.Encoding = formats.Sniff(v.Data); v.Encoding != "" {
+		return v, nil
+	}
+	if k > 0 || r.l.shape[0] < 0 {
+		return v, fmt.Errorf("%w: the bytes in the feature %s are not an image file that dsconv reads", formats.ErrDamaged, r.l.names[feature])
+	}
+	shape, err := r.imageShape(v.Data)
+	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, shape[:]
+	return v, err
+}
+
+// decoder reads values. It is safe for concurrent use.
+type decoder struct {
+	records sync.Pool // of *record of the image
+	once    sync.Once
+	layout  *layout // of the image alone
+}
+
+// decode implements foreign.Source.
+func (d *decoder) decode(as string, raw []byte, _ []int) (v formats.Value, err error) {
+	switch v.Encoding = formats.Raw; as {
+	case asInts:
+		v.DType = formats.Int64
+		err = tfexample.ListOf(tfexample.Ints, raw).Ints(func(x int64) { v.Data = binary.LittleEndian.AppendUint64(v.Data, uint64(x)) })
+		v.Shape = []int{len(v.Data) / 8}
+	case asFloats, asBoxes, asNumber:
+		v.DType = formats.Float32
+		err = tfexample.ListOf(tfexample.Floats, raw).Floats(func(x float32) { v.Data = binary.LittleEndian.AppendUint32(v.Data, math.Float32bits(x)) })
+		if err == nil {
+			err = shapeFloats(as, &v)
+		}
+	case asTexts:
+		v.Encoding = formats.Plain
+		v.Data, err = texts(tfexample.ListOf(tfexample.Bytes, raw))
+	case asText:
+		if v.Encoding, v.Data = formats.Plain, raw; !utf8.Valid(raw) {
+			err = fmt.Errorf("%w: the text is not UTF-8", formats.ErrSchema)
+		}
+	default:
+		return d.image(as, raw)
+	}
+	return v, err
+}
+
+func shapeFloats(as string, v *formats.Value) error {
+	n := len(v.Data) / 4
+	switch {
+	case as == asFloats:
+		v.Shape = []int{n}
+	case as == asBoxes && n%4 == 0:
+		v.Shape = []int{n / 4, 4}
+	case as == asBoxes:
+		return fmt.Errorf("%w: %d numbers are not boxes of four", formats.ErrSchema, n)
+	case n == 0:
+		v.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))
+	case n > 1:
+		return fmt.Errorf("%w: there are %d numbers, but one in the first examples", formats.ErrSchema, n)
+	}
+	return nil
+}
+
+// texts returns a list as a JSON array of strings.
+func texts(f tfexample.Feature) ([]byte, error) {
+	list, valid := []string{}, true
+	err := f.EachBytes(func(b []byte) {
+		list = append(list, string(b))
+		valid = valid && utf8.Valid(b)
+	})
+	if err == nil && !valid {
+		err = fmt.Errorf("%w: a text is not UTF-8", formats.ErrSchema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(list)
+}
+
+// image returns the image in a frame.
+func (d *decoder) image(as string, frame []byte) (v formats.Value, err error) {
+	d.once.Do(func() { d.layout = imageLayout(as) })
+	if d.layout == nil {
+		return v, fmt.Errorf("%w: its description has the field %q", formats.ErrDamaged, as)
+	}
+	example, err := tfexample.Unframe(frame, false)
+	if err != nil {
+		return v, err
+	}
+	r, ok := d.records.Get().(*record)
+	if !ok {
+		r = d.layout.newRecord()
+	}
+	defer d.records.Put(r)
+	if err := r.parse(example); err != nil {
+		return v, err
+	}
+	return r.pixels(0, d.layout.fields[0])
+}
+
+// imageLayout returns the layout of the image alone that as describes, nil if it describes none.
+func imageLayout(as string) *layout {
+	parts := strings.Split(as, separator)
+	if len(parts) != 5 || parts[0] != asFrame {
+		return nil
+	}
+	l := &layout{numbers: map[string]int{}, shape: [3]int{-1, -1, -1}}
+	l.fields = []int{l.number(parts[1])}
+	for axis, name := range parts[2:] {
+		if name != "" {
+			l.shape[axis] = l.number(name)
+		}
+	}
+	return l
+}

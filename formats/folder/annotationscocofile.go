@@ -1,0 +1,349 @@
+package folder
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// maxCOCOItem bounds an image, an annotation or a category of a COCO file: one is decoded at a time.
+const maxCOCOItem = 16 << 20
+
+// maxDepth bounds what is nested in members that are skipped.
+const maxDepth = 10_000
+
+// cocoID is the id of an image or a category: a number, or a text with some tools.
+type cocoID string
+
+func (id *cocoID) UnmarshalJSON(b []byte) error {
+	*id = cocoID(strings.Trim(string(b), `"`))
+	return nil
+}
+
+// cocoFlag is 0, 1, false or true.
+type cocoFlag bool
+
+func (f *cocoFlag) UnmarshalJSON(b []byte) error {
+	*f = string(b) == "1" || string(b) == "true"
+	return nil
+}
+
+type cocoCategory struct {
+	ID   cocoID `json:"id"`
+	Name string `json:"name"`
+}
+
+type cocoAnnotation struct {
+	Image    cocoID    `json:"image_id"`
+	Category cocoID    `json:"category_id"`
+	Box      []float64 `json:"bbox"`
+	Crowd    cocoFlag  `json:"iscrowd"`
+	Caption  *string   `json:"caption"`
+}
+
+// box returns x0 y0 x1 y1 of COCO's x y width height.
+func (a *cocoAnnotation) box() (b [4]float32, err error) {
+	if len(a.Box) != 4 {
+		return b, fmt.Errorf("an annotation's bbox has %d numbers, want 4", len(a.Box))
+	}
+	x, y, w, h := a.Box[0], a.Box[1], a.Box[2], a.Box[3]
+	return [4]float32{float32(x), float32(y), float32(x + w), float32(y + h)}, nil
+}
+
+// cocoFile reads one file. Annotations may come before the images that they are about.
+type cocoFile struct {
+	ctx        context.Context
+	images     *cocoImages
+	annotation func(image int32, a *cocoAnnotation) error
+
+	ids        map[cocoID]int32
+	listed     map[cocoID]bool
+	categories []cocoCategory
+	numbers    map[cocoID]int64 // of the categories of annotations
+	unknown    []cocoID
+	decoder    *json.Decoder
+	limit      *itemReader
+}
+
+// itemReader ends the reading of an item that is too long.
+type itemReader struct {
+	io.Reader
+	left int
+}
+
+func (r *itemReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("an entry of more than %d bytes", maxCOCOItem)
+	}
+	n, err := r.Reader.Read(p)
+	r.left -= n
+	return n, err
+}
+
+func (f *cocoFile) read(in filesystem, name string) error {
+	file, err := openText(in, name)
+	if err != nil {
+		return errors.New(cause(err))
+	}
+	defer file.Close()
+	return f.readFrom(file)
+}
+
+func (f *cocoFile) readFrom(r io.Reader) error {
+	f.ids, f.listed, f.numbers = map[cocoID]int32{}, map[cocoID]bool{}, map[cocoID]int64{}
+	f.limit = &itemReader{bufio.NewReaderSize(r, 1<<20), maxCOCOItem}
+	f.decoder = json.NewDecoder(f.limit)
+	if err := f.sections(); err != nil {
+		return fmt.Errorf("at byte %d: %w", f.decoder.InputOffset(), err)
+	}
+	for id, image := range f.ids {
+		if !f.listed[id] {
+			f.images.stray++
+			f.images.strayExample = cmp.Or(f.images.strayExample, "image_id "+string(id))
+			f.images.names[image] = ""
+		}
+	}
+	return nil
+}
+
+// sections reads the members of the file's object.
+func (f *cocoFile) sections() error {
+	const want = `not a file of COCO: it must be an object with "images" and "annotations"`
+	if t, err := f.token(); err != nil || t != json.Delim('{') {
+		return errors.Join(errors.New(want), err)
+	}
+	seen := map[string]bool{}
+	for f.decoder.More() {
+		t, err := f.token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)
+		seen[name] = true
+		switch name {
+		case "images":
+			err = eachItem(f, f.image)
+		case "annotations":
+			err = eachItem(f, f.annotated)
+		case "categories":
+			err = eachItem(f, func(k *cocoCategory) error { f.categories = append(f.categories, *k); return nil })
+		default:
+			err = f.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := f.token(); err != nil {
+		return err
+	}
+	if !seen["images"] || !seen["annotations"] {
+		return errors.New(want)
+	}
+	return nil
+}
+
+func (f *cocoFile) token() (json.Token, error) {
+	f.limit.left = maxCOCOItem
+	return f.decoder.Token()
+}
+
+// skip reads a value of any size.
+func (f *cocoFile) skip() error {
+	for depth := 0; ; {
+		t, err := f.token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		switch {
+		case depth == 0:
+			return f.ctx.Err()
+		case depth > maxDepth:
+			return fmt.Errorf("more than %d nested lists", maxDepth)
+		}
+	}
+}
+
+// eachItem calls yield for each element of a list.
+func eachItem[T any](f *cocoFile, yield func(*T) error) error {
+	t, err := f.token()
+	if err != nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return fmt.Errorf("a list is expected, not %v", t)
+	}
+	for f.decoder.More() {
+		f.limit.left = maxCOCOItem
+		var item T
+		if err := f.decoder.Decode(&item); err != nil {
+			return err
+		}
+		if err := errors.Join(yield(&item), f.ctx.Err()); err != nil {
+			return err
+		}
+	}
+	_, err = f.token()
+	return err
+}
+
+func (f *cocoFile) image(i *struct {
+	ID   cocoID `json:"id"`
+	File string `json:"file_name"`
+},
+) error {
+	if i.File == "" {
+		return fmt.Errorf("the image %s has no file_name", i.ID)
+	}
+	if f.listed[i.ID] {
+		return fmt.Errorf("two images have the id %s", i.ID)
+	}
+	f.listed[i.ID] = true
+	f.images.names[f.number(i.ID)] = path.Clean(strings.ReplaceAll(i.File, "\\", "/"))
+	return nil
+}
+
+func (f *cocoFile) annotated(a *cocoAnnotation) error {
+	if a.Image == "" {
+		return errors.New("an annotation has no image_id")
+	}
+	return f.annotation(f.number(a.Image), a)
+}
+
+// number returns the number of the image with the id.
+func (f *cocoFile) number(id cocoID) int32 {
+	n, ok := f.ids[id]
+	if !ok {
+		n = int32(min(len(f.images.names), math.MaxInt32))
+		f.ids[id] = n
+		f.images.names = append(f.images.names, "")
+	}
+	return n
+}
+
+// category returns the number of a category for denseCategories.
+func (f *cocoFile) category(id cocoID) int64 {
+	n, ok := f.numbers[id]
+	if !ok {
+		n = int64(len(f.unknown))
+		f.numbers[id] = n
+		f.unknown = append(f.unknown, id)
+	}
+	return n
+}
+
+// denseCategories sorts the categories by id, and returns the class index of each number of category.
+func (f *cocoFile) denseCategories() []int64 {
+	slices.SortFunc(f.categories, func(a, b cocoCategory) int {
+		x, errX := strconv.ParseInt(string(a.ID), 10, 64)
+		y, errY := strconv.ParseInt(string(b.ID), 10, 64)
+		if errX != nil || errY != nil {
+			return strings.Compare(string(a.ID), string(b.ID))
+		}
+		return cmp.Compare(x, y)
+	})
+	dense := make([]int64, len(f.unknown))
+	for i, id := range f.unknown {
+		dense[i] = int64(slices.IndexFunc(f.categories, func(k cocoCategory) bool { return k.ID == id }))
+	}
+	return dense
+}
+
+// cocoImages finds the images of COCO files among the samples.
+type cocoImages struct {
+	names        []string // file_name, by number
+	damaged      map[int32]error
+	byBase       map[string][]int32
+	stray        int // annotations' images that are not listed
+	strayExample string
+
+	found, missing int
+	used           []bool
+}
+
+// damage records that an image's annotations cannot be used.
+func (c *cocoImages) damage(image int32, err error) {
+	if c.damaged == nil {
+		c.damaged = map[int32]error{}
+	}
+	c.damaged[image] = cmp.Or(c.damaged[image], err)
+}
+
+func (c *cocoImages) match(*fieldSet) error {
+	c.byBase = map[string][]int32{}
+	c.used = make([]bool, len(c.names))
+	for i, name := range c.names {
+		if name != "" {
+			base := path.Base(name)
+			c.byBase[base] = append(c.byBase[base], int32(i))
+		}
+	}
+	return nil
+}
+
+// find returns the number of the image at a path. The path or file_name may have more folders than the other.
+func (c *cocoImages) find(rel string, files []string) (int32, error) {
+	var same []int32
+	for _, i := range c.byBase[path.Base(rel)] {
+		name := c.names[i]
+		if name == rel {
+			same = []int32{i}
+			break
+		}
+		if strings.HasSuffix(rel, "/"+name) || strings.HasSuffix(name, "/"+rel) {
+			same = append(same, i)
+		}
+	}
+	switch {
+	case len(same) == 0:
+		return -1, fmt.Errorf("the image is not listed in %s", strings.Join(files, ", "))
+	case len(same) > 1:
+		return -1, fmt.Errorf("two images of %s may be it: %s and %s", strings.Join(files, ", "), c.names[same[0]], c.names[same[1]])
+	}
+	if err := c.damaged[same[0]]; err != nil {
+		return -1, err
+	}
+	return same[0], nil
+}
+
+// claim counts a sample.
+func (c *cocoImages) claim(rel string, files []string) {
+	i, err := c.find(rel, files)
+	if err != nil {
+		c.missing++
+		return
+	}
+	c.found++
+	c.used[i] = true
+}
+
+func (c *cocoImages) summary(_ *fieldSet, name string, kind formats.Kind, files []string, note string) FieldSummary {
+	s := FieldSummary{Name: name, Kind: kind, From: strings.Join(files, ", "), Found: c.found, Missing: c.missing, Note: note}
+	for i, used := range c.used {
+		if !used && c.names[i] != "" {
+			s.Unused++
+			s.Example = cmp.Or(s.Example, c.names[i])
+		}
+	}
+	if c.stray > 0 {
+		s.Note += fmt.Sprintf("; %d annotated images are not listed in the file, such as %s", c.stray, c.strayExample)
+	}
+	return s
+}

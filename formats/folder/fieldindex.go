@@ -1,0 +1,139 @@
+package folder
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/wire"
+)
+
+// fieldIndex has the files of the fields, by field and path. Like records they are in memory or in a mapped file.
+// Files are added while the folder is listed, then finish is called, then it can be searched concurrently.
+type fieldIndex struct {
+	mu      sync.Mutex
+	sorter  *extsort.Sorter
+	value   []byte
+	files   *records
+	claimed []uint64 // bits: files that belong to a sample
+}
+
+// errNoFile is the error about a sample without a file for a field.
+var errNoFile = errors.New("there is no file")
+
+func newFieldIndex(memory int64) *fieldIndex {
+	return &fieldIndex{sorter: extsort.New("", memory/8)}
+}
+
+// add adds a file of a field. It is safe for concurrent use.
+func (x *fieldIndex) add(field int, f file) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.value = wire.AppendBytes(x.value[:0], f.path)
+	x.value = binary.AppendUvarint(x.value, uint64(f.size))
+	x.value = binary.AppendUvarint(x.value, uint64(f.modTime))
+	return x.sorter.Add(fieldKey(field, foldExtension(f.path)), x.value)
+}
+
+// fieldKey is the key of a field's file, or of all whose paths begin so.
+func fieldKey(field int, rel string) []byte {
+	return append([]byte{byte(field >> 8), byte(field)}, rel...)
+}
+
+// finish ends adding.
+func (x *fieldIndex) finish(memory int64) (err error) {
+	x.files, err = newRecords(x.sorter, min(memory/8, 8<<20))
+	if err == nil {
+		x.claimed = make([]uint64, x.files.count/64+1)
+	}
+	return errors.Join(err, x.sorter.Close())
+}
+
+func (x *fieldIndex) close() error {
+	err := x.sorter.Close()
+	if x.files != nil {
+		err = errors.Join(err, x.files.close())
+	}
+	return err
+}
+
+// find returns the file of a field whose path is the segments with a wildcard between each two, and its number.
+func (x *fieldIndex) find(field int, segments []string) (f file, number int, err error) {
+	number = -1
+	last := len(segments) - 1
+	segments[last] = foldExtension(segments[last])
+	prefix := fieldKey(field, segments[0])
+	err = x.from(prefix, func(i int, key []byte, candidate file) (more bool, err error) {
+		if !strings.HasPrefix(string(key), string(prefix)) {
+			return false, nil
+		}
+		if !matchSegments(string(key[2:]), segments) {
+			return last > 0, nil // without a wildcard, the file would be the first
+		}
+		if number >= 0 {
+			return false, fmt.Errorf("two files may be it: %s and %s", f.path, candidate.path)
+		}
+		f, number = candidate, i
+		return true, nil
+	})
+	if err == nil && number < 0 {
+		err = fmt.Errorf("%w %s", errNoFile, strings.Join(segments, "*"))
+	}
+	return f, number, err
+}
+
+// from calls yield for the files from a key on, until it returns false or an error.
+func (x *fieldIndex) from(key []byte, yield func(i int, key []byte, f file) (bool, error)) error {
+	r := x.files
+	search := func() error {
+		// The last group of records that begins before the key.
+		group := sort.Search(len(r.starts), func(g int) bool {
+			c := wire.Cursor{B: r.data[r.starts[g]:]}
+			return string(c.Bytes()) >= string(key)
+		}) - 1
+		group = max(group, 0)
+		if group >= len(r.starts) {
+			return nil
+		}
+		c := wire.Cursor{B: r.data[r.starts[group]:]}
+		for i := group * stride; i < r.count; i++ {
+			at, value := c.Bytes(), wire.Cursor{B: c.Bytes()}
+			f := file{path: string(value.Bytes())}
+			f.size, f.modTime = value.Varint(), value.Varint()
+			if c.Failed || value.Failed {
+				return fmt.Errorf("%w: the temporary list of files", formats.ErrDamaged)
+			}
+			if string(at) < string(key) {
+				continue
+			}
+			if more, err := yield(i, at, f); !more || err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !r.mapped {
+		return search()
+	}
+	return guard.Read(r.data, search)
+}
+
+// claim records that a file belongs to a sample. It is for one goroutine.
+func (x *fieldIndex) claim(number int) { x.claimed[number/64] |= 1 << (number % 64) }
+
+// each calls yield for each file of a field.
+func (x *fieldIndex) each(field int, yield func(f file, claimed bool) error) error {
+	prefix := fieldKey(field, "")
+	return x.from(prefix, func(i int, key []byte, f file) (bool, error) {
+		if string(key[:2]) != string(prefix) {
+			return false, nil
+		}
+		return true, yield(f, x.claimed[i/64]>>(i%64)&1 == 1)
+	})
+}

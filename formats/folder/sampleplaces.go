@@ -1,0 +1,200 @@
+package folder
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// imageFolders are the names of folders that hold the images of samples beside folders with their masks, in lower case.
+var imageFolders = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "rgb", "input", "inputs", "leftimg8bit"}
+
+func isImageFolder(name string) bool { return slices.Contains(imageFolders, strings.ToLower(name)) }
+
+// samplePlaces finds out which files are the images of samples that have fields, and their keys.
+type samplePlaces struct {
+	// image is the pattern of the images, nil if each image that belongs to no field is a sample's.
+	image    *fieldPattern
+	implicit bool            // image was found out
+	dirs     map[string]bool // folders that have samples' images, in the paths that keys are made of
+	layout   *layout
+	count    int // of samples
+}
+
+// place returns the path that the key and the classes of an image are made of. ok is false if the image is no
+// sample's.
+func (p *samplePlaces) place(rel string) (virtual string, ok bool) {
+	if p.image == nil {
+		return rel, true
+	}
+	v, ok := p.image.find(rel)
+	if !ok {
+		return "", false
+	}
+	return p.image.virtual(&v, path.Ext(rel)), true
+}
+
+// virtual returns a path of what the placeholders stand for: the split, the class, then the others.
+func (p *fieldPattern) virtual(v *partValues, ext string) string {
+	var parts []string
+	seen := [placeholders]bool{}
+	add := func(name placeholder) {
+		if !seen[name] && v[name] != "" {
+			parts = append(parts, v[name])
+		}
+		seen[name] = true
+	}
+	for _, first := range []placeholder{splitPart, classPart} {
+		if p.has(first) {
+			add(first)
+		}
+	}
+	for _, name := range p.names {
+		add(name)
+	}
+	return strings.Join(parts, "/") + ext
+}
+
+// mark records a folder with a sample's image.
+func (p *samplePlaces) mark(dir string) { p.dirs[dir] = true }
+
+// finish finds out whether all images lie in a folder like images/, which is no class then, and returns the folders
+// of splits and classes.
+func (p *samplePlaces) finish() classFolders {
+	if p.image == nil {
+		p.findImages()
+	}
+	folders := classFolders{}
+	for dir := range p.dirs {
+		if dir != "." {
+			folders.mark(dir)
+		}
+	}
+	return folders
+}
+
+// findImages sets the pattern if all images are in one folder like images/, or in one of each split.
+func (p *samplePlaces) findImages() {
+	first, second := map[string]bool{}, map[string]bool{}
+	for dir := range p.dirs {
+		folders := strings.Split(dir, "/")
+		first[folders[0]] = true
+		if len(folders) > 1 {
+			second[folders[1]] = true
+		} else {
+			second[""] = true
+		}
+	}
+	names := slices.Collect(maps.Keys(first))
+	below := slices.Collect(maps.Keys(second))
+	text := ""
+	switch {
+	case len(names) == 1 && isImageFolder(names[0]):
+		text = names[0] + "/{key}.*"
+	case len(below) == 1 && isImageFolder(below[0]) && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(splitNames, n) }):
+		text = "{split}/" + below[0] + "/{key}.*"
+	default:
+		return
+	}
+	pattern, err := parseFieldPattern(text)
+	if err != nil {
+		return // the folder's name has characters that a pattern cannot have
+	}
+	p.image, p.implicit = pattern, true
+	dirs := map[string]bool{}
+	for dir := range p.dirs {
+		virtual, _ := p.place(dir + "/x.x")
+		dirs[path.Dir(virtual)] = true
+	}
+	p.dirs = dirs
+}
+
+// force sets splits and classes that the pattern names.
+func (p *samplePlaces) force(l *layout) {
+	if !p.forces() {
+		return
+	}
+	l.split = p.image.has(splitPart)
+	at, names := 0, map[string]bool{}
+	if l.split {
+		at = 1
+	}
+	for dir := range p.dirs {
+		if folders := strings.Split(dir, "/"); len(folders) > at && dir != "." {
+			names[folders[at]] = true
+		}
+	}
+	l.names, l.class = slices.Sorted(maps.Keys(names)), len(names) > 0
+}
+
+// values returns what the placeholders stand for in the paths of a sample's files.
+func (p *samplePlaces) values(it *sample) partValues {
+	var v partValues
+	given := [placeholders]bool{}
+	if p.image != nil {
+		v, _ = p.image.find(it.path)
+		for _, name := range p.image.names {
+			given[name] = true
+		}
+	}
+	set := func(name placeholder, value string) {
+		if !given[name] {
+			v[name] = value
+		}
+	}
+	virtual := it.place()
+	set(keyPart, stem(virtual))
+	set(stemPart, path.Base(stem(it.path)))
+	if dir := path.Dir(it.path); dir != "." {
+		set(dirPart, dir)
+	}
+	if p.layout != nil {
+		split, class, _ := p.layout.splitAndClass(virtual)
+		set(splitPart, split)
+		set(classPart, class)
+	}
+	return v
+}
+
+// place is the path that the sample's key and classes are made of.
+func (it *sample) place() string {
+	if it.virtual != "" {
+		return it.virtual
+	}
+	return it.path
+}
+
+// keyNote says what {key} is, if it is not the whole path.
+func (p *samplePlaces) keyNote() string {
+	if p.image == nil {
+		return ""
+	}
+	return fmt.Sprintf(" in %s", p.image.text)
+}
+
+// hint says how to name the folder of the images, if there are others.
+func (p *samplePlaces) hint() string {
+	if p.image != nil {
+		return ""
+	}
+	for dir := range p.dirs {
+		if first, _, _ := strings.Cut(dir, "/"); isImageFolder(first) {
+			return fmt.Sprintf(". If the samples' images are only those in %s/, add --field 'image=%s/{key}.*'", first, first)
+		}
+	}
+	return ""
+}
+
+func (p *samplePlaces) note() string {
+	if !p.implicit {
+		return ""
+	}
+	return "all images are there, so this folder is no class"
+}
+
+// forces reports whether the pattern names the splits or the classes.
+func (p *samplePlaces) forces() bool {
+	return p.image != nil && (p.image.has(splitPart) || p.image.has(classPart))
+}

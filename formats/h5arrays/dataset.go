@@ -1,0 +1,260 @@
+package h5arrays
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/lifetime"
+	"github.com/dsconv/dsconv/internal/storage/h5file"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/storage/value"
+)
+
+// dataset is the samples of an open file. Its index is the arrays themselves.
+type dataset struct {
+	gate    lifetime.Gate
+	path    string
+	state   os.FileInfo // of the file when it was opened
+	mapping *mapped.Mapping
+	file    *h5file.File
+	parts   []*part
+	starts  []int // the first sample of each part
+	meta    formats.Meta
+	names   []string // of the extra fields
+	labels  []int64  // of all samples, if the label is a class
+	skips   []formats.Skip
+}
+
+var (
+	_ formats.Dataset    = (*dataset)(nil)
+	_ formats.Viewer     = (*dataset)(nil)
+	_ formats.Identifier = (*dataset)(nil)
+	_ formats.Skipper    = (*dataset)(nil)
+)
+
+// maxSamples is what keys of eight digits can number.
+const maxSamples = 100_000_000
+
+func open(path string, o formats.ReadOptions) (formats.Dataset, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, formats.NotFound(path)
+	}
+	m, err := mapped.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &dataset{path: path, state: st, mapping: m}
+	if err := guard.Read(m.Data, func() error { return d.load(o) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.Close())
+	}
+	d.gate.Open(path, m.Close)
+	return d, nil
+}
+
+// load finds the arrays and reads the labels.
+func (d *dataset) load(o formats.ReadOptions) (err error) {
+	if d.file, err = h5file.Open(d.mapping.Data); err != nil {
+		return err
+	}
+	f := &finder{file: d.file, m: o.Map}
+	if err := f.find(); err != nil {
+		return err
+	}
+	d.parts = f.parts
+	for _, k := range f.skipped {
+		d.skips = append(d.skips, formats.Skip{Path: k.path, Cause: k.cause})
+	}
+	d.meta = formats.Meta{Version: 1, Format: Format{}.Name(), Recipe: o.Recipe(), Files: []string{filepath.Base(d.path)}}
+	for _, p := range d.parts {
+		d.starts = append(d.starts, d.meta.Count)
+		if d.meta.Count += p.count; d.meta.Count > maxSamples {
+			return fmt.Errorf("%w: more than %d rows", formats.ErrSchema, maxSamples)
+		}
+		if p.split != "" {
+			d.meta.Splits = append(d.meta.Splits, formats.Split{Name: p.split, Count: p.count})
+		}
+	}
+	if d.meta.Count == 0 {
+		return fmt.Errorf("%w: it has no samples", formats.ErrNotDataset)
+	}
+	d.meta.Schema = formats.Schema{{Name: "image", Kind: formats.Image}}
+	if err := d.loadLabels(); err != nil {
+		return err
+	}
+	for name := range d.parts[0].extras {
+		d.names = append(d.names, name)
+	}
+	slices.Sort(d.names)
+	for _, name := range d.names {
+		d.meta.Schema = append(d.meta.Schema, fieldOf(name, d.parts[0].extras[name]))
+	}
+	d.describe()
+	return d.meta.Schema.Validate()
+}
+
+// describe sets the statistics of the images as far as the arrays' shapes say them.
+func (d *dataset) describe() {
+	s := &d.meta.Stats
+	s.Uniform = true
+	for i, p := range d.parts {
+		shape := p.shapeOf()
+		s.Bytes += int64(p.count) * int64(p.image.RowSize())
+		if i == 0 {
+			s.MinHeight, s.MinWidth = shape[0], shape[1]
+		}
+		s.MinHeight, s.MinWidth = min(s.MinHeight, shape[0]), min(s.MinWidth, shape[1])
+		s.MaxHeight, s.MaxWidth = max(s.MaxHeight, shape[0]), max(s.MaxWidth, shape[1])
+		s.Uniform = s.Uniform && shape == d.parts[0].shapeOf() && shape[0] > 0 && p.image.Type.Size == d.parts[0].image.Type.Size
+	}
+}
+
+// partOf returns the part of sample i, and its row there.
+func (d *dataset) partOf(i int) (*part, int) {
+	k := sort.SearchInts(d.starts, i+1) - 1
+	for d.parts[k].count == 0 {
+		k--
+	}
+	return d.parts[k], i - d.starts[k]
+}
+
+// Meta implements formats.Dataset.
+func (d *dataset) Meta() *formats.Meta { return &d.meta }
+
+// Len implements formats.Dataset.
+func (d *dataset) Len() int { return d.meta.Count }
+
+// Skips implements formats.Skipper.
+func (d *dataset) Skips() []formats.Skip { return d.skips }
+
+// Identify implements formats.Identifier.
+func (d *dataset) Identify(w io.Writer) error {
+	_, err := fmt.Fprint(w, d.state.Size(), d.state.ModTime().UnixNano(), d.meta.Recipe)
+	return err
+}
+
+func (p *part) key(row int) string {
+	if p.split == "" {
+		return fmt.Sprintf("%08d", row)
+	}
+	return fmt.Sprintf("%s/%08d", p.split, row)
+}
+
+// check returns an error if there is no sample i.
+func (d *dataset) check(i int) error {
+	if i < 0 || i >= d.meta.Count {
+		return fmt.Errorf("%s: index %d out of range: the dataset has %d samples", d.path, i, d.meta.Count)
+	}
+	return nil
+}
+
+// Info implements formats.Dataset.
+func (d *dataset) Info(i int) (in formats.Info, err error) {
+	if err := d.gate.Enter(i); err != nil {
+		return in, err
+	}
+	defer d.gate.Leave(i)
+	if err := d.check(i); err != nil {
+		return in, err
+	}
+	p, row := d.partOf(i)
+	in.Key, in.Split, in.Label = p.key(row), p.split, formats.NoLabel
+	if d.labels != nil {
+		in.Label = d.labels[i]
+	}
+	in.Shape, in.Encoding, in.Size = p.shapeOf(), formats.Raw, int64(p.image.RowSize())
+	if p.image.Type.Class == h5file.Variable {
+		err = d.guarded(in.Key, func() error {
+			v, err := p.imageAt(d.file, row)
+			in.Size, in.Encoding = int64(len(v.Data)), v.Encoding
+			return err
+		})
+	}
+	in.Source = formats.Source{Path: in.Key, Size: in.Size, ModTime: d.state.ModTime().UnixNano()}
+	return in, err
+}
+
+// guarded calls read, which reads the sample of that key.
+func (d *dataset) guarded(key string, read func() error) error {
+	err := guard.Read(d.mapping.Data, read)
+	if st, failed := os.Stat(d.path); err == nil && failed == nil && os.SameFile(st, d.state) && (st.Size() != d.state.Size() || st.ModTime() != d.state.ModTime()) {
+		err = fmt.Errorf("%w: the file has changed since the dataset was opened: open it again", formats.ErrDamaged)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: key %q: %w", d.path, key, err)
+	}
+	return nil
+}
+
+// Read implements formats.Dataset.
+func (d *dataset) Read(i int, s *formats.Sample) error { return d.read(i, s, false) }
+
+// View implements formats.Viewer.
+func (d *dataset) View(i int, s *formats.Sample) error { return d.read(i, s, true) }
+
+func (d *dataset) read(i int, s *formats.Sample, lend bool) error {
+	if err := d.gate.Enter(i); err != nil {
+		return err
+	}
+	defer d.gate.Leave(i)
+	if err := d.check(i); err != nil {
+		return err
+	}
+	if s == nil {
+		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.path, i)
+	}
+	if lend {
+		d.gate.Lend()
+	}
+	p, row := d.partOf(i)
+	s.Key, s.Split, s.Checksum, s.Provenance = p.key(row), p.split, [16]byte{}, formats.Provenance{}
+	s.SetColumns()
+	s.Resize(len(d.meta.Schema))
+	return d.guarded(s.Key, func() error {
+		if err := d.fill(i, p, row, s, lend); err != nil {
+			return err
+		}
+		s.Source = formats.Source{Path: s.Key, Size: int64(len(s.Values[0].Data)), ModTime: d.state.ModTime().UnixNano()}
+		return nil
+	})
+}
+
+// fill sets the values of s.
+func (d *dataset) fill(i int, p *part, row int, s *formats.Sample, lend bool) (err error) {
+	for k := range d.meta.Schema {
+		field, to := &d.meta.Schema[k], &s.Values[k]
+		var v formats.Value
+		switch first := len(d.meta.Schema) - len(d.names); {
+		case k == 0:
+			v, err = p.imageAt(d.file, row)
+		case k >= first:
+			v, err = extraAt(d.file, field, p.extras[d.names[k-first]], row)
+		case field.Kind == formats.Label:
+			value.SetLabel(to, d.labels[i], lend)
+			continue
+		default:
+			v, err = labelAt(field, p.label, row)
+		}
+		if err != nil {
+			return fmt.Errorf("field %s: %w", field.Name, err)
+		}
+		if to.Data, to.Encoding, to.DType = v.Data, v.Encoding, v.DType; !lend {
+			to.Copy(v.Data)
+		}
+		to.SetShape(v.Shape...)
+	}
+	return nil
+}
+
+// Lease implements formats.Viewer.
+func (d *dataset) Lease() (release func(), err error) { return d.gate.Lease() }
+
+// Close implements formats.Dataset.
+func (d *dataset) Close() error { return d.gate.Close() }

@@ -1,0 +1,24 @@
+// Package h5arrays reads HDF5 files of arrays that other programs wrote, such as h5py, without HDF5's library.
+//
+//	ds, err := h5arrays.Format{}.OpenWith(ctx, "train.h5", formats.ReadOptions{
+//		Map: map[string]string{"image": "/images", "label": "/labels"},
+//	})
+//
+// Nothing is written. The root, or a group for each split (train, val, test, ...), has
+//
+//   - images: named images, image, x, data, ...: uint8 or uint16 of N x H x W x C, N x H x W (grey), or N x C x H x
+//     W if C is 1, 3 or 4 and the last dimension is not; or N rows of variable length (h5py.vlen_dtype(np.uint8))
+//     with image files;
+//   - labels: named labels, label, y, target, ...: N numbers (floats are numbers to predict), or N texts, which are
+//     class names;
+//   - class names: named classes, class_names, list_classes: texts, by index;
+//   - other arrays of N rows, which become fields: numbers and texts. What cannot become one is listed as left out.
+//
+// A map names the paths of arrays: image=/data/pixels,label=/data/target,mask=/data/mask. With groups for the
+// splits, paths are within the group. Arrays whose names begin or end with a split (train_images, y_test) belong to
+// it.
+//
+// Rows of arrays in one piece are lent from the mapped file. Of chunks, the ones used last are kept decompressed, up
+// to 64 MiB of each array: a shuffled epoch over compressed chunks of many rows decompresses a chunk for each row,
+// so pack such a file first.
+package h5arrays

@@ -1,0 +1,132 @@
+package h5arrays
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/h5file"
+)
+
+// maxClasses is the most classes of a dataset.
+const maxClasses = 1 << 20
+
+// labelKind returns what the labels in an array are, "" if they are none.
+func labelKind(d *h5file.Dataset) formats.Kind {
+	switch n := elements(d); {
+	case isText(d) && len(d.Dims) == 1:
+		return formats.Label
+	case isText(d), d.Type.Class == h5file.Variable, d.Type.Class == h5file.Float && d.Type.Size == 2:
+		return ""
+	case d.Type.Class == h5file.Float && n == 1:
+		return formats.Number
+	case d.Type.Class == h5file.Float:
+		return ""
+	case n == 1:
+		return formats.Label
+	case len(d.Dims) == 2 && d.Type.Size == 1:
+		return formats.MultiHot
+	}
+	return ""
+}
+
+// loadLabels adds the label to the schema, and reads it if it is a class.
+func (d *dataset) loadLabels() error {
+	label := d.parts[0].label
+	if label == nil {
+		return nil
+	}
+	field := formats.Field{Name: "label", Kind: labelKind(label), Classes: d.parts[0].classes}
+	switch field.Kind {
+	case "":
+		return fmt.Errorf("%w: the labels have the shape %v: a number, a text, or one byte for each class is read: name another array: --map label=/PATH", formats.ErrSchema, label.Dims)
+	case formats.Label:
+		d.labels = make([]int64, 0, min(d.meta.Count, 1<<16)) // the count is only claimed
+		var err error
+		if isText(label) {
+			field.Classes, err = d.namedLabels()
+		} else {
+			err = d.numberedLabels(&field)
+		}
+		if err != nil {
+			return err
+		}
+	case formats.Number:
+		field.DType = formats.Float32
+	}
+	d.meta.Schema = append(d.meta.Schema, field)
+	return nil
+}
+
+// namedLabels reads labels that are names of classes, which are sorted.
+func (d *dataset) namedLabels() ([]string, error) {
+	numbers := map[string]int64{}
+	each := func(do func(name string) error) error {
+		for _, p := range d.parts {
+			for i := range p.count {
+				name, err := textAt(d.file, p.label, i)
+				if err == nil {
+					err = do(name)
+				}
+				if err != nil {
+					return fmt.Errorf("label %d: %w", i, err)
+				}
+			}
+		}
+		return nil
+	}
+	err := each(func(name string) error {
+		if numbers[name] = 0; len(numbers) > maxClasses {
+			return fmt.Errorf("%w: there are more than %d classes", formats.ErrSchema, maxClasses)
+		}
+		return nil
+	})
+	names := slices.Sorted(maps.Keys(numbers))
+	for i, name := range names {
+		numbers[name] = int64(i)
+	}
+	if err == nil {
+		err = each(func(name string) error { d.labels = append(d.labels, numbers[name]); return nil })
+	}
+	return names, err
+}
+
+// numberedLabels reads labels that are class indices.
+func (d *dataset) numberedLabels(field *formats.Field) error {
+	highest := int64(-1)
+	for _, p := range d.parts {
+		for i := range p.count {
+			b, err := p.label.Row(i)
+			if err != nil {
+				return fmt.Errorf("label %d: %w", i, err)
+			}
+			x := intAt(b, p.label.Type)
+			if x < formats.NoLabel || x >= maxClasses {
+				return fmt.Errorf("label %d: %w: %d is not a class index", i, formats.ErrSchema, x)
+			}
+			d.labels, highest = append(d.labels, x), max(highest, x)
+		}
+	}
+	for k := len(field.Classes); int64(k) <= highest; k++ {
+		field.Classes = append(field.Classes, strconv.Itoa(k))
+	}
+	return nil
+}
+
+// labelAt returns a label that is no class.
+func labelAt(f *formats.Field, d *h5file.Dataset, i int) (v formats.Value, err error) {
+	b, err := d.Row(i)
+	if err != nil {
+		return v, err
+	}
+	v = formats.Value{Data: b, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{len(b)}}
+	if f.Kind == formats.Number {
+		v.DType, v.Shape = formats.Float32, nil
+		v.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(floatAt(b, d.Type)))
+	}
+	return v, nil
+}

@@ -1,0 +1,192 @@
+package h5arrays_test
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/h5arrays"
+	"github.com/dsconv/dsconv/internal/formatcheck"
+)
+
+func open(t *testing.T, path, entries string) (formats.Dataset, error) {
+	t.Helper()
+	m, err := formats.ParseMap(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(h5arrays.Format{}).Match(path) {
+		t.Errorf("%s does not match", path)
+	}
+	ds, err := h5arrays.Format{}.OpenWith(t.Context(), path, formats.ReadOptions{Map: m})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := ds.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return ds, err
+}
+
+// describe lists the samples; pixels are the CRC-32 that zlib.crc32 gives.
+func describe(t *testing.T, ds formats.Dataset) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintln(&b, ds.Meta().Schema.Names(), ds.Meta().Classes())
+	for i := range ds.Len() {
+		in, err := ds.Info(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s, lent formats.Sample
+		if err := errors.Join(ds.Read(i, &s), ds.(formats.Viewer).View(i, &lent)); err != nil {
+			t.Fatal(err)
+		}
+		for k := range s.Values {
+			if a, b := s.Values[k], lent.Values[k]; string(a.Data) != string(b.Data) || a.Encoding != b.Encoding || !slices.Equal(a.Shape, b.Shape) {
+				t.Errorf("sample %d field %d: Read and View differ", i, k)
+			}
+		}
+		img := &s.Values[0]
+		if in.Size != int64(len(img.Data)) || in.Encoding != img.Encoding {
+			t.Errorf("sample %d: Info has %d bytes of %s, Read %d of %s", i, in.Size, in.Encoding, len(img.Data), img.Encoding)
+		}
+		fmt.Fprintf(&b, "%s|%s|%d|%s%v%s %08x", in.Key, in.Split, in.Label, img.Encoding, img.Shape, img.DType, crc32.ChecksumIEEE(img.Data))
+		for k := 1; k < len(s.Values); k++ {
+			v := &s.Values[k]
+			if x, ok := v.Float32(); ok && !math.IsNaN(float64(x)) {
+				fmt.Fprintf(&b, "|%v", x)
+			} else if v.Encoding == formats.Plain {
+				fmt.Fprintf(&b, "|%s", v.Data)
+			} else if ds.Meta().Schema[k].Kind != formats.Label {
+				fmt.Fprintf(&b, "|%s%v%s", v.DType, v.Shape, hex.EncodeToString(v.Data))
+			}
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}
+
+// TestPython: what h5py writes, in every layout, has the values that h5py reads.
+func TestPython(t *testing.T) {
+	dir := t.TempDir()
+	got := formatcheck.Python(t, `
+import os, sys, zlib
+import h5py, numpy as np
+os.chdir(sys.argv[1])
+rng = np.random.default_rng(1)
+n = 7
+pix = rng.integers(0, 50, (n, 5, 6, 3), dtype=np.uint8)
+lab = np.arange(n) % 3
+crc = lambda a: "%08x" % zlib.crc32(np.ascontiguousarray(a).tobytes())
+out = []
+def expect(name, lines): out.append((name, lines))
+def simple(name, images=pix, **options):
+    opts = {k: options.pop(k) for k in list(options) if k in ("libver", "userblock_size")}
+    with h5py.File(name, "w", **opts) as f:
+        f.create_dataset("images", data=images, **options)
+        f["labels"] = lab
+    h = images.shape[1:] + ((1,) if images.ndim == 3 else ())
+    expect(name, ["[image label] [0 1 2]"] + ["%08d||%d|raw[%d %d %d]%s %s" % (i, lab[i], *h, images.dtype, crc(images[i])) for i in range(n)])
+simple("contiguous.h5")
+simple("latest.h5", libver="latest")
+simple("v108.h5", libver=("earliest", "v108"))
+simple("userblock.h5", userblock_size=1024)
+simple("chunked.h5", chunks=(3, 2, 4, 3))
+simple("auto.h5", chunks=True)
+simple("rows.h5", chunks=(1, 5, 6, 3), compression="gzip")
+simple("gzip.h5", chunks=(2, 5, 6, 3), compression="gzip", shuffle=True, fletcher32=True)
+simple("lzf.h5", np.repeat(pix[..., :1], 3, -1), chunks=(4, 5, 6, 3), compression="lzf")
+simple("shuffle.h5", pix.astype(np.uint16), chunks=(4, 3, 6, 3), shuffle=True, compression="lzf")
+simple("grey.h5", pix[..., 0])
+simple("single.h5", libver="latest", chunks=pix.shape, compression="gzip")
+simple("grown.h5", maxshape=(None, 5, 6, 3), chunks=(2, 5, 6, 3))
+many = rng.integers(0, 255, (300, 2, 2, 1), dtype=np.uint8)
+n, lab = 300, np.arange(300) % 3
+simple("deep.h5", many, chunks=(1, 2, 2, 1)) # a B-tree of several levels
+n, lab = 7, np.arange(7) % 3
+with h5py.File("planar.h5", "w") as f:
+    f["x"], f["y"] = pix.transpose(0, 3, 1, 2), lab[:, None, None].astype(">i2")
+expect("planar.h5", ["[image label] [0 1 2]"] + ["%08d||%d|raw[5 6 3]uint8 %s" % (i, lab[i], crc(pix[i])) for i in range(n)])
+jpeg = [b"\xff\xd8\xff\xe0" + bytes([i]) * (i * 2000) for i in range(n)]
+with h5py.File("vlen.h5", "w") as f:
+    d = f.create_dataset("images", (n,), dtype=h5py.vlen_dtype(np.uint8))
+    for i in range(n): d[i] = np.frombuffer(jpeg[i], np.uint8)
+    f["labels"] = [["owl", "bat"][i % 2] for i in range(n)]
+    f["caption"] = ["wörd %d" % i for i in range(n)]
+    f["fixed"] = np.array([b"ab", b"c"] * 3 + [b""])
+    f["score"] = np.arange(n) / 4
+    f["pose"] = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
+    f["mask"] = pix[..., 0]
+    f["unrelated"] = np.zeros(3)
+expect("vlen.h5", ["[image label caption fixed mask pose score] [bat owl]"] + ["%08d||%d|jpeg[] %s|wörd %d|%s|uint8[5 6 1]%s|int64[2]%s|%g" % (
+    i, 1 - i % 2, crc(np.frombuffer(jpeg[i], np.uint8)), i, ["ab", "c", ""][i % 2 if i < 6 else 2], pix[i, ..., 0].tobytes().hex(),
+    np.array([2 * i, 2 * i + 1]).tobytes().hex(), i / 4) for i in range(n)])
+for name, key in ("groups.h5", "%s/images %s/labels"), ("names.h5", "%s_set_x %s_set_y"):
+    with h5py.File(name, "w") as f:
+        for split, part in ("train", slice(0, 4)), ("test", slice(4, 7)):
+            x, y = (key % (split, split)).split()
+            f[x], f[y] = pix[part], lab[part]
+        f["list_classes"] = [b"c", b"a", b"b"]
+    expect(name, ["[image label] [%s]" % ("c a b" if name == "names.h5" else "0 1 2")] + ["%s/%08d|%s|%d|raw[5 6 3]uint8 %s" % (s, j, s, lab[i], crc(pix[i]))
+        for s, j, i in [("test", i - 4, i) for i in range(4, 7)] + [("train", i, i) for i in range(4)]])
+with h5py.File("map.h5", "w") as f:
+    f["deep/down/pixels"], f["deep/truth"] = pix, lab.astype(np.float32) / 2
+expect("map.h5", ["[image label] []"] + ["%08d||-1|raw[5 6 3]uint8 %s|%g" % (i, crc(pix[i]), lab[i] / 2) for i in range(n)])
+# What is refused.
+with h5py.File("float.h5", "w") as f: f["images"] = pix / 255
+with h5py.File("short.h5", "w") as f: f["images"], f["labels"] = pix, lab[:3]
+with h5py.File("none.h5", "w") as f: f["a"], f["b"] = pix, pix
+with h5py.File("unwritten.h5", "w") as f: f.create_dataset("images", (4, 2, 2, 3), np.uint8, chunks=(1, 2, 2, 3))[0] = 1
+with h5py.File("array.h5", "w", libver="latest") as f: f.create_dataset("images", data=pix, chunks=(2, 5, 6, 3))
+with h5py.File("szip.h5", "w") as f: f.create_dataset("images", data=pix, chunks=(2, 5, 6, 3), scaleoffset=0)
+with h5py.File("dense.h5", "w", libver="latest") as f:
+    for i in range(20): f["a%d" % i] = i
+for name, lines in out: print(name); print("\n".join(lines)); print("--")
+`, dir)
+	for part := range strings.SplitSeq(strings.TrimSuffix(got, "--\n"), "--\n") {
+		name, want, _ := strings.Cut(part, "\n")
+		entries := map[string]string{"map.h5": "image=/deep/down/pixels,label=deep/truth"}[name]
+		ds, err := open(t, filepath.Join(dir, name), entries)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := describe(t, ds); got != want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, want)
+		}
+		if skips := ds.(formats.Skipper).Skips(); name == "vlen.h5" && (len(skips) != 1 || skips[0].Path != "/unrelated") {
+			t.Errorf("%s: left out %v", name, skips)
+		}
+	}
+	for name, want := range map[string]string{
+		"float.h5": "images are uint8 or uint16", "short.h5": "it has 3 rows, the images 7", "none.h5": "--map image=",
+		"array.h5": "libver", "szip.h5": "scaleoffset",
+	} {
+		if _, err := open(t, filepath.Join(dir, name), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := (h5arrays.Format{}).Open(filepath.Join(dir, "dense.h5")); err == nil || !strings.Contains(err.Error(), "libver") {
+		t.Errorf("dense: %v", err)
+	}
+	ds, err := open(t, filepath.Join(dir, "unwritten.h5"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s formats.Sample
+	if err := ds.Read(0, &s); err != nil {
+		t.Error(err)
+	}
+	if err := ds.Read(1, &s); !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "never written") {
+		t.Errorf("a row that was never written: %v", err)
+	}
+}

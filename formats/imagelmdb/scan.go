@@ -1,0 +1,258 @@
+package imagelmdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+)
+
+// scanner finds the samples of an environment.
+type scanner struct {
+	file   string
+	source *foreign.Source
+	env    *lmdbfile.Environment
+	layout *layout
+}
+
+// surveyed is the number of samples that the layout is judged by.
+const surveyed = 32
+
+// errNamed is about an environment with several databases.
+var errNamed = fmt.Errorf("%w: it has named databases (lmdb.open(..., max_dbs=...)); only the main database is read", formats.ErrNotDataset)
+
+// environmentOf returns the newest snapshot of a mapped file.
+func environmentOf(m *mapped.Mapping) (*lmdbfile.Environment, error) {
+	e := &lmdbfile.Environment{Name: dataName, Mapping: m}
+	err := guard.Read(m.Data, func() error { return e.Open(m.Data, nil) })
+	if err == nil {
+		err = e.Databases[0].Err
+	}
+	return e, err
+}
+
+// each calls do with each node of the main database.
+func (c *scanner) each(ctx context.Context, do func(n *lmdbfile.Node) (more bool, err error)) error {
+	cursor := lmdbfile.NewCursor(c.env, 0)
+	for i := 0; ; i++ {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, err := cursor.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.file, err)
+		}
+		if n.Flags()&lmdbfile.NodeDatabase != 0 {
+			return fmt.Errorf("%s: %w", c.file, errNamed)
+		}
+		if more, err := do(&n); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// use calls do with the value of a node.
+func (c *scanner) use(n *lmdbfile.Node, do func(value []byte) error) error {
+	key := bytes.Clone(n.Key())
+	err := guard.Read(c.env.Data, func() error {
+		value, err := c.env.Value(n)
+		if err != nil {
+			return err
+		}
+		return do(value)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: key %q: %w", c.file, key, err)
+	}
+	return nil
+}
+
+// survey judges the layout.
+func (c *scanner) survey(ctx context.Context) error {
+	var list []example
+	texts := false
+	var free layout // of which all keys but counts are samples
+	err := c.each(ctx, func(n *lmdbfile.Node) (bool, error) {
+		if strings.HasPrefix(string(n.Key()), labelPrefix) && texts || !free.isSample(n.Key()) {
+			return true, nil
+		}
+		texts = texts || strings.HasPrefix(string(n.Key()), imagePrefix)
+		at, err := c.env.Location(n) // the cursor has a copy of the page, which it uses again
+		if err != nil {
+			return false, err
+		}
+		value, err := c.env.Mapping.Slice(at.Offset, at.Length)
+		list = append(list, example{bytes.Clone(n.Key()), value})
+		return len(list) < surveyed, err
+	})
+	if err != nil {
+		return err
+	}
+	err = guard.Read(c.env.Data, func() (err error) {
+		c.layout, err = newLayout(list, c.source.Options.Map)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.file, err)
+	}
+	if texts && c.layout.kind == imageFiles {
+		c.layout.withTexts()
+	}
+	return nil
+}
+
+// scan implements foreign.Source.
+func (c *scanner) scan(ctx context.Context, s *foreign.Scan) (err error) {
+	if c.env, err = environmentOf(s.Files[0]); err != nil {
+		return fmt.Errorf("%s: %w", c.file, err)
+	}
+	if err := c.survey(ctx); err != nil {
+		return err
+	}
+	image, err := s.Column("image")
+	if err != nil {
+		return err
+	}
+	text, err := s.Column("text")
+	if err != nil {
+		return err
+	}
+	samples, said := int64(0), int64(-1)
+	err = c.each(ctx, func(n *lmdbfile.Node) (bool, error) {
+		if !c.layout.isSample(n.Key()) {
+			return true, c.use(n, func(value []byte) error { said = max(said, saidBy(n.Key(), value)); return nil })
+		}
+		samples++
+		one, err := c.sample(n, image)
+		if err == nil && c.layout.texts {
+			err = c.addText(&one, n.Key(), text)
+		}
+		if err == nil {
+			err = s.Add(&one)
+		}
+		return true, err
+	})
+	if err == nil && said >= 0 && said != samples {
+		err = fmt.Errorf("%s: %w: it says that it has %d samples, but there are %d", c.file, formats.ErrDamaged, said, samples)
+	}
+	return err
+}
+
+// saidBy returns the number of samples that the value of a key says, -1 if it says none.
+func saidBy(key, value []byte) int64 {
+	for _, k := range counts {
+		if n, ok := countIn(value); ok && string(key) == k {
+			return n
+		}
+	}
+	return -1
+}
+
+// sample returns the sample of a node.
+func (c *scanner) sample(n *lmdbfile.Node, column int) (one foreign.Sample, err error) {
+	key, split, class := c.layout.keyAndClass(n.Key())
+	one = foreign.Sample{Key: key, Split: split, Class: class, Label: formats.NoLabel, Path: strings.ToValidUTF8(string(n.Key()), "\ufffd")}
+	at, err := c.env.Location(n)
+	if err != nil {
+		return one, fmt.Errorf("%s: key %q: %w", c.file, n.Key(), err)
+	}
+	err = c.use(n, func(value []byte) error {
+		it, err := c.layout.decode(value)
+		if err != nil {
+			return err
+		}
+		v := foreign.Value{Column: column, Offset: at.Offset, Length: at.Length, Size: int64(len(it.image.Data)), Encoding: it.image.Encoding}
+		if len(it.image.Shape) == 3 {
+			v.Shape = [3]int(it.image.Shape)
+		}
+		one.Values = []foreign.Value{v}
+		switch it.has {
+		case numbers:
+			if one.Label = it.label; it.label < formats.NoLabel || it.label > 1<<31 {
+				return fmt.Errorf("%w: the label %d is not a class index", formats.ErrSchema, it.label)
+			}
+		case names:
+			one.Class = it.class
+		}
+		if it.has != noLabel && it.has != c.layout.labels {
+			return fmt.Errorf("%w: its label is %s, but %s in the first samples", formats.ErrSchema, it.has, c.layout.labels)
+		}
+		return nil
+	})
+	return one, err
+}
+
+// addText adds the text that belongs to an image.
+func (c *scanner) addText(one *foreign.Sample, key []byte, column int) error {
+	label := labelPrefix + strings.TrimPrefix(string(key), imagePrefix)
+	n, err := c.env.Find(c.env.Databases[0].Root, []byte(label))
+	if errors.Is(err, lmdbfile.ErrNoKey) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: key %q: %w", c.file, label, err)
+	}
+	at, err := c.env.Location(&n)
+	if err == nil {
+		one.Values = append(one.Values, foreign.Value{Column: column, Offset: at.Offset, Length: at.Length})
+	}
+	return err
+}
+
+// layoutOf implements foreign.Source.
+func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
+	l := &foreign.Layout{Schema: c.layout.schema}
+	for _, f := range c.layout.schema {
+		switch f.Kind {
+		case formats.Image:
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{0}, As: c.layout.as()})
+		case formats.Label:
+			l.Fields = append(l.Fields, foreign.FieldSource{})
+		default:
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{1}, As: asText})
+		}
+	}
+	return l, nil
+}
+
+// open opens the LMDB at path.
+func open(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
+	file, _ := dataFile(path)
+	c := &scanner{file: file}
+	c.source = &foreign.Source{
+		Format: Format{}.Name(), Path: path, Version: 1, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decode,
+		Files: []foreign.File{{Path: file, Name: filepath.Base(file), Stem: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}},
+	}
+	ds, err := foreign.Open(ctx, c.source)
+	if err != nil {
+		return nil, err
+	}
+	return newDataset(ds, file)
+}
+
+// How values are decoded: see decode.
+const (
+	asText  = "text"
+	asImage = "image"
+)
+
+// as describes the layout of values to decode.
+func (l *layout) as() string {
+	if l.kind == imageFiles {
+		return ""
+	}
+	return strings.Join([]string{asImage, strconv.Itoa(int(l.kind)), strconv.FormatBool(l.reversed), l.image}, "\x00")
+}

@@ -1,0 +1,10 @@
+package mds_test
+
+import (
+	"testing"
+
+	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
+)
+
+// What a test forgets to close fails, except where formattest forgets on purpose.
+func TestMain(m *testing.M) { forgottentest.Exit("orgotten")(m.Run()) }

@@ -1,0 +1,128 @@
+package geometry
+
+import (
+	"fmt"
+
+	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// Path is how the images, masks and boxes of a sample are moved. Crops and flips are delayed as long as
+// possible: they become the window of the next step, or what is left at the end. The zero value is made ready
+// by Reset and can be used again and again.
+type Path struct {
+	// H and W are the size of the image after the steps so far.
+	H, W int
+	// FromH and FromW are the size of the upright image that the steps begin with.
+	FromH, FromW int
+	Steps        []Step
+	// Window is what is left of the last step's image, and Flips is how that is mirrored.
+	Window pixel.Rect
+	Flips  Flips
+
+	// Orientation is that of the EXIF data with which masks, extra images and boxes are stored; the steps follow
+	// it. 0 and 1 are upright.
+	Orientation int
+
+	narrowed bool
+	area     pixel.Area // where Source is in the image to come, if narrowed
+}
+
+// Flips are mirrorings: left to right and top to bottom.
+type Flips struct{ H, V bool }
+
+// Kind is what a Step does.
+type Kind uint8
+
+// The kinds. A Still step moves nothing: it is a place in the path where others change the pixels of the
+// window.
+const (
+	Resize Kind = iota
+	Pad
+	Transpose
+	Affine
+	Still
+)
+
+// Step is one pass over pixels. Its input is the window of the image before it.
+type Step struct {
+	Kind   Kind
+	Window pixel.Rect
+	Flips  Flips // mirror the window first
+
+	H, W   int             // of the result
+	Filter pixel.Filter    // of Resize
+	Border Border          // of Pad
+	Affine resample.Affine // of Affine
+}
+
+// Reset removes all steps: the image is an upright one of h by w pixels.
+func (p *Path) Reset(h, w int) {
+	*p = Path{FromH: h, FromW: w, Steps: p.Steps[:0]}
+	p.resized(h, w)
+}
+
+// Crop keeps the part r of the image, which must lie inside it.
+func (p *Path) Crop(r pixel.Rect) error {
+	if !r.Inside(p.W, p.H) {
+		return fmt.Errorf("crop of %dx%d at %d,%d: it is not inside the image of %dx%d", r.W, r.H, r.X, r.Y, p.W, p.H)
+	}
+	x, y := r.X, r.Y
+	if p.Flips.H {
+		x = p.W - r.X - r.W
+	}
+	if p.Flips.V {
+		y = p.H - r.Y - r.H
+	}
+	p.Window = pixel.Rect{X: p.Window.X + x, Y: p.Window.Y + y, W: r.W, H: r.H}
+	p.H, p.W = r.H, r.W
+	return nil
+}
+
+// Resize resamples the image to h by w pixels; one of that size stays as it is. Mirroring does not commute exactly
+// with Pillow's fixed-point resampling, so a flip that was planned before is carried out first.
+func (p *Path) Resize(h, w int, f pixel.Filter) error {
+	if h == p.H && w == p.W {
+		return nil
+	}
+	return p.Add(Step{Kind: Resize, H: h, W: w, Filter: f})
+}
+
+// Transpose mirrors the image at its main diagonal.
+func (p *Path) Transpose() error {
+	after := Flips{H: p.Flips.V, V: p.Flips.H}
+	p.Flips = Flips{}
+	err := p.Add(Step{Kind: Transpose, H: p.W, W: p.H})
+	p.Flips = after
+	return err
+}
+
+// MaxSide keeps sizes within what can be multiplied.
+const MaxSide = 1 << 28
+
+// Add adds a step that what was kept back is done before: st's Window and Flips are the path's.
+func (p *Path) Add(st Step) error {
+	switch {
+	case st.H < 1 || st.W < 1:
+		return fmt.Errorf("an image of %dx%d has no pixels", st.W, st.H)
+	case st.H > MaxSide || st.W > MaxSide:
+		return fmt.Errorf("%w: an image of %dx%d; at most %d are allowed on a side", pixel.ErrTooLarge, st.W, st.H, MaxSide)
+	}
+	st.Window, st.Flips = p.Window, p.Flips
+	p.Steps = append(p.Steps, st)
+	p.Flips = Flips{}
+	p.resized(st.H, st.W)
+	return nil
+}
+
+// AddStill adds a step that moves nothing. Flips that were planned before stay planned; the window is cropped
+// before the step.
+func (p *Path) AddStill() {
+	p.Steps = append(p.Steps, Step{Kind: Still, Window: p.Window, H: p.H, W: p.W})
+	p.resized(p.H, p.W)
+}
+
+func (p *Path) resized(h, w int) {
+	p.H, p.W = h, w
+	p.Window = pixel.Rect{W: w, H: h}
+}

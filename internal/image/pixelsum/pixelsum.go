@@ -1,0 +1,118 @@
+// Package pixelsum sums pixels exactly: integers of 128 bits, from which mean and standard deviation are
+// rounded once. So the figures depend neither on the order of the images nor on the number of workers.
+package pixelsum
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// scale is the largest value of a channel: values of 8 bits are multiplied by 257, so that both depths have
+// one white.
+const (
+	scale = 65535
+	widen = 257
+)
+
+// Wide is an unsigned integer of 128 bits: its high and its low half.
+type Wide [2]uint64
+
+// Add adds n to w.
+func (w *Wide) Add(n Wide) {
+	var carry uint64
+	w[1], carry = bits.Add64(w[1], n[1], 0)
+	w[0], _ = bits.Add64(w[0], n[0], carry)
+}
+
+// addProduct adds a*b to w.
+func (w *Wide) addProduct(a, b uint64) {
+	hi, lo := bits.Mul64(a, b)
+	w.Add(Wide{hi, lo})
+}
+
+func (w Wide) big() *big.Int {
+	n := new(big.Int).SetUint64(w[0])
+	return n.Or(n.Lsh(n, 64), new(big.Int).SetUint64(w[1]))
+}
+
+// Image has the sums of an image's red, green and blue values, and of their squares, on the scale of 16 bits.
+type Image struct {
+	H, W, Bits   int
+	Sum, Squares [3]Wide
+}
+
+// Of sums the pixels of m, which has three channels.
+func Of(m *pixel.Image) (Image, error) {
+	s := Image{H: m.H, W: m.W, Bits: 8}
+	if m.C != 3 || m.DType != formats.Uint8 && m.DType != formats.Uint16 {
+		return s, fmt.Errorf("%w: pixels of %d channels of %s", pixel.ErrUnsupported, m.C, m.DType)
+	}
+	if m.DType == formats.Uint16 {
+		s.Bits = 16
+	}
+	stride := m.W * 3 * m.DType.Size()
+	for y := range m.H {
+		row := m.Pix[y*stride : (y+1)*stride]
+		if s.Bits == 16 {
+			s.addDeep(row)
+		} else {
+			s.add(row)
+		}
+	}
+	return s, nil
+}
+
+// add adds a row of 8 bits. It is at most 2^31 pixels long, so 64 bits hold its sums.
+func (s *Image) add(row []byte) {
+	var r, g, b, rr, gg, bb uint64
+	for ; len(row) >= 3; row = row[3:] {
+		x, y, z := uint64(row[0]), uint64(row[1]), uint64(row[2])
+		r, g, b = r+x, g+y, b+z
+		rr, gg, bb = rr+x*x, gg+y*y, bb+z*z
+	}
+	for c, v := range [3][2]uint64{{r, rr}, {g, gg}, {b, bb}} {
+		s.Sum[c].addProduct(v[0], widen)
+		s.Squares[c].addProduct(v[1], widen*widen)
+	}
+}
+
+// addDeep adds a row of 16 bits.
+func (s *Image) addDeep(row []byte) {
+	var sum, squares [3]uint64
+	for i := 0; i+6 <= len(row); i += 6 {
+		for c := range 3 {
+			v := uint64(binary.LittleEndian.Uint16(row[i+2*c:]))
+			sum[c] += v
+			squares[c] += v * v
+		}
+	}
+	for c := range 3 {
+		s.Sum[c].addProduct(sum[c], 1)
+		s.Squares[c].addProduct(squares[c], 1)
+	}
+}
+
+// meanAndDeviation returns the mean and the standard deviation of n values with these sums, of values from 0
+// to 1, each rounded once.
+func meanAndDeviation(n int64, sum, squares Wide) (mean, deviation float64) {
+	if n == 0 {
+		return 0, 0
+	}
+	count, total := big.NewInt(n), sum.big()
+	whole := new(big.Int).Mul(count, big.NewInt(scale))
+	mean, _ = new(big.Rat).SetFrac(total, whole).Float64()
+	// n * squares - sum^2 is the variance times n^2.
+	v := new(big.Int).Mul(count, squares.big())
+	v.Sub(v, new(big.Int).Mul(total, total))
+	const precision = 256
+	root := new(big.Float).SetPrec(precision).SetInt(v)
+	root.Sqrt(root)
+	root.Quo(root, new(big.Float).SetPrec(precision).SetInt(whole))
+	deviation, _ = root.Float64()
+	return mean, deviation
+}

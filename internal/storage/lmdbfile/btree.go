@@ -1,0 +1,273 @@
+package lmdbfile
+
+import (
+	"bytes"
+	"errors"
+)
+
+// The structures of a page.
+const (
+	// KindBranch and the others are the kinds of pages, in their flags; the other bits are states of pages in LMDB's memory.
+	KindBranch   = 0x01
+	KindLeaf     = 0x02
+	KindOverflow = 0x04
+	KindMeta     = 0x08
+	kindMask     = 0x6f // also LEAF2 and SUBP, which databases with duplicates have
+
+	// NodeFlags and the others are fields of MDB_node, the header of each node: size of the data, flags (in branches these two are the
+	// child's page number), size of the key, key, data.
+	NodeFlags   = 4 // uint16
+	NodeKeySize = 6 // uint16
+	NodeHeader  = 8
+
+	NodeBig      = 0x01 // the data is the number of an overflow page
+	NodeDatabase = 0x02 // the data is an MDB_db
+
+	// MaxDepth is the limit of LMDB's cursors.
+	MaxDepth = 32
+)
+
+// ErrNoKey means that a tree does not have the key.
+var ErrNoKey = errors.New("the key is missing")
+
+// Pages are the pages of a data.mdb. Their content is not trusted: each page number, offset and
+// size is compared with the page and the file before it is used.
+type Pages struct {
+	Data  []byte
+	Size  int    // of a page
+	Count uint64 // pages that both the file and the meta page have
+}
+
+// NewPages returns the pages of data that the meta page has.
+func NewPages(data []byte, m *Meta) Pages {
+	p := Pages{Data: data, Size: m.PageSize}
+	if p.Count = uint64(len(data) / p.Size); m.Last < p.Count {
+		p.Count = m.Last + 1
+	}
+	return p
+}
+
+// raw returns the bytes of page no.
+func (p *Pages) raw(no uint64) ([]byte, error) {
+	if no >= p.Count {
+		return nil, DamagedPage(no, "there are %d pages", p.Count)
+	}
+	at := int(no) * p.Size
+	return p.Data[at : at+p.Size : at+p.Size], nil
+}
+
+// Page returns page no, which must be of one of the kinds.
+func (p *Pages) Page(no uint64, kinds int) ([]byte, error) {
+	b, err := p.raw(no)
+	if err != nil {
+		return nil, err
+	}
+	return b, checkPage(b, no, kinds)
+}
+
+// checkPage returns an error unless b, read as page no, is that page and of one of the kinds.
+func checkPage(b []byte, no uint64, kinds int) error {
+	if got := U64(b[pageNumber:]); got != no {
+		return DamagedPage(no, "it has the number %d", got)
+	}
+	if kind := U16(b[PageFlags:]) & kindMask; kind&kinds == 0 || kind&(kind-1) != 0 {
+		return DamagedPage(no, "it has the kind %#x, want %#x", kind, kinds)
+	}
+	return nil
+}
+
+// TreePage is a branch or leaf page.
+type TreePage struct {
+	No    uint64
+	B     []byte
+	Upper int
+	Nodes int
+	Leaf  bool
+}
+
+// TreePage returns page no, which must be a branch or a leaf.
+func (p *Pages) TreePage(no uint64) (TreePage, error) {
+	b, err := p.raw(no)
+	if err != nil {
+		return TreePage{}, err
+	}
+	return parseTreePage(b, no)
+}
+
+// parseTreePage parses b, read as page no.
+func parseTreePage(b []byte, no uint64) (TreePage, error) {
+	if err := checkPage(b, no, KindBranch|KindLeaf); err != nil {
+		return TreePage{}, err
+	}
+	lower, upper := U16(b[PageLower:]), U16(b[PageUpper:])
+	t := TreePage{No: no, B: b, Upper: upper, Nodes: (lower - PageHeader) / 2, Leaf: U16(b[PageFlags:])&KindLeaf != 0}
+	if lower < PageHeader || lower > upper || upper > len(b) || lower%2 != 0 || t.Nodes == 0 {
+		return TreePage{}, DamagedPage(no, "the offsets of its nodes end at %d, the nodes begin at %d", lower, upper)
+	}
+	return t, nil
+}
+
+// Node returns node i, whose header and key are within the page.
+func (t *TreePage) Node(i int) (Node, error) {
+	at, _, ok := t.NodeBounds(i)
+	if !ok {
+		return Node{}, DamagedPage(t.No, "node %d is not within the page", i)
+	}
+	return Node{Page: t.No, b: t.B[at:]}, nil
+}
+
+// NodeBounds returns the offsets where node i begins and its key ends; ok is false if that is not
+// within the page.
+func (t *TreePage) NodeBounds(i int) (at, end int, ok bool) {
+	at = U16(t.B[PageHeader+2*i:])
+	if at < t.Upper || at > len(t.B)-NodeHeader {
+		return 0, 0, false
+	}
+	end = at + NodeHeader + U16(t.B[at+NodeKeySize:])
+	return at, end, end <= len(t.B)
+}
+
+// search returns the node of key in a leaf, or in a branch the node whose subtree has the key.
+func (t *TreePage) search(key []byte) (Node, error) {
+	// The first key of a branch stands for all smaller keys; its bytes have no meaning.
+	low, high := 1, t.Nodes-1
+	if t.Leaf {
+		low = 0
+	}
+	for low <= high {
+		mid := (low + high) / 2
+		at, end, ok := t.NodeBounds(mid)
+		if !ok {
+			return t.Node(mid)
+		}
+		c := bytes.Compare(key, t.B[at+NodeHeader:end])
+		switch {
+		case c == 0:
+			return Node{Page: t.No, b: t.B[at:]}, nil
+		case c > 0:
+			low = mid + 1
+		default:
+			high = mid - 1
+		}
+	}
+	if t.Leaf {
+		return Node{}, ErrNoKey
+	}
+	return t.Node(high)
+}
+
+// Find returns the leaf node of key in the tree under page root. Keys are in LMDB's order,
+// that of bytes.Compare.
+func (p *Pages) Find(root uint64, key []byte) (Node, error) {
+	if root == NoPage {
+		return Node{}, ErrNoKey
+	}
+	no := root
+	for range MaxDepth {
+		t, err := p.TreePage(no)
+		if err != nil {
+			return Node{}, err
+		}
+		n, err := t.search(key)
+		if err != nil || t.Leaf {
+			return n, err
+		}
+		no = n.Child()
+	}
+	return Node{}, DamagedPage(root, "the tree under it has more than %d levels", MaxDepth)
+}
+
+// Node is a node of a page; b extends to the end of the page.
+type Node struct {
+	Page uint64
+	b    []byte
+}
+
+// Flags returns the node's flags.
+func (n *Node) Flags() int { return U16(n.b[NodeFlags:]) }
+
+// Size returns the bytes of the value.
+func (n *Node) Size() uint32 { return U32(n.b) }
+func (n *Node) dataAt() int  { return NodeHeader + U16(n.b[NodeKeySize:]) }
+
+// Key returns the key, in the page's memory.
+func (n *Node) Key() []byte { return n.b[NodeHeader:n.dataAt()] }
+
+// Child returns the page under a node of a branch.
+func (n *Node) Child() uint64 { return uint64(U32(n.b)) | uint64(n.Flags())<<32 }
+
+// Data returns the size bytes after the key.
+func (n *Node) Data(size uint32) ([]byte, error) {
+	b := n.b[n.dataAt():]
+	if uint64(size) > uint64(len(b)) {
+		return nil, DamagedPage(n.Page, "a value of %d bytes, but %d bytes are left", size, len(b))
+	}
+	return b[:size:size], nil
+}
+
+// Value returns the value of a leaf node, in the page or in overflow pages.
+func (p *Pages) Value(n *Node) ([]byte, error) {
+	no, b, err := n.valueLocation()
+	if err != nil || no == NoPage {
+		return b, err
+	}
+	return p.Overflow(no, n.Size())
+}
+
+// valueLocation returns the page where the value of a leaf node begins, or noPage and the value
+// itself if it is in the node.
+func (n *Node) valueLocation() (no uint64, value []byte, err error) {
+	switch n.Flags() {
+	case 0:
+		value, err = n.Data(n.Size())
+		return NoPage, value, err
+	case NodeBig:
+		b, err := n.Data(8)
+		if err != nil {
+			return NoPage, nil, err
+		}
+		// The result must not be noPage, which is too large for an overflow page anyway.
+		return min(U64(b), NoPage-1), nil, nil
+	}
+	return NoPage, nil, DamagedPage(n.Page, "a node with the flags %#x", n.Flags())
+}
+
+// Overflow returns the value of that size that begins after the header of page no.
+func (p *Pages) Overflow(no uint64, size uint32) ([]byte, error) {
+	head, err := p.Page(no, KindOverflow)
+	if err != nil {
+		return nil, err
+	}
+	n := uint64(U32(head[PagePages:]))
+	if end := PageHeader + uint64(size); n > p.Count-no || end > n*uint64(p.Size) {
+		return nil, DamagedPage(no, "%d pages for a value of %d bytes", n, size)
+	}
+	at := int(no)*p.Size + PageHeader
+	return p.Data[at : at+int(size) : at+int(size)], nil
+}
+
+// databaseRoot returns the root of the database that b, an MDB_db on page no, describes.
+func databaseRoot(b []byte, no uint64) (uint64, error) {
+	// Flags would mean another order of keys, or duplicates.
+	if flags := U16(b[DBFlags:]); flags != 0 {
+		return 0, DamagedPage(no, "a database with the flags %#x", flags)
+	}
+	return U64(b[DBRoot:]), nil
+}
+
+// namedRoot returns the root of the named database, which is recorded in the main database under
+// page main.
+func (p *Pages) namedRoot(main uint64, name string) (uint64, error) {
+	n, err := p.Find(main, []byte(name))
+	if err != nil {
+		return 0, err
+	}
+	if n.Flags() != NodeDatabase || n.Size() != DBLength {
+		return 0, DamagedPage(n.Page, "the record does not describe a database")
+	}
+	b, err := n.Data(DBLength)
+	if err != nil {
+		return 0, err
+	}
+	return databaseRoot(b, n.Page)
+}

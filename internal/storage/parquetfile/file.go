@@ -1,0 +1,135 @@
+package parquetfile
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"sync/atomic"
+
+	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
+)
+
+// File is an open Parquet file. It is safe for concurrent use, until Close.
+type File struct {
+	Path string
+	Info os.FileInfo
+
+	mapping *mapped.Mapping
+	footer  *footer
+	lists   []atomic.Pointer[pageList] // of each chunk, by row group and column
+	listed  atomic.Int64               // pages in lists
+}
+
+// maxListed is the most pages of a file that are listed: they take 128 MiB.
+const maxListed = 1 << 20
+
+// pageList is the pages of a chunk.
+type pageList struct {
+	dictionary *page
+	data       []page
+}
+
+// Open maps the file and reads its footer.
+func Open(path string) (*File, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapped.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: path, Info: st, mapping: m}
+	err = guard.Read(m.Data, func() (err error) {
+		f.footer, err = parseFooter(m.Data)
+		return err
+	})
+	if err != nil {
+		_ = m.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f.lists = make([]atomic.Pointer[pageList], len(f.footer.groups)*len(f.footer.columns))
+	return f, nil
+}
+
+// Close frees the file's memory.
+func (f *File) Close() error { return f.mapping.Close() }
+
+// Rows returns the number of rows.
+func (f *File) Rows() int { return f.footer.rows }
+
+// Columns lists the columns, in the order of the schema.
+func (f *File) Columns() []Column { return f.footer.columns }
+
+// Metadata returns a text of the file's own metadata, "" if there is none.
+func (f *File) Metadata(key string) string { return f.footer.metadata[key] }
+
+// Mean returns how many bytes the values of a column have on average, before compression, in the row group of a row.
+func (f *File) Mean(row, column int) int64 {
+	g := f.groupOf(row)
+	if g == nil || g.rows == 0 {
+		return 0
+	}
+	return g.chunks[column].plain / int64(g.rows)
+}
+
+func (f *File) groupOf(row int) *group {
+	groups := f.footer.groups
+	k := sort.Search(len(groups), func(k int) bool { return groups[k].from+groups[k].rows > row })
+	if k == len(groups) {
+		return nil
+	}
+	return &groups[k]
+}
+
+// locate returns the page that has the row of a column, the page's place in c, and the row's number in it.
+func (f *File) locate(row, column int) (k pageKey, l *pageList, at int, err error) {
+	groups := f.footer.groups
+	g := sort.Search(len(groups), func(k int) bool { return groups[k].from+groups[k].rows > row })
+	if row < 0 || g == len(groups) {
+		return k, nil, 0, fmt.Errorf("%s: it has no row %d", f.Path, row)
+	}
+	k = pageKey{f, g, column, 0}
+	if l, err = f.pages(g, column); err != nil {
+		return k, nil, 0, fmt.Errorf("%s: column %s of row group %d: %w", f.Path, f.footer.columns[column].Name(), g, err)
+	}
+	row -= groups[g].from
+	k.page = sort.Search(len(l.data), func(p int) bool { return l.data[p].from+l.data[p].rows > row })
+	return k, l, row - l.data[k.page].from, nil
+}
+
+// pages lists the pages of a chunk, once.
+func (f *File) pages(g, column int) (*pageList, error) {
+	list := &f.lists[g*len(f.footer.columns)+column]
+	if l := list.Load(); l != nil {
+		return l, nil
+	}
+	c := &f.footer.groups[g].chunks[column]
+	b, err := f.mapping.Slice(c.from, c.size)
+	if err != nil {
+		return nil, err
+	}
+	l := new(pageList)
+	err = guard.Read(b, func() (err error) {
+		l.dictionary, l.data, err = listPages(b, f.footer.groups[g].rows)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := f.listed.Add(int64(len(l.data))); n > maxListed {
+		f.listed.Add(-int64(len(l.data)))
+		return nil, damaged("the file has more than %d pages", maxListed)
+	}
+	list.Store(l)
+	return l, nil
+}
+
+// Plain returns the bytes of a column before compression.
+func (f *File) Plain(column int) (n int64) {
+	for i := range f.footer.groups {
+		n += f.footer.groups[i].chunks[column].plain
+	}
+	return n
+}
