@@ -117,6 +117,11 @@ func archiveOf(path string) string {
 	return path
 }
 
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
 // filesOf lists the files that hold the dataset at path.
 func filesOf(path string, ds formats.Dataset) (files []string, err error) {
 	list, ok := ds.(interface {
@@ -126,7 +131,7 @@ func filesOf(path string, ds formats.Dataset) (files []string, err error) {
 	if ok && list.IsList() {
 		path = list.Root() // the folder that has its images
 	}
-	if st, err := os.Stat(path); ds.Meta().Format == "folder" && (err != nil || !st.IsDir()) {
+	if ds.Meta().Format == "folder" && !isDir(path) {
 		return []string{archiveOf(path)}, nil
 	}
 	if ds.Meta().Format == "folder" {

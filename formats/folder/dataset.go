@@ -156,7 +156,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	d.skips, d.ignored, d.unmatched = append(s.skips, in.refused()...), s.ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = slices.Concat(s.skips, in.refused()), s.ignored, filter.Unmatched()
 	if err := d.fields.listed(ctx, s); err != nil {
 		return nil, err
 	}
