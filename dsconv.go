@@ -66,7 +66,7 @@ import (
 )
 
 // Formats lists all formats: first those that other programs write, which match by content, then dsconv's
-// own. The folder comes last: it matches any directory that no other format matches. The caller owns the list.
+// own. The folder comes last, after lists of images: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
 	return formats.Registry{
 		webdataset.Format{},
@@ -83,6 +83,7 @@ func Formats() formats.Registry {
 		hdf5.Format{},
 		shard.Format{},
 		tfrecord.Format{},
+		folder.ListFormat{},
 		folder.Format{},
 	}
 }

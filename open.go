@@ -20,8 +20,8 @@ func Open(path string) (formats.Dataset, error) {
 	return Formats().Open(path)
 }
 
-// OpenSource opens what a dataset is packed from: a folder of images or an archive of one, read as cfg says, or another
-// dataset, for which cfg must name no labels or classes.
+// OpenSource opens what a dataset is packed from: a folder of images, an archive of one or a list of images, read as
+// cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
 	return OpenSourceWith(ctx, path, cfg, formats.ReadOptions{})
 }
@@ -42,6 +42,8 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 	switch {
 	case err != nil && o.Format != "":
 		return nil, wrongOptions{err}
+	case len(o.Map) == 0 && (path == "-" && cfg.Stdin != nil || err == nil && f.Name() == "list"):
+		return openList(ctx, path, cfg)
 	case err == nil && f.Name() == archiveName && len(o.Map) == 0:
 		return openArchive(ctx, path, cfg)
 	case err == nil && f.Name() != "folder":
@@ -49,7 +51,7 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 		if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
 		}
-		if cfg.Labels != "" || cfg.ClassOrder != "" {
+		if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
 			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
 		}
 		return formats.OpenFormat(ctx, f, path, o)
@@ -59,6 +61,17 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 	d, err := folder.Open(ctx, path, cfg)
 	if err != nil {
 		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
+	}
+	return d, nil
+}
+
+func openList(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.Unlisted != "" {
+		return nil, wrongOptions{fmt.Errorf("%s is a list of images, which has its own labels: leave out tables of labels", path)}
+	}
+	d, err := folder.OpenList(ctx, path, cfg)
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }

@@ -3,6 +3,7 @@ package dsconv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 
@@ -114,6 +115,9 @@ func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst str
 	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
 		return nil, err
 	}
+	if err := checkListed(ds, o.OnError); err != nil {
+		return nil, err
+	}
 	if f, ok := ds.(*folder.Dataset); ok {
 		if err := f.Question(); err != nil {
 			return nil, wrongOptions{err}
@@ -129,6 +133,16 @@ func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst str
 		}
 	}
 	return p, nil
+}
+
+// checkListed returns an error if ds is a list of images of which some cannot be packed, and errors end the pack.
+func checkListed(ds formats.Dataset, onError convert.OnError) error {
+	list, ok := ds.(*folder.Dataset)
+	if !ok || !list.IsList() || onError != convert.Fail || len(list.Skips()) == 0 {
+		return nil
+	}
+	first := list.Skips()[0]
+	return fmt.Errorf("%d of the listed images cannot be packed, such as %s: %s. Nothing was packed, since errors end the pack; to skip them, use --on-error skip", len(list.Skips()), first.Path, first.Cause)
 }
 
 // sharePatterns makes the patterns of the source and of the conversion the same.

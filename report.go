@@ -31,9 +31,11 @@ type Report struct {
 	// KeepExtension are images whose keys keep the extension, because they differ only in it.
 	KeepExtension []string `json:"keep_extension,omitempty"`
 	// Labels describes how the label columns of a table were interpreted.
-	Labels   []folder.LabelColumn `json:"labels,omitempty"`
-	Table    string               `json:"report,omitempty"` // the file that lists what was skipped, failed or irregular
-	Datasets []*convert.Report    `json:"datasets"`
+	Labels []folder.LabelColumn `json:"labels,omitempty"`
+	// LabelNotices says how labels were found where that is not evident.
+	LabelNotices []string          `json:"label_notices,omitempty"`
+	Table        string            `json:"report,omitempty"` // the file that lists what was skipped, failed or irregular
+	Datasets     []*convert.Report `json:"datasets"`
 	// Splits counts the images of each split, before any is skipped, and SplitsFrom says where the splits
 	// come from.
 	Splits     []formats.Split `json:"splits,omitempty"`
@@ -74,7 +76,7 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		}
 		r.Skipped = append(r.Skipped, r.Listed...)
 		r.Found, r.Ignored, r.KeepExtension = len(f.Skips()), f.Ignored(), f.KeepExtension()
-		r.Labels, r.UnusedTable = f.LabelColumns(), f.UnusedDescription()
+		r.Labels, r.LabelNotices, r.UnusedTable = f.LabelColumns(), f.LabelNotices(), f.UnusedDescription()
 		r.Fields = f.Fields()
 		r.SystemFolders, r.EmptyFolders = f.SystemFolders(), f.EmptyFolders()
 	}

@@ -117,9 +117,21 @@ func archiveOf(path string) string {
 	return path
 }
 
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
 // filesOf lists the files that hold the dataset at path.
 func filesOf(path string, ds formats.Dataset) (files []string, err error) {
-	if st, err := os.Stat(path); ds.Meta().Format == "folder" && (err != nil || !st.IsDir()) {
+	list, ok := ds.(interface {
+		IsList() bool
+		Root() string
+	})
+	if ok && list.IsList() {
+		path = list.Root() // the folder that has its images
+	}
+	if ds.Meta().Format == "folder" && !isDir(path) {
 		return []string{archiveOf(path)}, nil
 	}
 	if ds.Meta().Format == "folder" {

@@ -3,10 +3,13 @@ package edit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // layoutCheck finds out whether the folders of a source mean what they meant when the dataset was packed.
@@ -26,7 +29,8 @@ func (a *adder) checkLayout(ctx context.Context) error {
 		return nil // a description has the splits
 	}
 	c := layoutCheck{a, -1, a.split.FromSource()}
-	if l := from.Schema.LabelIndex(); l >= 0 && table == "" {
+	byFolder := table == "" && !slices.ContainsFunc(slices.Collect(maps.Keys(from.Recipe)), recipepath.IsFolderLabels)
+	if l := from.Schema.LabelIndex(); l >= 0 && byFolder {
 		c.field = a.union.meta.Schema.Index(from.Schema[l].Name)
 	}
 	for k := range a.pairs {

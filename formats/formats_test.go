@@ -74,7 +74,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("ByName(%q): %v, %v", name, f, err)
 		}
 	}
-	if _, err := r.ByName("zip"); !errors.Is(err, formats.ErrUnknownFormat) || !strings.Contains(err.Error(), "lmdb, hdf5, shard, tfrecord, folder") {
+	if _, err := r.ByName("rar"); !errors.Is(err, formats.ErrUnknownFormat) || !strings.Contains(err.Error(), "lmdb, hdf5, shard, tfrecord, list, folder") {
 		t.Errorf("%v", err)
 	}
 	for _, path := range []string{"s3://bucket/x", "gs://bucket/x.lmdb", "https://host/x.tar"} {

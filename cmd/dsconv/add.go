@@ -33,8 +33,9 @@ func addCommand(c *console) *cli.Command {
 			"drops all samples that SRC lacks.\n\n" + patternHelp + "\n\n" +
 			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: append(readFlags("SRC"), writeFlags(
-			&cli.StringFlag{Name: "labels", Usage: "table of labels in `FILE`", DefaultText: "as packed"},
+			&cli.StringSliceFlag{Name: "labels", Usage: "table of labels in `FILE`, or FOLDER=FILE for one folder of SRC", DefaultText: "as packed"},
 			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
+			unlistedFlag("as packed"),
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"},
 			labelTypeFlag(),
 			&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes that are not in the dataset yet: natural, or a file with one class per line", DefaultText: "as packed"},
@@ -97,7 +98,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 		return err
 	}
 	defer src.Close()
-	if err := checkTable(cc); err != nil {
+	if err := checkTable(cc, &cfg); err != nil {
 		return err
 	}
 	o.report = cc.String("report")

@@ -53,6 +53,8 @@ type editResult struct {
 	Unmatched *formats.Patterns `json:"unmatched,omitempty"`
 	// Labels describes the label columns of the source's table.
 	Labels []folder.LabelColumn `json:"labels,omitempty"`
+	// LabelNotices says how labels were found.
+	LabelNotices []string `json:"label_notices,omitempty"`
 }
 
 // editOutcome is a command's own part of the result of an edit.
@@ -68,7 +70,8 @@ func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error
 		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Stats: r.StatsDropped, Old: r.Old, Details: a.details,
 	}
 	if in := a.inputs; in != nil {
-		done.Skipped, done.Table, done.Unmatched, done.Labels, done.Report = in.Skipped, in.Table, in.Unmatched, in.Labels, r.Run
+		done.Skipped, done.Table, done.Unmatched, done.Report = in.Skipped, in.Table, in.Unmatched, r.Run
+		done.Labels, done.LabelNotices = in.Labels, in.LabelNotices
 	}
 	switch {
 	case o.json:
@@ -76,7 +79,7 @@ func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error
 			return err
 		}
 	case !o.quiet:
-		a.print(c, r, done.Labels)
+		a.print(c, r, &done)
 	}
 	if len(done.Skipped) > 0 && !o.dryRun {
 		return errSkipped
@@ -84,9 +87,9 @@ func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error
 	return nil
 }
 
-func (a *editOutcome) print(c *console, r *edit.Report, labels []folder.LabelColumn) {
+func (a *editOutcome) print(c *console, r *edit.Report, done *editResult) {
 	c.printf("%s: %s\n", r.Path, a.summary)
-	printLabels(c, labels, "  ")
+	printLabels(c, done.Labels, done.LabelNotices, "  ")
 	switch {
 	case r.UpToDate:
 		c.printf("already up to date\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -59,12 +60,12 @@ func openSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 	return ds, asUsage(err)
 }
 
-// folderConfig returns how to read a folder by options of pack. option returns the value of each: of a
-// flag, or of a dataset's recipe.
+// folderConfig returns how to read a folder by options of pack, but for the files of labels. option returns the
+// value of each: of a flag, or of a dataset's recipe.
 func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
-		Labels: option("labels"), LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
-		LabelType: option("label-type"), ClassOrder: option("class-order"),
+		LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
+		LabelType: option("label-type"), ClassOrder: option("class-order"), Unlisted: option("unlisted"),
 		Fields: splitLines(option("field")), Boxes: splitLines(option("boxes")), Captions: splitLines(option("captions")),
 	}
 }
@@ -73,7 +74,11 @@ func folderConfig(option func(name string) string) folder.Config {
 // that are set, else as it was packed. The error is about a file that it was packed with and that is not there.
 func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (folder.Config, error) {
 	recipe := recipepath.Resolve(m.Recipe, path)
-	described := cc.IsSet("labels") && folder.IsDescription(cc.String("labels"))
+	given, labelsGiven := folder.Config{}, cc.IsSet("labels")
+	if err := parseLabels(cc.StringSlice("labels"), &given); err != nil {
+		return given, usageError{err}
+	}
+	described := labelsGiven && folder.IsDescription(given.Labels)
 	cfg := folderConfig(func(name string) string {
 		if described && !cc.IsSet(name) {
 			return "" // a description replaces the recipe's options
@@ -83,14 +88,18 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 		}
 		return recipe[name]
 	})
+	if packedLabels(recipe, &cfg); labelsGiven {
+		cfg.Labels, cfg.FolderLabels = given.Labels, given.FolderLabels
+	}
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
 	if !isFolderOfImages(from) {
 		options := folderConfig(sourceFlag(cc)) // those of the recipe are for the folder that was packed
+		options.Labels, options.FolderLabels = given.Labels, given.FolderLabels
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
 		return options, nil
 	}
-	for option, file := range map[string]string{"labels": cfg.Labels, "class-order": cfg.ClassOrder} {
-		if err := checkPacked(cc, path, m.Recipe, option, file); err != nil {
+	for key, file := range filesRead(&cfg) {
+		if err := checkPacked(cc, path, m.Recipe, key, file); err != nil {
 			return cfg, err
 		}
 	}
@@ -99,12 +108,13 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 
 func isFolderOfImages(path string) bool {
 	f, err := detectFormat(path)
-	return err == nil && (f.Name() == "folder" || f.Name() == "archive")
+	return err == nil && slices.Contains([]string{"folder", "archive", "list"}, f.Name())
 }
 
-// checkPacked returns an error if the file that the dataset at path was packed with by the option is not at
-// the place that its recipe says, and the flag does not say another.
-func checkPacked(cc *cli.Context, path string, recipe map[string]string, option, file string) error {
+// checkPacked returns an error if the file that the dataset at path was packed with, under the key of its recipe,
+// is not at the place that the recipe says, and the flag does not say another.
+func checkPacked(cc *cli.Context, path string, recipe map[string]string, key, file string) error {
+	option, before := flagOf(key)
 	if file == "" || file == "natural" || cc.IsSet(option) {
 		return nil
 	}
@@ -115,15 +125,15 @@ func checkPacked(cc *cli.Context, path string, recipe map[string]string, option,
 	if recipe[recipepath.Base] != "" {
 		relativeTo = "the dataset's folder"
 	}
-	if filepath.IsAbs(recipe[option]) {
+	if filepath.IsAbs(recipe[key]) {
 		relativeTo = ""
 	}
-	text := fmt.Sprintf("%s was packed with --%s %s, and there is no such file: %s", path, option, recipe[option], file)
+	text := fmt.Sprintf("%s was packed with --%s %s%s, and there is no such file: %s", path, option, before, recipe[key], file)
 	if relativeTo != "" {
 		text += " (the path is relative to " + relativeTo + ")"
 	}
 	if takesValue(cc.Command, option) {
-		return usageErrorf("%s; say where it is now with --%s FILE", text, option)
+		return usageErrorf("%s; say where it is now with --%s %sFILE", text, option, before)
 	}
 	return usageErrorf("%s; put it there", text)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 )
 
 func packCommand(c *console) *cli.Command {
@@ -19,7 +20,7 @@ func packCommand(c *console) *cli.Command {
 		Usage:     "convert a folder of images, or a dataset, into a dataset",
 		ArgsUsage: "SRC... DST",
 		Description: `SRC is a folder of images, an archive of one (.zip, .tar, .tar.gz, .tar.zst), which is read
-in place, or any dataset. Several folders and archives are packed as one folder; NAME=SRC puts
+in place, a list of images, or any dataset. Several folders and archives are packed as one folder; NAME=SRC puts
 one below the folder NAME. The suffix of DST is the format: .lmdb, .h5 or .hdf5, .tar or .tar.zst, .tfrecord. A pattern such as
 train-%06d.tar writes shards. With --format and a folder OUT/ each split becomes a
 separate dataset: OUT/train.lmdb, OUT/val.lmdb.
@@ -41,6 +42,14 @@ Other numbers are an error unless --label-type says what they are:
 All other cells are names of classes. Names are sorted as ImageFolder sorts folders; names
 that are numbers are sorted by value. The summary says how each column was interpreted.
 
+--labels val=FILE is for the folder val alone: its paths are relative to that folder or to SRC, and
+all other images have the class of their folder, which also names the classes. ImageNet's own
+files are known: LOC_val_solution.csv, and the development kit (ILSVRC2012_devkit_t12.tar.gz, or
+its folder). --unlisted folder gives images that a table does not list the class of their folder.
+
+SRC may be a list of images: a .csv, .tsv, .jsonl, .json, .txt or .parquet file with paths, which
+are relative to the list or absolute, and perhaps labels; - reads paths from standard input, one
+on each line, or JSON Lines. Keys are paths relative to the deepest folder that has all images.
 --field gives samples more than an image and a label. PATTERN is a path in SRC, in which {key} is the
 image's path without extension, {stem} its name, {dir} its folder, {split} and {class} what it has, and *
 any characters but / and a dot:
@@ -108,8 +117,11 @@ func pack(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	o.src = strings.Join(sources, ", ")
-	if err := checkTable(cc); err != nil {
+	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
+	if err := checkLabelOptions(sources[0], &o.folder); err != nil {
+		return err
+	}
+	if err := checkTable(cc, &o.folder); err != nil {
 		return err
 	}
 	gpu, err := o.openGPU(cc)
@@ -136,12 +148,22 @@ func pack(cc *cli.Context, c *console) error {
 	return runPack(cc.Context, c, p, o)
 }
 
+// checkLabelOptions returns an error if options of a table are given, but no table.
+func checkLabelOptions(src string, cfg *folder.Config) error {
+	options := cfg.LabelSep != "" || cfg.LabelType != "" || len(cfg.LabelColumns) > 0 || cfg.Unlisted != ""
+	if options && cfg.Labels == "" && len(cfg.FolderLabels) == 0 && !folder.IsList(src) {
+		return usageErrorf("--label-columns, --label-sep, --label-type and --unlisted need --labels")
+	}
+	return nil
+}
+
 // checkTable returns an error if --report names a file that is read: it would be replaced.
-func checkTable(cc *cli.Context) error {
+func checkTable(cc *cli.Context, cfg *folder.Config) error {
 	report, err := os.Stat(cc.String("report"))
-	for _, flag := range []string{"labels", "class-order"} {
-		in, missing := os.Stat(cc.String(flag))
+	for key, file := range filesRead(cfg) {
+		in, missing := os.Stat(file)
 		if err == nil && missing == nil && in.Mode().IsRegular() && os.SameFile(in, report) {
+			flag, _ := flagOf(key)
 			return usageErrorf("--report %s: this is the file of --%s, which the report would replace: choose another one", cc.String("report"), flag)
 		}
 	}

@@ -53,7 +53,7 @@ func packDryRun(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOpt
 		d.Datasets[i].print(c)
 	}
 	d.printSplits(c, o.src)
-	printLabels(c, d.Labels, "  ")
+	printLabels(c, d.Labels, d.LabelNotices, "  ")
 	printFields(c, d.Fields, "  ")
 	d.printSkips(c)
 	printUnmatched(c, d.Unmatched)

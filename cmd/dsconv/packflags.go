@@ -19,8 +19,9 @@ func packFlags() []cli.Flag {
 		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of DST: lmdb, hdf5 (h5), shard (tar, webdataset) or tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1 (with :seed=3 other images), or a column of the labels"},
-		&cli.StringFlag{Name: "labels", Usage: "table of labels in `FILE`: .csv, .tsv or .jsonl with the columns path (or file_name) and label; or labels.json of unpack"},
-		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table; the first is the designated label"},
+		&cli.StringSliceFlag{Name: "labels", Usage: "table of labels in `FILE`: .csv, .tsv, .jsonl, .json or .txt with paths and labels; labels.json of unpack; or FOLDER=FILE for one folder of SRC; see above"},
+		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table, the first is the designated label; or path=A,label=B"},
+		unlistedFlag("skip"),
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
 		&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes: natural (2 before 10), or a file with one class per line", DefaultText: "as ImageFolder's"},
@@ -73,8 +74,8 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	patterns := parsePatterns(cc)
 	o.folder = folderConfig(sourceFlag(cc))
 	o.folder.Patterns, o.folder.Memory = patterns, memory(cc)
-	if o.folder.Labels == "" && (o.folder.LabelSep != "" || o.folder.LabelType != "" || len(o.folder.LabelColumns) > 0) {
-		return nil, usageErrorf("--label-columns, --label-sep and --label-type need --labels")
+	if err := parseLabels(cc.StringSlice("labels"), &o.folder); err != nil {
+		return nil, usageError{err}
 	}
 	if _, err := labels.ParseTypes(o.folder.LabelType); err != nil {
 		return nil, usageError{err}

@@ -43,7 +43,7 @@ func (s *summary) print(c *console, o *writeOptions) error {
 	}
 	c.printf("%s\n", s.counts())
 	s.printSplits(c, o.src)
-	printLabels(c, s.Labels, "")
+	printLabels(c, s.Labels, s.LabelNotices, "")
 	printFields(c, s.Fields, "")
 	for _, r := range s.Datasets {
 		printReport(c, r)
@@ -94,10 +94,13 @@ func (s *summary) printFolders(c *console) {
 	}
 }
 
-// printLabels prints how the label columns were interpreted.
-func printLabels(c *console, columns []folder.LabelColumn, indent string) {
+// printLabels prints how the label columns were interpreted, and how labels were found.
+func printLabels(c *console, columns []folder.LabelColumn, notices []string, indent string) {
 	for _, column := range columns {
 		c.printf("%s%s\n", indent, printable(column.Summary))
+	}
+	for _, notice := range notices {
+		c.printf("%s%s\n", indent, printable(notice))
 	}
 }
 

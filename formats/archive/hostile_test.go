@@ -8,8 +8,8 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
-	"slices"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )

@@ -1,12 +1,12 @@
 package exampletf
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
@@ -72,7 +72,7 @@ func newLayout(s *survey, m map[string]string, d *tfds) (*layout, error) {
 	}
 	for _, name := range s.names() {
 		if !slices.Contains(used, name) {
-			l.field(s.field(fieldName(name), name, d), name)
+			l.field(s.field(foreign.FieldName(name), name, d), name)
 		}
 	}
 	if err := l.schema.Validate(); err != nil {
@@ -274,15 +274,4 @@ func (s *survey) field(name, feature string, d *tfds) formats.Field {
 		f.Kind = formats.Bytes
 	}
 	return f
-}
-
-// fieldName returns a feature's name as a field's.
-func fieldName(feature string) string {
-	name := []byte(feature)
-	for i, c := range name {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-') {
-			name[i] = '_'
-		}
-	}
-	return cmp.Or(string(name[:min(len(name), 64)]), "_")
 }

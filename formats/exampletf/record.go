@@ -54,11 +54,6 @@ func (r *record) label() (x int64, ok bool, err error) {
 	return 0, false, fmt.Errorf("%w: the feature %s is a %s list, not int64 as in the first examples", formats.ErrSchema, r.l.names[r.l.label], f.Kind)
 }
 
-// image returns the bytes of the designated image.
-func (r *record) image() ([]byte, error) {
-	return r.only(r.l.fields[0])
-}
-
 // only returns the only value of a bytes feature, which the example must have.
 func (r *record) only(feature int) ([]byte, error) {
 	f := r.features[feature]

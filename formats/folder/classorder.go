@@ -21,7 +21,7 @@ func orderClasses(in filesystem, names []string, order string) ([]string, error)
 }
 
 // classesFrom reads the classes' order from a file, which must name all classes found and may
-// name more.
+// name more. In LOC_synset_mapping.txt a class is the first word of its line.
 func classesFrom(in filesystem, file string, found []string) ([]string, error) {
 	b, err := readText(in, file)
 	if err != nil {
@@ -30,10 +30,15 @@ func classesFrom(in filesystem, file string, found []string) ([]string, error) {
 	var names []string
 	first := map[string]int{}
 	n := 0
+	synsets, mapping := synsetNames(b)
+	mapping = mapping && len(found) > 0 && slices.Contains(synsets, found[0])
 	for line := range strings.Lines(string(b)) {
 		n++
 		if line = strings.TrimRight(line, "\r\n"); line == "" {
 			continue
+		}
+		if mapping {
+			line = strings.Fields(line)[0]
 		}
 		if before, twice := first[line]; twice {
 			return nil, fmt.Errorf("%s: line %d: the class %q is a duplicate of line %d", file, n, line, before)

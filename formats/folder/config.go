@@ -1,19 +1,28 @@
 package folder
 
 import (
+	"io"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // Config selects the images of a folder and their labels. The zero value behaves like
 // ImageFolder.
 type Config struct {
-	// Labels is a table (.csv, .tsv, .jsonl) with a column "path" or "file_name", relative
-	// to the folder, and a column "label", or those of LabelColumns. All other columns
-	// become user columns of the samples.
+	// Labels is a table (.csv, .tsv, .jsonl, .json, .txt) with a column "path" or "file_name", relative
+	// to the folder, and a column "label", or those of LabelColumns; other usual headers are known too. All
+	// other columns become user columns of the samples. ImageNet's own files of labels are read as well.
 	Labels string
-	// LabelColumns names several label columns; the first is the designated label.
+	// FolderLabels are tables for folders of the source, by their relative paths: {"val": "val.csv"}. Their
+	// paths are relative to that folder or to the source. Images elsewhere have the labels of their folders.
+	FolderLabels map[string]string
+	// Unlisted says what becomes of an image that its table does not list: UnlistedSkip, which is the same
+	// as "", or UnlistedFolder.
+	Unlisted string
+	// LabelColumns names several label columns; the first is the designated label. path=COLUMN and
+	// label=COLUMN name the column of paths and the only one of labels.
 	LabelColumns []string
 	// LabelSep splits a cell into several labels of one image; the label field is then
 	// multi-hot.
@@ -42,6 +51,11 @@ type Config struct {
 	// besides. What does not fit goes to temporary files in os.TempDir(), which have no names: nothing is
 	// left behind.
 	Memory int64
+
+	// Stdin is what OpenList reads for "-".
+	Stdin io.Reader
+
+	list *labelTable // the images, of a list
 }
 
 // defaultMemory is what listing a folder may take if Config.Memory is 0. For a hundred
@@ -57,6 +71,10 @@ func (c *Config) recipe() map[string]string {
 		}
 	}
 	set("labels", c.Labels)
+	for folder, file := range c.FolderLabels {
+		set(recipepath.FolderLabels+folder, file)
+	}
+	set("unlisted", c.Unlisted)
 	set("label-columns", strings.Join(c.LabelColumns, ","))
 	set("label-sep", c.LabelSep)
 	set("label-type", c.LabelType)

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -54,12 +52,9 @@ func checkColumnCount(n int) error {
 	return nil
 }
 
-// readJSONL reads one object per line. Lines may have different names; the columns are all of
-// them, sorted, because objects are unordered.
+// readJSONL reads one object per line.
 func readJSONL(b []byte) (*sheet, error) {
-	s := &sheet{nested: map[string]int{}}
-	var objects []map[string]json.RawMessage
-	names := map[string]bool{}
+	var r jsonRows
 	line := 0
 	for text := range bytes.Lines(b) {
 		if line++; len(bytes.TrimSpace(text)) == 0 {
@@ -69,35 +64,11 @@ func readJSONL(b []byte) (*sheet, error) {
 		if err := json.Unmarshal(text, &object); err != nil {
 			return nil, fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
 		}
-		objects, s.lines = append(objects, object), append(s.lines, line)
-		for name, raw := range object {
-			names[name] = true
-			if _, known := s.nested[name]; !known && (raw[0] == '{' || raw[0] == '[') {
-				s.nested[name] = line
-			}
-		}
-		// Every object becomes a row of all columns, which must not need much more memory than the file.
-		if err := checkColumnCount(len(names)); err != nil {
+		if err := r.addObject(object, line, len(b)); err != nil {
 			return nil, err
 		}
-		if len(names)*len(objects) > 4*len(b)+1<<16 {
-			return nil, fmt.Errorf("line %d: %d different names so far: too many for a table", line, len(names))
-		}
 	}
-	if len(objects) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	s.header = slices.Sorted(maps.Keys(names))
-	for i, object := range objects {
-		row := make([]string, len(s.header))
-		for k, name := range s.header {
-			if row[k] = cell(object[name]); strings.IndexByte(row[k], 0) >= 0 {
-				return nil, fmt.Errorf("line %d: %s has a NUL character", s.lines[i], name)
-			}
-		}
-		s.rows = append(s.rows, row)
-	}
-	return s, nil
+	return r.sheet()
 }
 
 func cell(raw json.RawMessage) string {

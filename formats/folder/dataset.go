@@ -30,6 +30,8 @@ type Dataset struct {
 	skips         []Skip
 	ignored       int
 	columns       []LabelColumn
+	notices       []string // how labels were found
+	isList        bool
 	keepExtension []string // keys with their extension, because two files share a stem
 
 	filter            *formats.FileFilter
@@ -145,19 +147,16 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if s.fields, err = newFieldSet(in, &cfg); err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, filter: filter, fields: s.fields}
+	d := &Dataset{in: in, filter: filter, fields: s.fields, isList: cfg.list != nil}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.fields.close())
 		}
 	}()
-	if err := d.fields.findStems(ctx, s); err != nil {
+	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	if err := s.walk(ctx); err != nil {
-		return nil, err
-	}
-	d.skips, d.ignored, d.unmatched = append(s.skips, in.refused()...), s.ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = slices.Concat(s.skips, in.refused()), s.ignored, filter.Unmatched()
 	if err := d.fields.listed(ctx, s); err != nil {
 		return nil, err
 	}
@@ -186,7 +185,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		return nil, d.noImages()
 	}
 	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), d.fields.close(), in.close()) })
-	if file := in.join("labels.json"); cfg.Labels == "" {
+	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}
@@ -194,8 +193,22 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	return d, nil
 }
 
+// list finds the files: those below the root, or those of a list.
+func (d *Dataset) list(ctx context.Context, s *scan, cfg *Config) error {
+	if cfg.list == nil {
+		if err := d.fields.findStems(ctx, s); err != nil {
+			return err
+		}
+		return s.walk(ctx)
+	}
+	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {
+		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
+	}
+	return s.walkList(ctx, cfg.list.table)
+}
+
 func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
-	if IsDescription(cfg.Labels) {
+	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
 		return newDescriptionSource(in, cfg)
 	}
 	return newLabeler(in, cfg, folders)
@@ -214,12 +227,17 @@ func (d *Dataset) describe(cfg *Config) {
 	d.meta.Version = d.meta.RequiredVersion()
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()
+		d.notices = folders.notices()
 	}
 }
 
 // UnusedDescription returns the path of the description of labels, splits and columns that dsconv
 // unpack wrote into the folder, if no table was given; "" if there is none.
 func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
+
+// LabelNotices says how labels were found where that is not evident: which file is for which folder, which of
+// its columns were taken, what was left out of its paths.
+func (d *Dataset) LabelNotices() []string { return d.notices }
 
 func (d *Dataset) noImages() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.in)
@@ -240,6 +258,13 @@ func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
 // Len returns the number of images.
 func (d *Dataset) Len() int { return d.records.count }
+
+// Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
+// has all of them. For an fs.FS it is a text for messages.
+func (d *Dataset) Root() string { return d.in.String() }
+
+// IsList reports whether the images are those of a list: see OpenList.
+func (d *Dataset) IsList() bool { return d.isList }
 
 // Skips returns the inputs that are not part of the dataset, by path.
 func (d *Dataset) Skips() []Skip { return d.skips }

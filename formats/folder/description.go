@@ -52,8 +52,57 @@ type UserColumn struct {
 	Column string `json:"column"`
 }
 
-// IsDescription reports whether a file of labels is a Description.
-func IsDescription(file string) bool { return strings.EqualFold(filepath.Ext(file), ".json") }
+// IsDescription reports whether a file of labels on the disk is a Description. Other JSON files are tables.
+func IsDescription(file string) bool { return isDescription(disk(""), file) }
+
+func isDescription(in filesystem, file string) bool {
+	if !strings.EqualFold(filepath.Ext(file), ".json") {
+		return false
+	}
+	f, err := in.open(file)
+	if err != nil {
+		return false // reading it returns the error
+	}
+	defer f.Close()
+	return hasVersion(json.NewDecoder(f))
+}
+
+// hasVersion reports whether the JSON is an object with the version of a description, not below other values.
+func hasVersion(d *json.Decoder) bool {
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil || name == "dsconv_labels" {
+			return err == nil
+		}
+		if t, err := d.Token(); err != nil || !skipValue(d, t) {
+			return false
+		}
+	}
+	return false
+}
+
+// skipValue reads the rest of a value that begins with t.
+func skipValue(d *json.Decoder, t json.Token) bool {
+	depth := 0
+	for {
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth <= 0 {
+			return true
+		}
+		var err error
+		if t, err = d.Token(); err != nil {
+			return false
+		}
+	}
+}
 
 func readDescription(in filesystem, file string) (*Description, error) {
 	b, err := readText(in, file)

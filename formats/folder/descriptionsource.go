@@ -211,7 +211,7 @@ func readFieldFile(in filesystem, name string, kind formats.Kind, v *formats.Val
 	return nil
 }
 
-func (d *descriptionSource) missing(in filesystem) []Skip { return missingFiles(d.table, d.file, in) }
+func (d *descriptionSource) missing(in filesystem) []Skip { return missingFiles(d.table, in) }
 
 func (d *descriptionSource) userColumns() []string {
 	var names []string

@@ -25,6 +25,8 @@ type filesystem interface {
 	join(name string) string
 	// readText reads a file that the Config names: a table, a description or an order of classes.
 	readText(name string) ([]byte, error)
+	// open opens such a file, which may be large.
+	open(name string) (io.ReadCloser, error)
 	// relative returns a table's absolute path relative to the root.
 	relative(p string) (string, error)
 	// follows reports whether a link to the folder with this info can be followed without a loop.
@@ -94,6 +96,8 @@ func (d disk) read(name string, size, modTime int64, buf []byte) ([]byte, error)
 func (d disk) join(name string) string { return filepath.Join(string(d), name) }
 
 func (d disk) readText(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func (d disk) open(name string) (io.ReadCloser, error) { return os.Open(name) }
 
 func (d disk) relative(p string) (string, error) {
 	root, err := filepath.Abs(string(d))
@@ -176,6 +180,8 @@ func (v virtual) read(name string, size, modTime int64, buf []byte) ([]byte, err
 func (v virtual) join(name string) string { return name }
 
 func (v virtual) readText(name string) ([]byte, error) { return fs.ReadFile(v.FS, at(name)) }
+
+func (v virtual) open(name string) (io.ReadCloser, error) { return v.Open(at(name)) }
 
 func (v virtual) relative(p string) (string, error) {
 	return "", fmt.Errorf("%q is an absolute path: write paths from the root of the file system", p)

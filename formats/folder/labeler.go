@@ -1,10 +1,10 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,58 +13,87 @@ import (
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
-// labeler gives each image its split, labels and columns, from folders or from a table without a
-// description.
+// labeler gives each image its split, labels and columns, from folders, from tables without a description, or
+// from both.
 type labeler struct {
 	layout layout
-	index  map[string]int64 // of the folders' classes
-	table  *table           // nil for folders
-	file   string           // the table's name, for messages
-	fields []labelField     // of the table
-	rest   []int            // the table's other columns, which become user columns
+	index  map[string]int64 // of the folders' classes, if there is no table
+	files  []labelFile      // of tables; none for folders
+	table  *labelTable      // of all files
+	// byFolder: images that no table lists may have the label of their class folder.
+	byFolder bool
+	unlisted string       // Config.Unlisted
+	fields   []labelField // of the table
+	rest     []int        // the table's other columns, which become user columns
 }
 
 // labelField is a label column of a table.
 type labelField struct {
 	*labels.Column
 	name   string
+	field  string // the name of the field
 	column int
 }
 
 func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, error) {
-	order := cfg.ClassOrder
-	if cfg.Labels != "" {
-		order = "" // it orders the table's classes, not the folders'
-	}
-	lay, err := newLayout(in, folders, order)
+	files, err := cfg.labelFiles()
 	if err != nil {
 		return nil, err
 	}
-	l := &labeler{layout: lay, index: labels.IndexOf(lay.names), file: cfg.Labels}
-	if cfg.Labels == "" {
-		return l, nil
+	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list}
+	order := cfg.ClassOrder
+	switch {
+	case cfg.list != nil && len(cfg.list.labels) == 0: // the class folders of the listed images
+		l.byFolder = true
+	case cfg.list != nil:
+		order = ""
+	case len(files) > 0:
+		order = "" // it orders the table's classes, not the folders'
+		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
+			folders = folders.without(cfg.tablesOfFolders(files))
+		}
 	}
-	if l.table, err = readTable(in, cfg.Labels); err != nil {
+	if l.layout, err = newLayout(in, folders, order); err != nil {
 		return nil, err
 	}
+	l.index = labels.IndexOf(l.layout.names)
+	l.byFolder = l.byFolder && l.layout.class
+	switch {
+	case cfg.list != nil:
+		l.files = []labelFile{cfg.list.files[0].labelFile}
+	case len(files) == 0:
+		return l, nil
+	default:
+		if l.table, err = readLabels(in, files, cfg.LabelColumns); err != nil {
+			return nil, err
+		}
+	}
 	if err := l.choose(in, cfg); err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Labels, err)
+		return nil, fmt.Errorf("%s: %w", names(l.files), err)
 	}
 	return l, nil
 }
 
+// tablesOfFolders returns the files that are not for the whole source.
+func (c *Config) tablesOfFolders(files []labelFile) []labelFile {
+	if c.Labels != "" {
+		return files[1:]
+	}
+	return files
+}
+
 // choose finds the label columns of the table and their classes.
 func (l *labeler) choose(in filesystem, cfg *Config) error {
-	names := cfg.LabelColumns
-	if len(names) == 0 && slices.Contains(l.table.columns, "label") {
-		names = []string{"label"}
-	}
+	names := l.table.labels
 	if cfg.LabelSep != "" && len(names) != 1 {
 		return fmt.Errorf("--label-sep needs exactly one label column, there are %d", len(names))
 	}
 	types, err := labels.ParseTypes(cfg.LabelType)
 	if err == nil {
 		err = errors.Join(types.Check(names), checkOrder(names, types, cfg))
+	}
+	if err == nil && l.byFolder && cfg.list == nil {
+		err = l.joinFolders(types, cfg)
 	}
 	if err != nil {
 		return err
@@ -106,27 +135,50 @@ func (l *labeler) read(in filesystem, name string, t labels.Type, cfg *Config) (
 	if line, ok := l.table.nested[name]; ok {
 		return nil, fmt.Errorf("line %d: %s is a list or an object; write several labels as one text with a separator, and use --label-sep", line, name)
 	}
-	src := labels.Source{
-		Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, len(l.table.paths)),
-		Where: func(i int) string { return fmt.Sprintf("line %d", l.table.lineNumbers[i]) },
-	}
-	for i, p := range l.table.paths {
-		src.Cells[i] = l.table.rows[p][at]
-	}
-	if k := cfg.Like.Index(fieldName(name)); k >= 0 && cfg.Like[k].Kind.IsLabel() {
-		src.Like = &cfg.Like[k]
-	}
+	src := l.cells(name, at, t, cfg)
 	if cfg.ClassOrder != "" {
 		src.Order = func(names []string) ([]string, error) { return orderClasses(in, names, cfg.ClassOrder) }
 		if _, err := src.Order([]string{"-1"}); t == labels.Auto && cfg.ClassOrder != "natural" && err == nil {
 			src.Type = labels.Name // the file says that -1 is a class
 		}
 	}
+	field := cmp.Or(l.table.field, fieldName(name))
+	if k := cfg.Like.Index(field); k >= 0 && cfg.Like[k].Kind.IsLabel() {
+		src.Like = &cfg.Like[k]
+	}
 	column, err := src.Read()
 	if err != nil {
 		return nil, err
 	}
-	return &labelField{Column: column, name: name, column: at}, nil
+	return &labelField{Column: column, name: name, field: field, column: at}, nil
+}
+
+// cells returns the cells of a label column, after which come the classes of folders and of known files.
+func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels.Source {
+	rows := len(l.table.paths)
+	src := &labels.Source{Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, rows)}
+	for i, p := range l.table.paths {
+		src.Cells[i] = l.table.rows[p][at]
+	}
+	more := l.table.classes
+	if l.byFolder {
+		more = l.layout.names
+	}
+	src.Where = func(i int) string {
+		if i >= rows {
+			return "the class " + more[i-rows]
+		}
+		return l.table.where(i)
+	}
+	if len(more) > 0 {
+		src.Cells = append(src.Cells, more...)
+		src.Type = labels.Name
+		src.Order = func(names []string) ([]string, error) { // as ImageFolder's
+			slices.Sort(names)
+			return names, nil
+		}
+	}
+	return src
 }
 
 // label sets split, labels and columns of it, or returns why it is skipped.
@@ -142,16 +194,34 @@ func (l *labeler) label(it *sample) (why string) {
 		}
 		return ""
 	}
-	row, ok := l.table.rows[it.path]
-	if !ok {
-		return "it is not listed in " + l.file
+	if row, listed := l.table.rows[it.path]; listed {
+		if l.byFolder && len(l.fields) == 0 { // a list without labels
+			if !ok {
+				return "it is not in a class folder"
+			}
+			it.labels = []int64{l.index[class]}
+		}
+		for i := range l.fields {
+			it.labels = append(it.labels, l.fields[i].labels(row)...)
+		}
+		for _, i := range l.rest {
+			it.columns = append(it.columns, row[i])
+		}
+		return ""
 	}
-	for i := range l.fields {
-		it.labels = append(it.labels, l.fields[i].labels(row)...)
+	f := covering(l.files, it.path)
+	switch {
+	case f != nil && l.unlisted != UnlistedFolder:
+		return "it is not listed in " + f.file
+	case !l.byFolder || !ok:
+		why = "it is not in a class folder"
+		if f == nil {
+			return why + ", and no table is for its folder"
+		}
+		return why + " and not listed in " + f.file
 	}
-	for _, i := range l.rest {
-		it.columns = append(it.columns, row[i])
-	}
+	it.labels = l.fields[0].Indices(class)
+	it.columns = make([]string, len(l.rest))
 	return ""
 }
 
@@ -174,14 +244,14 @@ func (l *labeler) missing(in filesystem) []Skip {
 	if l.table == nil {
 		return nil
 	}
-	return missingFiles(l.table, l.file, in)
+	return missingFiles(l.table.table, in)
 }
 
-func missingFiles(t *table, file string, in filesystem) []Skip {
+func missingFiles(t *table, in filesystem) []Skip {
 	var skips []Skip
-	for _, p := range t.paths {
-		if why := whyNotFound(p, in); why != "" {
-			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + file + " but " + why})
+	for i, p := range t.paths {
+		if why := t.whyNotFound(i, in); why != "" {
+			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + t.fileOf(i).file + " but " + why})
 		}
 	}
 	return skips
@@ -189,18 +259,26 @@ func missingFiles(t *table, file string, in filesystem) []Skip {
 
 func (l *labeler) includes(string) bool { return true }
 
-// whyNotFound returns why the scan of the folder cannot have found p, "" if it has.
-func whyNotFound(p string, in filesystem) string {
+// whyNotFound returns why the scan of the folder cannot have found the file of row i, "" if it has.
+func (t *table) whyNotFound(i int, in filesystem) string {
+	p := t.paths[i]
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
 		return "is outside the folder"
 	}
-	if _, err := in.lstat(p); err != nil {
-		if strings.Contains(p, "\\") {
-			return "does not exist: write paths with /"
+	if t.exists == nil || !t.exists[i] {
+		if fits := t.fits[p]; len(fits) > 0 {
+			return "may be any of " + listNames(fits) + ": write the extension"
 		}
-		return "does not exist"
+		switch st, err := in.lstat(p); {
+		case err != nil && strings.Contains(p, "\\"):
+			return "does not exist: write paths with /"
+		case err != nil:
+			return "does not exist"
+		case st.IsDir() && hasImageName(p):
+			return "is a folder"
+		}
 	}
-	if ext := strings.ToLower(path.Ext(p)); !slices.Contains(readExtensions, ext) && !slices.Contains(unreadExtensions, ext) {
+	if !hasImageName(p) {
 		return "has no extension of an image"
 	}
 	return ""
@@ -208,14 +286,14 @@ func whyNotFound(p string, in filesystem) string {
 
 func (l *labeler) schema() formats.Schema {
 	s := formats.Schema{{Name: "image", Kind: formats.Image}}
+	if l.layout.class && (l.table == nil || l.byFolder && len(l.fields) == 0) {
+		return append(s, formats.Field{Name: "label", Kind: formats.Label, DType: formats.Int64, Classes: l.layout.names})
+	}
 	if l.table == nil {
-		if l.layout.class {
-			s = append(s, formats.Field{Name: "label", Kind: formats.Label, DType: formats.Int64, Classes: l.layout.names})
-		}
 		return s
 	}
 	for _, f := range l.fields {
-		s = append(s, f.Field(fieldName(f.name)))
+		s = append(s, f.Field(f.field))
 	}
 	return s
 }

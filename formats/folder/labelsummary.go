@@ -29,6 +29,29 @@ type LabelColumn struct {
 	multiHot bool
 }
 
+// notices says how the labels were found.
+func (l *labeler) notices() []string {
+	if l.table == nil {
+		return nil
+	}
+	list := l.table.notices
+	for _, f := range l.files {
+		if f.folder != "" {
+			list = append(list, fmt.Sprintf("%s/: labels from %s", f.folder, f.file))
+		}
+	}
+	switch {
+	case !l.byFolder:
+	case len(l.table.labels) == 0:
+		list = append(list, "the class of a listed image is its folder's")
+	case l.unlisted == UnlistedFolder:
+		list = append(list, "images that no table lists: the class is their folder's")
+	default:
+		list = append(list, "images elsewhere: the class is their folder's")
+	}
+	return list
+}
+
 // LabelColumns summarizes the label columns; none without a table.
 func (d *Dataset) LabelColumns() []LabelColumn { return d.columns }
 

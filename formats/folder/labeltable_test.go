@@ -182,6 +182,10 @@ func FuzzLabels(f *testing.F) {
 	f.Add([]byte("path,label\r1.jpg,2\rd/2.jpg,10\r../x.jpg,a\r"), byte(0), "", ",", "c\na\nb")
 	f.Add([]byte("\xff\xfep\x00a\x00"), byte(0), "", "", "a\na")
 	f.Add([]byte("path,label\n/1.jpg,café\n1.jpg,\"a\nb\"\n"), byte(0), "label", "é", "\x00")
+	f.Add([]byte("[{\"file_name\":\"1.jpg\",\"label\":\"a\"},[\"d/2.jpg\",\"b\"]]"), byte(3), "", "", "")
+	f.Add([]byte("{\"1.jpg\":\"a\",\n\"d/2\":\"b\"}"), byte(3), "", "", "n01440764 tench\n")
+	f.Add([]byte("/x/y/1.jpg a\n\\x\\y\\d\\2.jpg b\n"), byte(4), "path=path,label=label", "", "")
+	f.Add([]byte("1\n2\n"), byte(4), "", "", "")
 	root := f.TempDir()
 	for _, name := range []string{"1.jpg", "d/2.jpg"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
@@ -193,7 +197,7 @@ func FuzzLabels(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, ext byte, columns, sep, order string) {
 		dir := t.TempDir()
-		cfg := Config{Labels: filepath.Join(dir, "l"+[]string{".csv", ".tsv", ".jsonl"}[ext%3]), LabelSep: sep}
+		cfg := Config{Labels: filepath.Join(dir, "l"+[]string{".csv", ".tsv", ".jsonl", ".json", ".txt"}[ext%5]), LabelSep: sep}
 		must(t, os.WriteFile(cfg.Labels, b, 0o644))
 		if columns != "" {
 			cfg.LabelColumns = strings.Split(columns, ",")

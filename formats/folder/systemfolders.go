@@ -40,7 +40,7 @@ type systemFolders struct {
 }
 
 func newSystemFolders(cfg *Config) *systemFolders {
-	f := &systemFolders{off: cfg.Labels != "", counts: map[string]int{}}
+	f := &systemFolders{off: cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, counts: map[string]int{}}
 	for _, pattern := range cfg.Patterns.Include {
 		for element := range strings.SplitSeq(pattern, "/") {
 			// As in a shell, a wildcard at the start does not match them.

@@ -84,9 +84,25 @@ func (t treeSource) readText(name string) ([]byte, error) {
 	}
 	b, err := fs.ReadFile(t.Tree, at(t.inside(name)))
 	if err != nil {
-		err = fmt.Errorf("%s is no file of the disk, nor in %s: %w", name, t, err)
+		err = notFound(name, t, err)
 	}
 	return b, err
+}
+
+// open opens what readText reads.
+func (t treeSource) open(name string) (io.ReadCloser, error) {
+	if isFile(name) {
+		return os.Open(name)
+	}
+	f, err := t.Tree.Open(at(t.inside(name)))
+	if err != nil {
+		return nil, notFound(name, t, err)
+	}
+	return f, nil
+}
+
+func notFound(name string, in filesystem, err error) error {
+	return fmt.Errorf("%s is no file of the disk, nor in %s: %w", name, in, err)
 }
 
 // inside returns the name in the Tree of a path that may begin with the Tree's.

@@ -218,9 +218,31 @@ func (u *union) readText(name string) ([]byte, error) {
 		return in.readText(name)
 	})
 	if err != nil {
-		err = fmt.Errorf("%s is no file of the disk, nor in %s: %w", name, u, err)
+		err = notFound(name, u, err)
 	}
 	return b, err
+}
+
+// open opens what readText reads.
+func (u *union) open(name string) (io.ReadCloser, error) {
+	if isFile(name) {
+		return os.Open(name)
+	}
+	for i := range u.mounts {
+		if t, ok := u.mounts[i].in.(treeSource); ok && t.inside(name) != name {
+			return t.open(name)
+		}
+	}
+	f, err := first(u, path.Clean(name), func(in filesystem, name string) (io.ReadCloser, error) {
+		if d, ok := in.(disk); ok {
+			return os.Open(d.path(name))
+		}
+		return in.open(name)
+	})
+	if err != nil {
+		return nil, notFound(name, u, err)
+	}
+	return f, nil
 }
 
 // relative returns an absolute path relative to the mount that it lies in.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/h5file"
 )
 
@@ -206,22 +207,12 @@ func (f *finder) extra(p *part, group, name string) error {
 	if err == nil {
 		err = checkExtra(d, p.count)
 	}
-	if err != nil {
+	if err == nil {
+		p.extras[foreign.FieldName(rest)] = d
+	} else { // others can be read without it
 		f.skipped = append(f.skipped, skipped{group + "/" + name, err.Error()})
-		return nil
 	}
-	p.extras[fieldName(rest)] = d
 	return nil
-}
-
-func fieldName(name string) string {
-	b := []byte(name)
-	for i, c := range b {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-') {
-			b[i] = '_'
-		}
-	}
-	return string(b[:min(len(b), 64)])
 }
 
 // agree compares the parts: they must have the same fields.

@@ -144,10 +144,10 @@ func imageOf(v any) (formats.Value, error) {
 
 // arrayImage returns pixels: height, width, and channels if there are any.
 func arrayImage(a *pickle.Array) (v formats.Value, err error) {
-	switch {
-	case a.DType == "|u1":
+	switch a.DType {
+	case "|u1":
 		v.DType = formats.Uint8
-	case a.DType == "<u2":
+	case "<u2":
 		v.DType = formats.Uint16
 	default:
 		return v, fmt.Errorf("%w: an image of elements %q; uint8 and uint16 are read", formats.ErrSchema, a.DType)

@@ -61,7 +61,7 @@ var functions = []any{
 	convert.New, convert.NewVersion, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
-	folder.DescribeField, folder.IsDescription, folder.NewPreview, folder.Open, folder.ReadRows,
+	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,
@@ -152,6 +152,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),
 	reflect.TypeFor[folder.Format](),
+	reflect.TypeFor[folder.ListFormat](),
 	reflect.TypeFor[*folder.Preview](),
 	reflect.TypeFor[formats.DType](),
 	reflect.TypeFor[formats.Encoding](),

@@ -16,8 +16,16 @@ const (
 	dataset = "dataset"
 )
 
-// keys are those of the paths.
-var keys = []string{"labels", "class-order", "boxes", "captions"}
+// FolderLabels begins the keys of tables of labels for one folder of the source: labels:val.
+const FolderLabels = "labels:"
+
+// IsFolderLabels reports whether the recipe's key is that of a table for one folder.
+func IsFolderLabels(key string) bool { return strings.HasPrefix(key, FolderLabels) }
+
+// isKey reports whether the recipe's key is that of a path.
+func isKey(key string) bool {
+	return key == "labels" || key == "class-order" || key == "boxes" || key == "captions" || IsFolderLabels(key)
+}
 
 // isPath reports whether the value of one of keys is a path. A pattern of paths is relative to the source.
 func isPath(value string) bool {
@@ -78,8 +86,8 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 		return recipe
 	}
 	to := maps.Clone(recipe)
-	for _, key := range append(keys, Base) {
-		if key == Base || isPath(to[key]) && !filepath.IsAbs(to[key]) {
+	for key, value := range recipe {
+		if key == Base || isKey(key) && isPath(value) && !filepath.IsAbs(value) {
 			delete(to, key)
 		}
 	}
@@ -89,17 +97,17 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 // Replace returns a copy of the recipe with other paths.
 func Replace(recipe map[string]string, path func(string) string) map[string]string {
 	to := maps.Clone(recipe)
-	for _, key := range keys {
-		// Some have a path in each line.
-		lines := strings.Split(to[key], "\n")
+	for key, value := range recipe {
+		if !isKey(key) || value == "" {
+			continue
+		}
+		lines := strings.Split(value, "\n") // some have a path in each line
 		for i, line := range lines {
 			if isPath(line) {
 				lines[i] = path(line)
 			}
 		}
-		if to[key] != "" {
-			to[key] = strings.Join(lines, "\n")
-		}
+		to[key] = strings.Join(lines, "\n")
 	}
 	return to
 }

@@ -1,7 +1,6 @@
 package h5file
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -48,5 +47,3 @@ func (c *cursor) u8() int     { return int(c.number(1)) }
 func (c *cursor) u16() int    { return int(c.number(2)) }
 func (c *cursor) u32() int    { return int(c.number(4)) }
 func (c *cursor) u64() uint64 { return c.number(8) }
-
-func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

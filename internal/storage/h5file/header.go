@@ -36,9 +36,6 @@ func (f *File) messages(at uint64) ([]message, error) {
 	return f.messages1(c)
 }
 
-// block is a piece of a header that is still to be read.
-type block struct{ at, size uint64 }
-
 // messages1 reads a header of version 1.
 func (f *File) messages1(c *cursor) (list []message, err error) {
 	if version := c.u8(); version != 1 {

@@ -76,10 +76,10 @@ func parseSpace(b []byte) (dims []uint64, err error) {
 	c := &cursor{b: b}
 	version, rank := c.u8(), c.u8()
 	c.take(1) // flags
-	switch {
-	case version == 1:
+	switch version {
+	case 1:
 		c.take(5)
-	case version == 2:
+	case 2:
 		if kind := c.u8(); kind == 2 {
 			return nil, unsupported("a dataset without a shape")
 		}

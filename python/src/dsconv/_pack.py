@@ -37,6 +37,8 @@ class PackReport:
         text = f"{counts}; {size}: {', '.join(self.paths)}"
         for column in self.details.get("labels", []):
             text += f"\n{column['said']}"
+        for notice in self.details.get("label_notices", []):
+            text += f"\n{notice}"
         for found in self.details.get("fields", []):
             missing = f"; {found['missing']} images have none" if found.get("missing") else ""
             text += f"\nfield {found['name']} ({found['kind']}): {found['found']} from {found['from']}{missing}"
@@ -66,8 +68,9 @@ def pack(
     exif: str | None = None,
     compress: str | None = None,
     split: str | None = None,
-    labels: Path | None = None,
-    label_columns: Sequence[str] | None = None,
+    labels: Path | Mapping[str, Path] | None = None,
+    label_columns: Sequence[str] | Mapping[str, str] | None = None,
+    unlisted: str | None = None,
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
@@ -120,7 +123,16 @@ def pack(
     `nvjpeg` is the path of another libnvjpeg.so. Pixels are close to Pillow's, not equal.
     ``report.details["datasets"][0]["decoded"]`` counts the images that the GPU's JPEG engine, CUDA and the CPU decoded.
 
-    `labels` is a table: .csv, .tsv or .jsonl. Numbers in a label column are class indices if all of 0 to n-1 occur.
+    src may also be a list of images: a .csv, .tsv, .jsonl, .json, .txt or .parquet file with paths, and perhaps labels.
+
+    `labels` is a table: .csv, .tsv, .jsonl, .json or .txt. A dict has tables for folders of src, {"val": "val.csv"};
+    other images have the class of their folder, which also names the classes. ImageNet's own files are known, such as
+    LOC_val_solution.csv and ILSVRC2012_devkit_t12.tar.gz. `unlisted="folder"` gives images that their table does not
+    list the class of their folder; else they are skipped. `label_columns` names the label columns, or is
+    {"path": "Image", "label": "Id"} if the headers are unusual. ``report.details["label_notices"]`` says how labels
+    were found.
+
+    Numbers in a label column are class indices if all of 0 to n-1 occur.
     Other numbers are an error unless `label_type` gives their type: "index", "name" or "float" (numbers to predict), or
     a type for each column, {"age": "float", "class": "name"}. ``str(report)`` and ``report.details["labels"]`` say
     how each column was read.
@@ -159,18 +171,24 @@ def pack(
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
-        labels=labels, label_columns=_joined(label_columns), label_sep=label_sep, label_type=_typed(label_type),
-        class_order=class_order, field=_fields(field), boxes=_paths(boxes), captions=_paths(captions),
-        include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample,
-        seed=seed, max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats,
-        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
-        io_workers=io_workers, checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard,
-        report=report, map=map_text(map), source_format=source_format,
+        labels=_assigned(labels), label_columns=_joined(_assigned(label_columns)), unlisted=unlisted,
+        label_sep=label_sep, label_type=_typed(label_type), class_order=class_order,
+        field=_fields(field), boxes=_paths(boxes), captions=_paths(captions),
+        include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample, seed=seed,
+        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
+        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
+        checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
+        map=map_text(map), source_format=source_format,
         augment=augment, copies=copies, copies_only=copies_only,
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
+
+
+def _assigned(value: Any) -> Any:
+    """Returns a dict as the values NAME=VALUE of a flag, and another value as it is."""
+    return [f"{k}={os.fspath(v)}" for k, v in value.items()] if isinstance(value, Mapping) else value
 
 
 def _sources(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:

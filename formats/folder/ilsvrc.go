@@ -1,0 +1,194 @@
+package folder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/internal/matfile"
+)
+
+// What ImageNet's files of labels are called in notices.
+const (
+	kaggleSolution = "Kaggle's labels of ImageNet: the first class of each row, without the boxes"
+	groundTruth    = "ImageNet's ground truth: the lines are for the images in the order of their names"
+)
+
+// The names of the two files of ImageNet's development kit that classes of images follow from.
+const (
+	groundTruthName = "ILSVRC2012_validation_ground_truth.txt"
+	synsetsName     = "meta.mat"
+)
+
+// synsetLine is a line of LOC_synset_mapping.txt: a WordNet ID and what it means.
+var synsetLine = regexp.MustCompile(`^n\d{8}\s+\S`)
+
+// recognize finds out whether the sheet is one of ImageNet's files, and makes it one of paths and labels.
+func (s *sheet) recognize() error {
+	switch {
+	case slices.Equal(s.header, []string{"ImageId", "PredictionString"}):
+		s.header, s.known, s.byClass = []string{"path", "label"}, kaggleSolution, true
+		for _, row := range s.rows {
+			row[1], _, _ = strings.Cut(strings.TrimSpace(row[1]), " ")
+		}
+	case !slices.ContainsFunc(s.rows, func(row []string) bool { return !synsetLine.MatchString(strings.Join(row, " ")) }) && len(s.rows) > 0:
+		return errors.New("it lists classes, not images: it is for --class-order")
+	case len(s.header) == 1 && !slices.ContainsFunc(s.rows, func(row []string) bool { _, ok := synsetNumber(row[0]); return !ok }):
+		s.known = groundTruth
+	}
+	return nil
+}
+
+func synsetNumber(text string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	return n, err == nil && n > 0
+}
+
+// readDevkit reads the labels of ImageNet's validation images from its development kit: the folder or the
+// archive. The sheet is nil if the file is neither.
+func readDevkit(in filesystem, f labelFile) (*sheet, error) {
+	name := strings.ToLower(f.file)
+	var truth, synsets []byte
+	switch ext := path.Ext(name); {
+	case ext == ".tgz" || ext == ".tar" || strings.HasSuffix(name, ".tar.gz"):
+		var err error
+		if truth, synsets, err = readDevkitArchive(in, f.file); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.file, err)
+		}
+	case slices.Contains([]string{".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".lst"}, ext):
+		return nil, nil
+	default:
+		for _, dir := range []string{filepath.Join(f.file, "data"), f.file, filepath.Dir(f.file)} {
+			var err error
+			truth, err = in.readText(filepath.Join(dir, groundTruthName))
+			if err != nil {
+				continue
+			}
+			if synsets, err = in.readText(filepath.Join(dir, synsetsName)); err != nil {
+				return nil, fmt.Errorf("read the labels: %w", err)
+			}
+			break
+		}
+		if truth == nil {
+			return nil, nil
+		}
+	}
+	return newGroundTruth(in, f, truth, synsets)
+}
+
+// readGroundTruth reads the labels of the file of numbers truth; the classes are in a file beside it.
+func readGroundTruth(in filesystem, f labelFile, truth []byte) (*sheet, error) {
+	synsets, err := in.readText(filepath.Join(filepath.Dir(f.file), synsetsName))
+	if err != nil {
+		return nil, fmt.Errorf("%s: it has the numbers of ImageNet's classes, and their names are in %s, which is not beside it: "+
+			"give the whole development kit, ILSVRC2012_devkit_t12.tar.gz or the folder that it was unpacked to", f.file, synsetsName)
+	}
+	return newGroundTruth(in, f, truth, synsets)
+}
+
+// newGroundTruth pairs the lines of the ground truth with the images of the folder, in the order of their names.
+func newGroundTruth(in filesystem, f labelFile, truth, synsets []byte) (*sheet, error) {
+	classes, err := parseSynsets(synsets)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", f.file, synsetsName, err)
+	}
+	numbers, err := readLines(truth)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", f.file, groundTruthName, err)
+	}
+	images, err := allImages(in, f.folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(images) != len(numbers.rows) {
+		return nil, countError(in, f, len(numbers.rows), len(images))
+	}
+	s := &sheet{header: []string{"path", "label"}, known: groundTruth, lines: numbers.lines}
+	for i, row := range numbers.rows {
+		n, _ := synsetNumber(row[0])
+		class, ok := classes[n]
+		if !ok {
+			return nil, fmt.Errorf("%s: line %d: %q is not the number of a class in %s", f.file, numbers.lines[i], row[0], synsetsName)
+		}
+		s.rows = append(s.rows, []string{images[i], class})
+	}
+	for _, class := range classes {
+		s.classes = append(s.classes, class)
+	}
+	slices.Sort(s.classes)
+	return s, nil
+}
+
+func countError(in filesystem, f labelFile, lines, images int) error {
+	where := "the folder " + f.folder
+	if f.folder == "" {
+		where = in.String()
+	}
+	err := fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names", f.file, lines, where, images)
+	if f.folder == "" {
+		err = fmt.Errorf("%w; for one folder of them, such as val, give val=%s", err, f.file)
+	}
+	return err
+}
+
+// parseSynsets returns the WordNet IDs of the classes by their numbers. Synsets with children are no classes.
+func parseSynsets(b []byte) (map[int]string, error) {
+	rows, err := matfile.Structs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")
+	if err != nil {
+		return nil, err
+	}
+	classes := map[int]string{}
+	for i, row := range rows {
+		number, ok := row[0].Number()
+		children, known := row[2].Number()
+		if !ok || !known || row[1].Text == "" || number != float64(int(number)) {
+			return nil, fmt.Errorf("synset %d of %d has no number, WordNet ID or number of children", i+1, len(rows))
+		}
+		if children == 0 {
+			classes[int(number)] = row[1].Text
+		}
+	}
+	return classes, nil
+}
+
+// allImages lists the images in a folder and those below it, relative to it, in the order of their paths.
+func allImages(in filesystem, folder string) ([]string, error) {
+	var all []string
+	pending := []string{""}
+	for len(pending) > 0 {
+		dir := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		images, below, err := imagesIn(in, path.Join(folder, dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range images {
+			all = append(all, path.Join(dir, name))
+		}
+		for _, name := range below {
+			pending = append(pending, path.Join(dir, name))
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// synsetNames returns the classes of LOC_synset_mapping.txt, in its order; ok is false if b is another file.
+func synsetNames(b []byte) (names []string, ok bool) {
+	for line := range bytes.Lines(b) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if !synsetLine.Match(line) {
+			return nil, false
+		}
+		names = append(names, string(bytes.Fields(line)[0]))
+	}
+	return names, len(names) > 0
+}

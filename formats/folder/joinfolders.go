@@ -1,0 +1,134 @@
+package folder
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/labels"
+)
+
+// joinFolders makes the cells of the table names of class folders, so that both are one list of classes, in
+// ImageFolder's order. The error is about a table whose labels cannot be those of folders, and about a class
+// that only the table has: a typing error must not become a class.
+func (l *labeler) joinFolders(types labels.Types, cfg *Config) error {
+	if len(l.table.labels) != 1 {
+		return fmt.Errorf("its label columns are %s, but other images have the class of their folder: name the column of classes with --label-columns", orNone(l.table.labels))
+	}
+	name := l.table.labels[0]
+	at, err := l.table.column(name)
+	if err != nil {
+		return err
+	}
+	t := types.For(name)
+	if t == labels.Float {
+		return fmt.Errorf("--label-type float: its labels are numbers to predict, but other images have the class of their folder")
+	}
+	j := &joined{labeler: l, at: at, sep: cfg.LabelSep, known: map[string]bool{}}
+	for _, class := range l.layout.names {
+		j.known[class] = true
+	}
+	if t == labels.Index || t == labels.Auto && j.onlyNumbers() {
+		if t == labels.Auto {
+			return fmt.Errorf("its labels are numbers, and no class folder has such a name. Choose what they are: --label-type index (positions among the sorted class folders, 0 is %s) or name (class names)", l.layout.names[0])
+		}
+		return j.replaceIndices()
+	}
+	if cfg.ClassOrder != "" && cfg.ClassOrder != "natural" {
+		return nil // the file has all classes, or that is an error
+	}
+	for _, f := range cfg.Like {
+		for _, class := range f.Classes {
+			j.known[class] = true
+		}
+	}
+	return j.unknown(t)
+}
+
+// joined are the cells of a label column beside class folders.
+type joined struct {
+	*labeler
+	at    int
+	sep   string
+	known map[string]bool
+}
+
+// each calls yield for each label of each row, with the row's number, until it is false.
+func (j *joined) each(yield func(row int, label string) bool) {
+	for i, p := range j.table.paths {
+		list := []string{j.table.rows[p][j.at]}
+		if j.sep != "" {
+			list = strings.Split(list[0], j.sep)
+		}
+		for _, label := range list {
+			if label = strings.TrimSpace(label); label != "" && !yield(i, label) {
+				return
+			}
+		}
+	}
+}
+
+// onlyNumbers reports whether the labels are whole numbers, none of which is the name of a class folder.
+func (j *joined) onlyNumbers() bool {
+	found := false
+	for _, label := range j.each {
+		if _, err := strconv.Atoi(label); err != nil || j.known[label] {
+			return false
+		}
+		found = found || label != "-1"
+	}
+	return found
+}
+
+// replaceIndices replaces class indices by the names of the class folders at these positions.
+func (j *joined) replaceIndices() error {
+	for i, p := range j.table.paths {
+		row := j.table.rows[p]
+		parts := []string{row[j.at]}
+		if j.sep != "" {
+			parts = strings.Split(parts[0], j.sep)
+		}
+		for k, text := range parts {
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			switch {
+			case strings.TrimSpace(text) == "" || err == nil && n == -1:
+				parts[k] = ""
+			case err != nil || n < 0 || n >= len(j.layout.names):
+				return fmt.Errorf("%s: %q is not the index of a class folder: these are 0 to %d", j.table.where(i), text, len(j.layout.names)-1)
+			default:
+				parts[k] = j.layout.names[n]
+			}
+		}
+		row = slices.Clone(row)
+		row[j.at] = strings.Join(parts, j.sep)
+		j.table.rows[p] = row
+	}
+	return nil
+}
+
+// unknown returns an error about the classes that no folder has. With t Auto, -1 is no label.
+func (j *joined) unknown(t labels.Type) error {
+	var list []string
+	first := map[string]int{}
+	for i, label := range j.each {
+		if _, seen := first[label]; seen || j.known[label] {
+			continue
+		}
+		if label == "-1" && t == labels.Auto {
+			p := j.table.paths[i]
+			if j.sep == "" {
+				j.table.rows[p][j.at] = ""
+				continue
+			}
+		}
+		first[label] = i
+		list = append(list, label)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	slices.Sort(list)
+	return fmt.Errorf("%s: no class folder has the name %q (%d such classes: %s); the %d class folders are %s. If they are classes, list all classes in a file, one on each line, and give it with --class-order",
+		j.table.where(first[list[0]]), list[0], len(list), listNames(list), len(j.layout.names), listNames(j.layout.names[:min(5, len(j.layout.names))]))
+}

@@ -1,0 +1,156 @@
+package folder
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// readLines reads a file without a header: a path and a label on each line, or only a path. With tabs each line
+// has as many cells as there are; else the label is what follows the last space.
+func readLines(b []byte) (*sheet, error) {
+	s := &sheet{header: []string{"path"}}
+	text := string(b)
+	separated := allHave(text, "\t")
+	labelled := separated || allHave(text, " ")
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, " \r\n")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		row := []string{line}
+		if separated {
+			row = strings.Split(line, "\t")
+		} else if at := strings.LastIndexByte(line, ' '); labelled {
+			row = []string{strings.TrimRight(line[:at], " "), line[at+1:]}
+		}
+		if err := checkColumnCount(len(row)); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if len(s.rows) == 0 {
+			s.header = lineColumns(len(row))
+		} else if len(row) != len(s.header) {
+			return nil, fmt.Errorf("line %d: %d cells, the lines before have %d", n, len(row), len(s.header))
+		}
+		s.rows, s.lines = append(s.rows, row), append(s.lines, n)
+	}
+	if len(s.rows) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return s, nil
+}
+
+// allHave reports whether each line that is not blank has the separator within its text.
+func allHave(text, separator string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, separator) {
+			return false
+		}
+	}
+	return true
+}
+
+// lineColumns are the names of the columns of a file without a header.
+func lineColumns(n int) []string {
+	columns := []string{"path", "label"}[:min(n, 2)]
+	for i := 2; i < n; i++ {
+		columns = append(columns, fmt.Sprintf("column%d", i+1))
+	}
+	return columns
+}
+
+// readJSON reads a list of objects, a list of pairs of path and label, or one object whose names are paths and
+// whose values are labels. Any of them may be the only value of an object: {"labels": [...]}.
+func readJSON(b []byte) (*sheet, error) {
+	trimmed := bytes.TrimSpace(b)
+	if len(trimmed) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	if !json.Valid(trimmed) {
+		var any json.RawMessage
+		return nil, fmt.Errorf("it is not JSON, and not a description of labels: %w", json.Unmarshal(trimmed, &any))
+	}
+	if trimmed[0] == '[' {
+		return readJSONList(b, trimmed)
+	}
+	if trimmed[0] != '{' {
+		return nil, errJSON
+	}
+	s, lists, err := readJSONObject(b, trimmed)
+	if err != nil || s != nil {
+		return s, err
+	}
+	if len(lists) == 1 {
+		return readJSONList(b, lists[0])
+	}
+	return nil, errJSON
+}
+
+var errJSON = errors.New(`it is not a description of labels that dsconv unpack wrote, not a list such as [{"file_name": "a.jpg", "label": "cat"}], and not an object such as {"a.jpg": "cat"}`)
+
+// readJSONList reads a list of objects or of pairs.
+func readJSONList(b, list []byte) (*sheet, error) {
+	d := json.NewDecoder(bytes.NewReader(list))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	var r jsonRows
+	start := bytes.Index(b, list)
+	line, done := 1, 0
+	for d.More() {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, err
+		}
+		end := start + int(d.InputOffset())
+		line, done = line+bytes.Count(b[done:end-len(raw)], []byte("\n")), end-len(raw)
+		if err := r.add(raw, line, len(b)); err != nil {
+			return nil, err
+		}
+	}
+	return r.sheet()
+}
+
+// readJSONObject reads an object of paths and labels; if it is none, it returns the lists in it.
+func readJSONObject(b, object []byte) (s *sheet, lists []json.RawMessage, err error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil {
+		return nil, nil, err
+	}
+	s = &sheet{header: []string{"path", "label"}, nested: map[string]int{}}
+	start, line, done := bytes.Index(b, object), 1, 0
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, nil, err
+		}
+		switch raw[0] {
+		case '[':
+			lists = append(lists, raw)
+			continue
+		case '{':
+			s.nested["label"] = 1
+			continue
+		}
+		end := start + int(d.InputOffset())
+		line, done = line+bytes.Count(b[done:end], []byte("\n")), end
+		s.rows, s.lines = append(s.rows, []string{fmt.Sprint(name), cell(raw)}), append(s.lines, line)
+	}
+	if len(lists) > 0 || len(s.nested) > 0 || len(s.rows) == 0 {
+		return nil, lists, nil
+	}
+	for i, row := range s.rows {
+		if strings.ContainsRune(row[0]+row[1], 0) {
+			return nil, nil, fmt.Errorf("line %d: a NUL character", s.lines[i])
+		}
+	}
+	return s, nil, nil
+}
