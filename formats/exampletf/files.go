@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // file is one TFRecord file.
@@ -107,11 +108,16 @@ func recordsIn(folder string) ([]string, error) {
 }
 
 // sidecars returns a function that reports whether a file of that name in the folder is part of a dataset of
-// dsconv's own.
+// dsconv's own: one that has a sidecar, or is being published. entries are from one look at the folder, so that a
+// publication cannot end between two looks.
 func sidecars(folder string, entries []fs.DirEntry) func(name string) bool {
 	var datasets []sharded.ShardPath
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".dsconv"); ok {
+		name, ok := strings.CutSuffix(e.Name(), ".dsconv")
+		if !ok {
+			name, ok = strings.CutSuffix(e.Name(), sidecar.PartialSuffix)
+		}
+		if ok {
 			if p, err := sharded.ParseShardPath(filepath.Join(folder, name)); err == nil {
 				datasets = append(datasets, p)
 			}

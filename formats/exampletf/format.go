@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
@@ -47,7 +48,7 @@ func (Format) Match(path string) bool {
 // isOwn reports whether a file is part of a dataset of dsconv's own.
 func isOwn(path string) bool {
 	entries, err := os.ReadDir(filepath.Dir(path))
-	return err == nil && sidecars(filepath.Dir(path), entries)(filepath.Base(path))
+	return sharded.IsOwn(path) || err == nil && sidecars(filepath.Dir(path), entries)(filepath.Base(path))
 }
 
 var errCompressed = fmt.Errorf("%w: it is compressed as a whole, so samples cannot be read at random: decompress it first "+

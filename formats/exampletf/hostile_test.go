@@ -151,11 +151,15 @@ func TestMatch(t *testing.T) {
 	for name, data := range map[string][]byte{"x.txt": good(0), "y.tfrecord": []byte("not a record at all"), "own-00000.tfrecord": good(0), "z.tfrecords": good(0)} {
 		store(t, filepath.Join(dir, name), data)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "own.tfrecord.dsconv"), 0o755); err != nil {
-		t.Fatal(err)
+	store(t, filepath.Join(dir, "publishing.tfrecord"), good(0))
+	store(t, filepath.Join(dir, "shards-00003.tfrecord"), good(0))
+	for _, name := range []string{"own.tfrecord.dsconv", "publishing.tfrecord.partial", "shards-%05d.tfrecord.partial"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, want := range map[string]bool{
-		"x.txt": false, "y.tfrecord": false, "own-00000.tfrecord": false, "own-%05d.tfrecord": false, "own-{00000..00000}.tfrecord": false,
+		"x.txt": false, "y.tfrecord": false, "publishing.tfrecord": false, "shards-00003.tfrecord": false, "own-00000.tfrecord": false, "own-%05d.tfrecord": false, "own-{00000..00000}.tfrecord": false,
 		"z.tfrecords": true, "missing.tfrecord": false, "missing-*.tfrecord": false, "z.*": true, "": false,
 	} {
 		path := filepath.Join(dir, name)

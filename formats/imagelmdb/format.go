@@ -9,8 +9,10 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // Format is LMDBs of images of other programs, "image-lmdb". The zero value is ready for use.
@@ -39,12 +41,13 @@ func dataFile(path string) (file string, own bool) {
 	if err != nil || !st.IsDir() {
 		return path, false
 	}
-	for _, name := range []string{manifest.MetaName, "manifest.parquet"} {
+	for _, name := range []string{manifest.MetaName, sidecar.ManifestName} {
 		if _, err := os.Lstat(filepath.Join(path, name)); err == nil {
 			own = true
 		}
 	}
-	return filepath.Join(path, dataName), own || strings.HasSuffix(filepath.Clean(path), ".partial")
+	own = own || sidecar.HasPartial(filepath.Clean(path)) || durable.Exists(filepath.Join(path, manifest.MetaName)) // published between the looks
+	return filepath.Join(path, dataName), own || strings.HasSuffix(filepath.Clean(path), sidecar.PartialSuffix)
 }
 
 // begins reports whether a file begins with a meta page of LMDB.

@@ -110,6 +110,26 @@ func TestForged(t *testing.T) {
 	}
 }
 
+// TestOwn: LMDBs that dsconv wrote, or is publishing, are not another program's.
+func TestOwn(t *testing.T) {
+	for _, beside := range []string{"x/dataset.json", "x/manifest.parquet", "x.partial/lock", ""} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "x")
+		for _, name := range []string{"x/data.mdb", beside} {
+			if name == "" {
+				continue
+			}
+			file := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, small(t), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := (imagelmdb.Format{}).Match(path); got != (beside == "") {
+			t.Errorf("with %q, Match is %v", beside, got)
+		}
+	}
+}
+
 // FuzzTree: any change of a file is an error or is read, and ends.
 func FuzzTree(f *testing.F) {
 	whole := small(f)

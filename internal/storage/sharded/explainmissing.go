@@ -51,7 +51,8 @@ func IsOwn(path string) bool {
 	if err != nil {
 		return false
 	}
-	if durable.Exists(p.Sidecar()) || sidecar.HasPartial(p.writePath(path)) {
+	// The sidecar again: between the first two looks the publication may have ended.
+	if durable.Exists(p.Sidecar()) || sidecar.HasPartial(p.writePath(path)) || durable.Exists(p.Sidecar()) {
 		return true
 	}
 	_, isShard := patternOf(path)
