@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
-
 )
 
 // npyHead is the header of an array of bytes with that shape.
@@ -55,7 +54,11 @@ func manyRows(t *testing.T) []byte {
 	t.Helper()
 	b := read(t, "../../formats/h5arrays/testdata/small.h5")
 	dims := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 12), 4)
-	binary.LittleEndian.PutUint64(b[bytes.Index(b, dims):], 1<<30)
+	at := bytes.Index(b, dims)
+	if at < 0 {
+		t.Fatal("the file has no such dimensions")
+	}
+	binary.LittleEndian.PutUint64(b[at:], 1<<30)
 	return b
 }
 

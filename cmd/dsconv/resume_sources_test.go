@@ -82,7 +82,9 @@ func foreignSources(t *testing.T, src string) []foreignSource {
 	packed, withTar := in("a.tar.gz", tarOf, true)
 	web, withWeb := in("a.tar", webdatasetOf, false)
 	list := []foreignSource{
-		{"zip", []string{zipped}, zipped, withZip}, {"tar.gz", []string{packed}, packed, withTar}, {"WebDataset", []string{web}, web, withWeb},
+		{"zip", []string{zipped}, zipped, withZip},
+		{"tar.gz", []string{packed}, packed, withTar},
+		{"WebDataset", []string{web}, web, withWeb},
 		{"two sources", []string{"train=" + src, "val=" + zipped}, zipped, withZip},
 	}
 	for _, s := range list {
@@ -135,6 +137,50 @@ func TestSourcesKilledAnywhere(t *testing.T) {
 			}
 			formatcheck.SameTrees(t, formatcheck.Tree(t, dir), want)
 			t.Logf("%d runs went on after a kill", resumed)
+		})
+	}
+}
+
+// A source that has other bytes when the pack is resumed is refused by name: the dataset has never samples of both.
+func TestResumeFromAChangedSource(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	src := samples(t, "60", "64x48")
+	last := lastImage(t, src)
+	whole := read(t, last)
+	for _, s := range foreignSources(t, src) {
+		t.Run(s.name, func(t *testing.T) {
+			dst := filepath.Join(t.TempDir(), "out.tar")
+			resume := func(change func(), want int, says string) {
+				t.Helper()
+				must(t, os.RemoveAll(dst+".partial"))
+				must(t, os.WriteFile(last, make([]byte, len(whole)), 0o644)) // a bad image ends the first run
+				s.with(t, src)
+				if p := packFrom(t, s, dst); p.wait() != exitFailed || !strings.Contains(p.said.String(), "repeat the command to resume") {
+					t.Fatal(p.said.String())
+				}
+				must(t, os.WriteFile(last, whole, 0o644))
+				change()
+				p := packFrom(t, s, dst)
+				if code := p.wait(); code != want || !strings.Contains(p.said.String(), says) {
+					t.Errorf("exit code %d, want %d with %q: %s", code, want, says, p.said.String())
+				}
+			}
+			first := imagesOf(t, src)[0]
+			was := read(t, first)
+			resume(func() {
+				b := bytes.Clone(was)
+				b[len(b)/2] ^= 1
+				must(t, os.WriteFile(first, b, 0o644))
+				s.with(t, src)
+			}, exitFailed, "--discard")
+			must(t, os.WriteFile(first, was, 0o644))
+			resume(func() {
+				s.with(t, src)
+				must(t, os.Truncate(s.file, int64(len(read(t, s.file))/2)))
+			}, exitFailed, s.file)
+			if s.name != "WebDataset" { // where an image of zeros is no sample, so that the first run had another plan
+				resume(func() { s.with(t, src) }, exitDone, "were done before")
+			}
 		})
 	}
 }

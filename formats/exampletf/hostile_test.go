@@ -86,7 +86,7 @@ func readAll(t testing.TB, path string, o formats.ReadOptions) error {
 // TestHostile: files that lie are errors that name the file, and cost little.
 func TestHostile(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	frame := func(example []byte) []byte { return framed(example) }
+	frame := framed
 	huge := tfexample.AppendFrameHead(nil, 1<<60)
 	damaged := good(0)
 	damaged[len(damaged)-1]++

@@ -9,18 +9,18 @@ import (
 
 // Kinds of values in Thrift's compact protocol.
 const (
-	isTrue   = 1
-	False  = 2
-	anInt8   = 3
-	anInt16  = 4
-	anInt32  = 5
-	anInt64  = 6
-	double = 7
-	Binary = 8
-	List   = 9
-	set    = 10
+	isTrue  = 1
+	False   = 2
+	anInt8  = 3
+	anInt16 = 4
+	anInt32 = 5
+	anInt64 = 6
+	double  = 7
+	Binary  = 8
+	List    = 9
+	set     = 10
 	dict    = 11
-	Struct = 12
+	Struct  = 12
 )
 
 // maxDepth is more than the nesting depth of Parquet's metadata.
