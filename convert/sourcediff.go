@@ -12,7 +12,7 @@ import (
 type sourceDiff struct {
 	added, removed, changed []string
 
-	touched int // files that differ only in their time
+	touched int // files that differ only in their time, or have none
 }
 
 // maxNamed is the most files that an error names.
@@ -64,7 +64,7 @@ func (p *Plan) sourceChanges(next int) (_ string, err error) {
 }
 
 // compareInOrder compares the source list and the plan position by position; sameOrder is false if their keys
-// differ. touched gets the positions before next whose file differs only in its time.
+// differ. touched gets the positions before next whose file differs only in its time, or has none.
 func (p *Plan) compareInOrder(next int, touched *extsort.Sorter) (d *sourceDiff, sameOrder bool, err error) {
 	l, err := openSourceList(p.sourceListPath())
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Plan) compareInOrder(next int, touched *extsort.Sorter) (d *sourceDiff,
 		}
 		if why := was.differs(&now); why != "" {
 			d.changed = append(d.changed, now.name()+" ("+why+")")
-		} else if was.modTime != now.modTime && now.sum == [16]byte{} && pos < next {
+		} else if (was.modTime != now.modTime || now.modTime == 0) && now.sum == [16]byte{} && pos < next {
 			if err := touched.Add([]byte(now.key), presentRecord(pos)); err != nil {
 				return nil, false, err
 			}

@@ -181,7 +181,7 @@ var writingValues = map[string][]string{
 	"label-type":  {"index", "name", "float"},
 	"field":       {folder.FieldsAuto, folder.FieldsNone},
 	"class-order": {"natural"},
-	"unlisted":    {"skip", "folder"},
+	"unlisted":    {folder.UnlistedSkip, folder.UnlistedFolder},
 	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
 	"encode":      {"keep", "jpeg-tiled", "jpeg", "png", "raw"},
 	"decode":      {"exact", "fast"},

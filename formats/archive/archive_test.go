@@ -179,7 +179,7 @@ func TestKinds(t *testing.T) {
 			wg.Wait()
 			st, err := f.Stat("dog/001.jpg")
 			must(t, err)
-			if !st.ModTime().Equal(when) || st.Size() != int64(len(files[1].data)) {
+			if of, err := os.Stat(f.path); err != nil || !st.ModTime().Equal(of.ModTime()) || st.Size() != int64(len(files[1].data)) {
 				t.Errorf("%v, %d bytes", st.ModTime(), st.Size())
 			}
 		})
@@ -210,8 +210,8 @@ func TestZipEqualsGo(t *testing.T) {
 		must(t, err)
 		want, err := io.ReadAll(r)
 		must(t, err)
-		if st, _ := f.Stat(m.Name); !bytes.Equal(got, want) || !st.ModTime().Equal(m.Modified) {
-			t.Errorf("%s: %d bytes for %d, %v for %v", m.Name, len(got), len(want), st.ModTime(), m.Modified)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes for %d", m.Name, len(got), len(want))
 		}
 	}
 }

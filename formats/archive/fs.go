@@ -202,12 +202,8 @@ func (i *info) Mode() fs.FileMode {
 	return 0o444
 }
 
-func (i *info) ModTime() time.Time {
-	if i.e == nil || i.e.modTime == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, i.e.modTime)
-}
+// ModTime is the archive's. A member's own time, of whole seconds, may stay the same although its bytes changed.
+func (i *info) ModTime() time.Time { return time.Unix(0, i.f.was.modTime) }
 
 func (i *info) IsDir() bool                { return i.e == nil }
 func (i *info) Sys() any                   { return nil }

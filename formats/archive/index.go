@@ -23,7 +23,6 @@ type entry struct {
 	size    int64
 	packed  int64 // compressed size; in a tar what it took of the compressed file
 	limit   int64 // where the next member of a zip begins
-	modTime int64 // ns, 0 for none
 }
 
 type span struct {

@@ -157,11 +157,7 @@ func (s *tarScan) file(name string, h *tar.Header, offset int64) error {
 		return s.refuse(name+"/", whyPacked)
 	}
 	s.last, s.since = len(s.entries), s.in.consumed()
-	e := entry{offset: offset, size: h.Size, packed: h.Size}
-	if !h.ModTime.IsZero() {
-		e.modTime = h.ModTime.UnixNano()
-	}
-	return s.add(name, e, "")
+	return s.add(name, entry{offset: offset, size: h.Size, packed: h.Size}, "")
 }
 
 // inner adds the members of a tar in the tar.
@@ -230,7 +226,7 @@ func (s *tarScan) followLinks() error {
 		case to.method == methodLink:
 			e.refusal = s.cause("a link to a link to a link, without end")
 		default:
-			e.refusal, e.size, e.packed, e.modTime = to.refusal, to.size, to.packed, to.modTime
+			e.refusal, e.size, e.packed = to.refusal, to.size, to.packed
 			e.limit = to.offset // offset is needed as long as links lead here
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 )
 
 // archive/zip is not used: it takes 400 bytes of memory for a member, and does not tell where members begin, without
@@ -171,7 +170,6 @@ func (z *zipScan) list(file *os.File) error {
 func (z *zipScan) member(b []byte) error {
 	e := entry{
 		method: le16(b[10:]), crc: le32(b[16:]), packed: int64(le32(b[20:])), size: int64(le32(b[24:])), offset: int64(le32(b[42:])),
-		modTime: dosTime(le16(b[14:]), le16(b[12:])),
 	}
 	host, flags, mode := b[5], le16(b[8:]), le32(b[38:])>>16
 	raw := string(b[zipMemberSize:][:le16(b[28:])])
@@ -220,7 +218,7 @@ func (z *zipScan) whyNot(e *entry, flags uint16, mode uint32) string {
 
 var methodNames = map[uint16]string{9: " (Deflate64)", 12: " (bzip2)", 14: " (LZMA)", 95: " (xz)", 98: " (PPMd)", 99: " (AES)"}
 
-// readExtra reads the sizes of large members, and times.
+// readExtra reads the sizes of large members.
 func (e *entry) readExtra(extra []byte) error {
 	for len(extra) >= 4 {
 		id, n := le16(extra), int(le16(extra[2:]))
@@ -229,30 +227,20 @@ func (e *entry) readExtra(extra []byte) error {
 		}
 		field := extra[:n]
 		extra = extra[n:]
-		switch {
-		case id == 1: // zip64: those that do not fit
-			for _, v := range []*int64{&e.size, &e.packed, &e.offset} {
-				if *v != 0xffffffff {
-					continue
-				}
-				if len(field) < 8 {
-					return errors.New("its sizes are missing in the directory: damaged")
-				}
-				*v, field = int64(le64(field)), field[8:]
+		if id != 1 { // zip64 has those that do not fit
+			continue
+		}
+		for _, v := range []*int64{&e.size, &e.packed, &e.offset} {
+			if *v != 0xffffffff {
+				continue
 			}
-		case id == 0x5455 && n >= 5 && field[0]&1 != 0: // Unix time
-			e.modTime = int64(int32(le32(field[1:]))) * 1e9
+			if len(field) < 8 {
+				return errors.New("its sizes are missing in the directory: damaged")
+			}
+			*v, field = int64(le64(field)), field[8:]
 		}
 	}
 	return nil
-}
-
-// dosTime returns a time in ns as if it were in UTC, 0 for none.
-func dosTime(date, clock uint16) int64 {
-	if date == 0 {
-		return 0
-	}
-	return time.Date(int(date>>9)+1980, time.Month(date>>5&15), int(date&31), int(clock>>11), int(clock>>5&63), int(clock&31)*2, 0, time.UTC).UnixNano()
 }
 
 // refuseOverlaps refuses members that share bytes, of which small zips make very large ones, and sets where each

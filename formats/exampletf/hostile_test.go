@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func exampleOf(features ...[]byte) []byte { return field(1, features...) }
 var photo = "\xff\xd8\xff\xe0photo"
 
 func good(label int64) []byte {
-	return tfexample.AppendFrame(nil, exampleOf(feature("image", bytesOf(photo)), feature("label", intsOf(label)), feature("box", field(2, field(1, make([]byte, 16))))))
+	return framed(exampleOf(feature("image", bytesOf(photo)), feature("label", intsOf(label)), feature("box", field(2, field(1, make([]byte, 16))))))
 }
 
 // store writes a file that is older than the clock of the file system is coarse.
@@ -85,7 +86,7 @@ func readAll(t testing.TB, path string, o formats.ReadOptions) error {
 // TestHostile: files that lie are errors that name the file, and cost little.
 func TestHostile(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	frame := func(example []byte) []byte { return tfexample.AppendFrame(nil, example) }
+	frame := framed
 	huge := tfexample.AppendFrameHead(nil, 1<<60)
 	damaged := good(0)
 	damaged[len(damaged)-1]++
@@ -207,9 +208,15 @@ func FuzzExample(f *testing.F) {
 			t.Skip()
 		}
 		path := filepath.Join(t.TempDir(), "x.tfrecord")
-		store(t, path, slices.Concat(tfexample.AppendFrame(nil, example), good(1)))
+		store(t, path, slices.Concat(framed(example), good(1)))
 		if err := readAll(t, path, formats.ReadOptions{Map: m}); err != nil && strings.Contains(err.Error(), "internal error") {
 			t.Fatal(err)
 		}
 	})
+}
+
+// framed returns data as a frame.
+func framed(data []byte) []byte {
+	b := append(tfexample.AppendFrameHead(nil, len(data)), data...)
+	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))))
 }

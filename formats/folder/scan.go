@@ -39,9 +39,9 @@ var (
 // the network, not for a core.
 const maxListings = 16
 
-// maxFile bounds the size of an image file: no encoding of pixel.DefaultMaxPixels pixels
-// needs more.
-const maxFile = 2 << 30
+// maxFile bounds the size of an image file, which is in memory as a whole: pixel.DefaultMaxPixels pixels of three
+// colours of 16 bits need no more, and a sparse file of any size costs its maker nothing.
+const maxFile = 1 << 30
 
 // maxVisits bounds how often links may lead to one folder: with a few links, there can be very many
 // paths to it.

@@ -15,8 +15,8 @@ import (
 
 // Keys of a dataset's recipe.
 const (
-	OpsKey  = "augment"
-	SeedKey = "augment-seed"
+	opsKey  = "augment"
+	seedKey = "augment-seed"
 )
 
 // Copies is how copies are made. It is safe for concurrent use.
@@ -48,7 +48,7 @@ func New(ops augment.Ops, seed uint64) (*Copies, error) {
 
 // Recipe is what decides the copies' pixels.
 func (c *Copies) Recipe() map[string]string {
-	return map[string]string{OpsKey: c.ops.String(), SeedKey: strconv.FormatUint(c.seed, 10)}
+	return map[string]string{opsKey: c.ops.String(), seedKey: strconv.FormatUint(c.seed, 10)}
 }
 
 // Shape is the height and width of copies of images of h by w pixels with channels; h and w are 0 if the images differ

@@ -14,15 +14,15 @@ import (
 // Value is a cell of a struct: a text or numbers. Cells of other kinds are empty.
 type Value struct {
 	Text    string
-	Numbers []float64
+	numbers []float64
 }
 
 // Number returns the cell's only number.
 func (v Value) Number() (x float64, ok bool) {
-	if len(v.Numbers) != 1 {
+	if len(v.numbers) != 1 {
 		return 0, false
 	}
-	return v.Numbers[0], true
+	return v.numbers[0], true
 }
 
 const (
@@ -182,5 +182,5 @@ func parseValue(r reader) (Value, error) {
 	if m.class == classChar {
 		return Value{Text: e.text()}, nil
 	}
-	return Value{Numbers: e.numbers()}, nil
+	return Value{numbers: e.numbers()}, nil
 }

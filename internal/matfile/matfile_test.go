@@ -48,9 +48,9 @@ func scipyFiles(t testing.TB) map[string][]byte {
 
 func TestStructsThatScipyWrote(t *testing.T) {
 	want := [][]Value{
-		{{Numbers: []float64{1}}, {Text: "n02119789"}, {Numbers: []float64{0}}},
-		{{Numbers: []float64{2}}, {Text: "n02100735"}, {Numbers: []float64{0}}},
-		{{Numbers: []float64{1001}}, {Text: "n00001740"}, {Numbers: []float64{2}}},
+		{{numbers: []float64{1}}, {Text: "n02119789"}, {numbers: []float64{0}}},
+		{{numbers: []float64{2}}, {Text: "n02100735"}, {numbers: []float64{0}}},
+		{{numbers: []float64{1001}}, {Text: "n00001740"}, {numbers: []float64{2}}},
 	}
 	for name, b := range scipyFiles(t) {
 		got, err := Structs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")

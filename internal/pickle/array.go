@@ -49,7 +49,7 @@ func (d *dtype) size() (int, error) {
 }
 
 // set takes the state (version, order, subtype, names, fields, ...).
-func (d *dtype) set(state Tuple) error {
+func (d *dtype) set(state tuple) error {
 	if len(state) < 5 {
 		return errors.New("an element type's state is not NumPy's")
 	}
@@ -96,9 +96,9 @@ func (a *Array) set(shape, kind any, fortran bool, data any) error {
 // sizes returns a shape's dimensions.
 func sizes(shape any) ([]int, error) {
 	if n, ok := shape.(int64); ok {
-		shape = Tuple{n}
+		shape = tuple{n}
 	}
-	s, ok := shape.(Tuple)
+	s, ok := shape.(tuple)
 	if !ok || len(s) > maxAxes {
 		return nil, errors.New("an array without a shape")
 	}

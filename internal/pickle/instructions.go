@@ -70,9 +70,9 @@ func (m *machine) container(op byte) (known bool, err error) {
 	case '(':
 		return true, m.push(mark{})
 	case ')':
-		return true, m.push(Tuple{})
+		return true, m.push(tuple{})
 	case ']':
-		return true, m.push(&List{})
+		return true, m.push(&list{})
 	case '}':
 		return true, m.push(&Dict{})
 	case 't', 'l', 'd':
@@ -86,7 +86,7 @@ func (m *machine) container(op byte) (known bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		return true, m.push(Tuple(items))
+		return true, m.push(tuple(items))
 	case 'a':
 		items, err := m.popN(1)
 		return true, m.extend(items, err)
@@ -106,9 +106,9 @@ func (m *machine) container(op byte) (known bool, err error) {
 func (m *machine) pushItems(op byte, items []any) error {
 	switch op {
 	case 't':
-		return m.push(Tuple(items))
+		return m.push(tuple(items))
 	case 'l':
-		return m.push(&List{items})
+		return m.push(&list{items})
 	}
 	d := &Dict{}
 	if err := d.add(items); err != nil {
@@ -126,11 +126,11 @@ func (m *machine) extend(items []any, err error) error {
 	if err != nil {
 		return err
 	}
-	l, ok := v.(*List)
+	l, ok := v.(*list)
 	if !ok {
 		return fmt.Errorf("items are appended to a %T", v)
 	}
-	l.Items = append(l.Items, items...)
+	l.items = append(l.items, items...)
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (d *Dict) add(items []any) error {
 		return errors.New("a dict has a key without a value")
 	}
 	for i := 0; i < len(items); i += 2 {
-		d.Keys, d.Values = append(d.Keys, items[i]), append(d.Values, items[i+1])
+		d.keys, d.values = append(d.keys, items[i]), append(d.values, items[i+1])
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (m *machine) global(module, name []byte) error {
 // call pushes what the function would return.
 func (m *machine) call(f, arguments any) error {
 	g, ok := f.(global)
-	args, isTuple := arguments.(Tuple)
+	args, isTuple := arguments.(tuple)
 	if !ok || !isTuple {
 		return fmt.Errorf("a %T is called", f)
 	}
@@ -117,7 +117,7 @@ func (m *machine) call(f, arguments any) error {
 	return m.push(v)
 }
 
-func (m *machine) apply(g global, args Tuple) (any, error) {
+func (m *machine) apply(g global, args tuple) (any, error) {
 	switch {
 	case g == orderedDict && len(args) == 0:
 		return &Dict{}, nil
@@ -143,7 +143,7 @@ func (m *machine) apply(g global, args Tuple) (any, error) {
 
 // latin1 returns the bytes of (text, "latin1"), which is how Python 3 writes bytes in protocols 0 to 2, or of
 // (bytes,).
-func (m *machine) latin1(args Tuple) (any, error) {
+func (m *machine) latin1(args tuple) (any, error) {
 	if len(args) == 1 {
 		if b, ok := args[0].([]byte); ok {
 			return b, nil
@@ -175,7 +175,7 @@ func (m *machine) build(state any) error {
 	if err != nil {
 		return err
 	}
-	s, ok := state.(Tuple)
+	s, ok := state.(tuple)
 	switch v := v.(type) {
 	case *dtype:
 		return v.set(s)
@@ -191,7 +191,7 @@ func (m *machine) build(state any) error {
 // number returns NumPy's scalar of these bytes.
 func number(kind, data any) (any, error) {
 	a := &Array{}
-	if err := a.set(Tuple{}, kind, false, data); err != nil {
+	if err := a.set(tuple{}, kind, false, data); err != nil {
 		return nil, err
 	}
 	var wide [8]byte

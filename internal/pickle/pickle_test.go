@@ -1,4 +1,4 @@
-package pickle_test
+package pickle
 
 import (
 	"encoding/binary"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/formatcheck"
-	"github.com/dsconv/dsconv/internal/pickle"
 )
 
 const megabyte = 1 << 20
@@ -39,37 +38,37 @@ for p in range(6):
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := pickle.Load(b, megabyte)
+		v, err := Load(b, megabyte)
 		if err != nil {
 			t.Fatalf("protocol %d: %v", p, err)
 		}
-		checkValue(t, fmt.Sprintf("protocol %d", p), v.(*pickle.Dict))
+		checkValue(t, fmt.Sprintf("protocol %d", p), v.(*Dict))
 	}
 }
 
-func checkValue(t *testing.T, name string, d *pickle.Dict) {
+func checkValue(t *testing.T, name string, d *Dict) {
 	t.Helper()
-	texts := &pickle.List{Items: []any{"é", "a\\b\n", []byte("\x00\xff")}}
-	long := &pickle.List{}
+	texts := &list{items: []any{"é", "a\\b\n", []byte("\x00\xff")}}
+	long := &list{}
 	for i := range 3000 {
-		long.Items = append(long.Items, int64(i))
+		long.items = append(long.items, int64(i))
 	}
 	for key, want := range map[string]any{
 		"none": nil, "true": true, "false": false,
-		"ints": &pickle.List{Items: []any{
+		"ints": &list{items: []any{
 			int64(0), int64(1), int64(-1), int64(255), int64(256), int64(70000), int64(-70000), int64(1 << 31), int64(-1 << 31),
 			int64(1 << 62), int64(math.MinInt64),
 		}},
-		"floats": pickle.Tuple{0.5, -1e300, math.Inf(1)}, "bytes": []byte("\x00abc\xff"), "empty": []byte{}, "texts": texts, "again": texts,
-		"tuples": pickle.Tuple{
-			pickle.Tuple{},
-			pickle.Tuple{int64(1)},
-			pickle.Tuple{int64(1), int64(2)},
-			pickle.Tuple{int64(1), int64(2), int64(3)},
-			pickle.Tuple{int64(1), int64(2), int64(3), int64(4)},
+		"floats": tuple{0.5, -1e300, math.Inf(1)}, "bytes": []byte("\x00abc\xff"), "empty": []byte{}, "texts": texts, "again": texts,
+		"tuples": tuple{
+			tuple{},
+			tuple{int64(1)},
+			tuple{int64(1), int64(2)},
+			tuple{int64(1), int64(2), int64(3)},
+			tuple{int64(1), int64(2), int64(3), int64(4)},
 		},
-		"ordered": &pickle.Dict{Keys: []any{"a"}, Values: []any{int64(1)}},
-		"scalars": &pickle.List{Items: []any{int64(-5), 0.25, int64(200), true}}, "long": long, "bytearray": []byte("xyz"),
+		"ordered": &Dict{keys: []any{"a"}, values: []any{int64(1)}},
+		"scalars": &list{items: []any{int64(-5), 0.25, int64(200), true}}, "long": long, "bytearray": []byte("xyz"),
 	} {
 		if got, ok := d.Get(key); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %s is %#v, want %#v", name, key, got, want)
@@ -81,10 +80,10 @@ func checkValue(t *testing.T, name string, d *pickle.Dict) {
 	checkArray(t, name, d, "fortran", "|u1", []int{2, 3}, true, "\x00\x03\x01\x04\x02\x05")
 }
 
-func checkArray(t *testing.T, name string, d *pickle.Dict, key, dtype string, shape []int, fortran bool, begins string) {
+func checkArray(t *testing.T, name string, d *Dict, key, dtype string, shape []int, fortran bool, begins string) {
 	t.Helper()
 	v, _ := d.Get(key)
-	a, ok := v.(*pickle.Array)
+	a, ok := v.(*Array)
 	if !ok || a.DType != dtype || !reflect.DeepEqual(a.Shape, shape) || a.Fortran != fortran || !strings.HasPrefix(string(a.Data), begins) {
 		t.Errorf("%s: %s is %#v", name, key, v)
 	}
@@ -96,11 +95,11 @@ func TestPython2(t *testing.T) {
 		"protocol 0": "(dp1\nS'data'\np2\nS'a\\x00\\'\\n'\np3\ns.",
 		"protocol 2": "\x80\x02}q\x01U\x04dataq\x02T\x04\x00\x00\x00a\x00'\nq\x03s.",
 	} {
-		v, err := pickle.Load([]byte(b), megabyte)
+		v, err := Load([]byte(b), megabyte)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got, _ := v.(*pickle.Dict).Get("data"); !reflect.DeepEqual(got, []byte("a\x00'\n")) {
+		if got, _ := v.(*Dict).Get("data"); !reflect.DeepEqual(got, []byte("a\x00'\n")) {
 			t.Errorf("%s: data is %q", name, got)
 		}
 	}
@@ -152,7 +151,7 @@ func manyCopies() string {
 
 func TestHostilePickles(t *testing.T) {
 	for name, c := range hostilePickles {
-		v, err := pickle.Load([]byte(c.program), megabyte)
+		v, err := Load([]byte(c.program), megabyte)
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %#v, error %v; want an error with %q", name, v, err, c.why)
 		}
@@ -161,8 +160,8 @@ func TestHostilePickles(t *testing.T) {
 
 // A list may contain itself; whoever reads it must not follow that for ever.
 func TestListInItself(t *testing.T) {
-	v, err := pickle.Load([]byte("]p0\nh\x00a."), megabyte)
-	if l, ok := v.(*pickle.List); err != nil || !ok || len(l.Items) != 1 || l.Items[0] != any(l) {
+	v, err := Load([]byte("]p0\nh\x00a."), megabyte)
+	if l, ok := v.(*list); err != nil || !ok || len(l.items) != 1 || l.items[0] != any(l) {
 		t.Errorf("%#v, %v", v, err)
 	}
 }
@@ -174,5 +173,5 @@ func FuzzLoad(f *testing.F) {
 		}
 	}
 	f.Add([]byte("\x80\x02}q\x01U\x04dataq\x02T\x04\x00\x00\x00a\x00'\nq\x03s."))
-	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = pickle.Load(b, megabyte) })
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = Load(b, megabyte) })
 }

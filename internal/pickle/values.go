@@ -1,19 +1,19 @@
 package pickle
 
-// List is a Python list. It may contain itself.
-type List struct{ Items []any }
+// list is a Python list. It may contain itself.
+type list struct{ items []any }
 
-// Tuple is a Python tuple.
-type Tuple []any
+// tuple is a Python tuple.
+type tuple []any
 
 // Dict is a Python dict. Keys may repeat: the last one counts.
-type Dict struct{ Keys, Values []any }
+type Dict struct{ keys, values []any }
 
 // Get returns the value of a key that is text, whether Python 2 or 3 wrote it.
 func (d *Dict) Get(key string) (any, bool) {
-	for i := len(d.Keys) - 1; i >= 0; i-- {
-		if s, ok := Text(d.Keys[i]); ok && s == key {
-			return d.Values[i], true
+	for i := len(d.keys) - 1; i >= 0; i-- {
+		if s, ok := Text(d.keys[i]); ok && s == key {
+			return d.values[i], true
 		}
 	}
 	return nil, false
@@ -33,9 +33,9 @@ func Text(v any) (string, bool) {
 // Sequence returns the items of a list or a tuple, which stay v's memory.
 func Sequence(v any) ([]any, bool) {
 	switch v := v.(type) {
-	case *List:
-		return v.Items, true
-	case Tuple:
+	case *list:
+		return v.items, true
+	case tuple:
 		return v, true
 	}
 	return nil, false

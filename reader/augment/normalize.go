@@ -29,14 +29,14 @@ func (NormalizeByDataset) Check(int) error { return nil }
 
 // AddTo implements Op.
 func (NormalizeByDataset) AddTo(s *Steps, _ *random.Rand) {
-	s.Fail(ErrNoDataset)
+	s.Fail(errNoDataset)
 }
 
 // checkBatch reports that there is no dataset: a Loader has put a Normalize in the place.
-func (NormalizeByDataset) checkBatch(formats.DType) error { return ErrNoDataset }
+func (NormalizeByDataset) checkBatch(formats.DType) error { return errNoDataset }
 
-// ErrNoDataset is returned for a NormalizeByDataset where there is no dataset whose figures it could take.
-var ErrNoDataset = errors.New("normalize:dataset takes the figures of a dataset, and here is none: give normalize:MEAN:STD")
+// errNoDataset is returned for a NormalizeByDataset where there is no dataset whose figures it could take.
+var errNoDataset = errors.New("normalize:dataset takes the figures of a dataset, and here is none: give normalize:MEAN:STD")
 
 // ImageNet normalises by the mean and standard deviation of ImageNet's training images,
 // as torchvision's pretrained models expect.
@@ -53,7 +53,7 @@ func (o Ops) ForDataset(m *formats.Meta, color pixel.Color) (Ops, error) {
 		return o, nil
 	}
 	if m == nil {
-		return nil, ErrNoDataset
+		return nil, errNoDataset
 	}
 	figures, err := m.Normalization()
 	if err != nil {

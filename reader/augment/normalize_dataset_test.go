@@ -14,7 +14,7 @@ func TestNormalizeByTheDataset(t *testing.T) {
 	if err != nil || !strings.HasPrefix(ops.String(), "flip,normalize:dataset,erase") {
 		t.Fatal(ops, err)
 	}
-	if _, err := Compile(ops, 8, 8, 3, formats.Float32, pixel.NCHW); !errors.Is(err, ErrNoDataset) {
+	if _, err := Compile(ops, 8, 8, 3, formats.Float32, pixel.NCHW); !errors.Is(err, errNoDataset) {
 		t.Errorf("compiled without figures: %v", err)
 	}
 	if _, err := ops.ForDataset(&formats.Meta{}, pixel.ColorRGB); !errors.Is(err, formats.ErrNoPixelStats) || !strings.Contains(err.Error(), "pack --stats") {

@@ -86,8 +86,8 @@ static TIFF *open_source(source *s, uint64_t max_alloc) {
   TIFFOpenOptionsSetMaxSingleMemAlloc(o, (tmsize_t)max_alloc);
   TIFFOpenOptionsSetErrorHandlerExtR(o, keep_error, s->message);
   TIFFOpenOptionsSetWarningHandlerExtR(o, ignore_warning, NULL);
-  TIFF *t = TIFFClientOpenExt("image", mode, (thandle_t)s, read_source, write_nothing, seek_source, close_source,
-                              size_of_source, NULL, NULL, o);
+  TIFF *t = TIFFClientOpenExt("image", mode, (thandle_t)s, read_source, write_nothing, seek_source,
+                              close_source, size_of_source, NULL, NULL, o);
   TIFFOpenOptionsFree(o);
   return t;
 #else
@@ -98,14 +98,17 @@ static TIFF *open_source(source *s, uint64_t max_alloc) {
 #endif
 }
 
-static int stopped(const uint32_t *stop) { return stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0; }
+static int stopped(const uint32_t *stop) {
+  return stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
+}
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // rows_of_block is the number of rows of a strip or tile.
 static uint32_t rows_of_block(TIFF *t, uint32_t h) {
   uint32_t rows = 0;
-  int found = TIFFIsTiled(t) ? TIFFGetField(t, TIFFTAG_TILELENGTH, &rows) : TIFFGetFieldDefaulted(t, TIFFTAG_ROWSPERSTRIP, &rows);
+  int found = TIFFIsTiled(t) ? TIFFGetField(t, TIFFTAG_TILELENGTH, &rows)
+                             : TIFFGetFieldDefaulted(t, TIFFTAG_ROWSPERSTRIP, &rows);
   return found == 1 && rows > 0 && rows < h ? rows : h;
 }
 
@@ -132,7 +135,8 @@ static int decode_rgba(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, cons
   return status;
 }
 
-static int decode_strips(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop, uint8_t *block, tmsize_t size) {
+static int decode_strips(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop,
+                         uint8_t *block, tmsize_t size) {
   uint32_t rows = rows_of_block(t, r->h);
   tmsize_t stride = TIFFScanlineSize(t);
   if (stride <= 0 || (uint64_t)stride != r->row || (uint64_t)size < (uint64_t)stride * rows)
@@ -150,14 +154,15 @@ static int decode_strips(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, co
   return DSCONV_TIFF_OK;
 }
 
-static int decode_tiles(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop, uint8_t *block, tmsize_t size) {
+static int decode_tiles(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop,
+                        uint8_t *block, tmsize_t size) {
   uint32_t w = 0, rows = 0;
   uint16_t bits = 1, samples = 1;
   TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &bits);
   TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &samples);
   tmsize_t stride = TIFFTileRowSize(t);
-  if (TIFFGetField(t, TIFFTAG_TILEWIDTH, &w) != 1 || TIFFGetField(t, TIFFTAG_TILELENGTH, &rows) != 1 || w == 0 || rows == 0 ||
-      stride <= 0 || (uint64_t)size < (uint64_t)stride * rows)
+  if (TIFFGetField(t, TIFFTAG_TILEWIDTH, &w) != 1 || TIFFGetField(t, TIFFTAG_TILELENGTH, &rows) != 1 ||
+      w == 0 || rows == 0 || stride <= 0 || (uint64_t)size < (uint64_t)stride * rows)
     return DSCONV_TIFF_CORRUPT;
   if (r->planes > 1)
     samples = 1;
@@ -189,7 +194,8 @@ static int decode_blocks(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, co
   uint8_t *block = calloc(1, (size_t)size);
   if (block == NULL)
     return DSCONV_TIFF_MEMORY;
-  int status = TIFFIsTiled(t) ? decode_tiles(t, r, dst, stop, block, size) : decode_strips(t, r, dst, stop, block, size);
+  int status = TIFFIsTiled(t) ? decode_tiles(t, r, dst, stop, block, size)
+                              : decode_strips(t, r, dst, stop, block, size);
   free(block);
   return status;
 }
@@ -215,8 +221,8 @@ static int decode_open(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, cons
 
 int dsconv_tiff_has(int compression) { return TIFFIsCODECConfigured((uint16_t)compression); }
 
-int dsconv_tiff_decode(const uint8_t *data, size_t n, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop,
-                       char message[256]) {
+int dsconv_tiff_decode(const uint8_t *data, size_t n, const dsconv_tiff_request *r, uint8_t *dst,
+                       const uint32_t *stop, char message[256]) {
   message[0] = 0;
   source s = {data, n, 0, 0, message};
   TIFF *t = open_source(&s, r->max_alloc);

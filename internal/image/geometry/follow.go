@@ -81,12 +81,12 @@ func (m *Mover) run(p *Path, src *pixel.Image, how How) (v View, err error) {
 		}
 		how.Area = pixel.Area{}
 	}
-	cur, window := Whole(src), p.windowOf(len(p.Steps))
+	cur, window := whole(src), p.windowOf(len(p.Steps))
 	for i := range p.Steps {
 		var out *pixel.Image
-		st, in := p.Steps[i], cur.Part(p.windowOf(i), p.Steps[i].Flips)
+		st, in := p.Steps[i], cur.part(p.windowOf(i), p.Steps[i].Flips)
 		if i == 0 && p.resizesWhole() {
-			in = Whole(src) // of whatever size
+			in = whole(src) // of whatever size
 		}
 		switch {
 		case st.Kind == Still:
@@ -107,9 +107,9 @@ func (m *Mover) run(p *Path, src *pixel.Image, how How) (v View, err error) {
 			return View{Image: src}, err
 		}
 		m.used(cur.Image)
-		cur, how.Area = Whole(out), pixel.Area{}
+		cur, how.Area = whole(out), pixel.Area{}
 	}
-	return cur.Part(window, p.Flips), nil
+	return cur.part(window, p.Flips), nil
 }
 
 // affine carries out step i of p, of which st is a copy.
@@ -119,7 +119,7 @@ func (m *Mover) affine(p *Path, i int, st Step, in View, how How) (*pixel.Image,
 		st.Affine.Filter, st.Affine.Fill = pixel.Nearest, nil
 	}
 	mapping.Affine = &st.Affine
-	return m.warp(in.Within(needed), &mapping)
+	return m.warp(in.within(needed), &mapping)
 }
 
 // lastResize makes the window alone of a resize's result.
@@ -162,7 +162,7 @@ func (m *Mover) fit(p *Path, src *pixel.Image, how How) (*pixel.Image, error) {
 	}
 	st := Step{H: p.FromH, W: p.FromW, Filter: how.filter(f)}
 	out := m.scratch()
-	err := m.resize(out, &st, Whole(src), how.Area)
+	err := m.resize(out, &st, whole(src), how.Area)
 	m.used(src)
 	return out, err
 }

@@ -28,7 +28,7 @@ func (m *Mover) Step(p *Path, i int, in View) (*pixel.Image, error) {
 	if st.Kind == Affine {
 		needed, mapping := p.Mapping(i)
 		if i > 0 || !p.narrowed { // else it holds no more
-			in = in.Within(needed)
+			in = in.within(needed)
 		}
 		return m.warp(in, &mapping)
 	}
@@ -83,7 +83,7 @@ func (m *Mover) Upright(v View) View {
 	if v.Flips == (Flips{}) {
 		return v
 	}
-	return Whole(m.Copy(v))
+	return whole(m.Copy(v))
 }
 
 // Copy gives v memory of its own.

@@ -9,20 +9,20 @@ type View struct {
 	Flips  Flips
 }
 
-// Whole is all of m.
-func Whole(m *pixel.Image) View {
+// whole is all of m.
+func whole(m *pixel.Image) View {
 	return View{Image: m, Window: pixel.Rect{W: m.W, H: m.H}}
 }
 
-// Part is the part r of v, which is not mirrored, mirrored by f.
-func (v View) Part(r pixel.Rect, f Flips) View {
+// part is the part r of v, which is not mirrored, mirrored by f.
+func (v View) part(r pixel.Rect, f Flips) View {
 	r.X += v.Window.X
 	r.Y += v.Window.Y
 	return View{v.Image, r, f}
 }
 
-// Within is the part r of v, counted in the window as it is before it is mirrored; the flips stay.
-func (v View) Within(r pixel.Rect) View { return v.Part(r, v.Flips) }
+// within is the part r of v, counted in the window as it is before it is mirrored; the flips stay.
+func (v View) within(r pixel.Rect) View { return v.part(r, v.Flips) }
 
 // isWhole reports whether v is all of its image, as it is.
 func (v View) isWhole() bool {

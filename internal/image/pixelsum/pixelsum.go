@@ -22,8 +22,8 @@ const (
 // Wide is an unsigned integer of 128 bits: its high and its low half.
 type Wide [2]uint64
 
-// Add adds n to w.
-func (w *Wide) Add(n Wide) {
+// add adds n to w.
+func (w *Wide) add(n Wide) {
 	var carry uint64
 	w[1], carry = bits.Add64(w[1], n[1], 0)
 	w[0], _ = bits.Add64(w[0], n[0], carry)
@@ -32,7 +32,7 @@ func (w *Wide) Add(n Wide) {
 // addProduct adds a*b to w.
 func (w *Wide) addProduct(a, b uint64) {
 	hi, lo := bits.Mul64(a, b)
-	w.Add(Wide{hi, lo})
+	w.add(Wide{hi, lo})
 }
 
 func (w Wide) big() *big.Int {
@@ -42,23 +42,23 @@ func (w Wide) big() *big.Int {
 
 // Image has the sums of an image's red, green and blue values, and of their squares, on the scale of 16 bits.
 type Image struct {
-	H, W, Bits   int
-	Sum, Squares [3]Wide
+	h, w, bits   int
+	sum, squares [3]Wide
 }
 
 // Of sums the pixels of m, which has three channels.
 func Of(m *pixel.Image) (Image, error) {
-	s := Image{H: m.H, W: m.W, Bits: 8}
+	s := Image{h: m.H, w: m.W, bits: 8}
 	if m.C != 3 || m.DType != formats.Uint8 && m.DType != formats.Uint16 {
 		return s, fmt.Errorf("%w: pixels of %d channels of %s", pixel.ErrUnsupported, m.C, m.DType)
 	}
 	if m.DType == formats.Uint16 {
-		s.Bits = 16
+		s.bits = 16
 	}
 	stride := m.W * 3 * m.DType.Size()
 	for y := range m.H {
 		row := m.Pix[y*stride : (y+1)*stride]
-		if s.Bits == 16 {
+		if s.bits == 16 {
 			s.addDeep(row)
 		} else {
 			s.add(row)
@@ -76,8 +76,8 @@ func (s *Image) add(row []byte) {
 		rr, gg, bb = rr+x*x, gg+y*y, bb+z*z
 	}
 	for c, v := range [3][2]uint64{{r, rr}, {g, gg}, {b, bb}} {
-		s.Sum[c].addProduct(v[0], widen)
-		s.Squares[c].addProduct(v[1], widen*widen)
+		s.sum[c].addProduct(v[0], widen)
+		s.squares[c].addProduct(v[1], widen*widen)
 	}
 }
 
@@ -92,8 +92,8 @@ func (s *Image) addDeep(row []byte) {
 		}
 	}
 	for c := range 3 {
-		s.Sum[c].addProduct(sum[c], 1)
-		s.Squares[c].addProduct(squares[c], 1)
+		s.sum[c].addProduct(sum[c], 1)
+		s.squares[c].addProduct(squares[c], 1)
 	}
 }
 

@@ -40,8 +40,8 @@ func TestFigures(t *testing.T) {
 		for k := range images {
 			backward.Add(&images[len(images)-1-k])
 		}
-		f := sums.Figures("", 0)
-		if g := backward.Figures("", 0); !reflect.DeepEqual(f, g) {
+		f := sums.figures("", 0)
+		if g := backward.figures("", 0); !reflect.DeepEqual(f, g) {
 			t.Errorf("the order matters: %+v, %+v", f, g)
 		}
 		for c, list := range values {
@@ -65,18 +65,18 @@ func TestFigures(t *testing.T) {
 
 // A hundred million white images of 100 megapixels neither overflow nor round: white is 1, its deviation 0.
 func TestManyPixels(t *testing.T) {
-	white := Image{H: 10_000, W: 10_000, Bits: 8}
+	white := Image{h: 10_000, w: 10_000, bits: 8}
 	for c := range 3 {
-		white.Sum[c].addProduct(1e8, scale)
-		white.Squares[c].addProduct(1e8, scale*scale)
+		white.sum[c].addProduct(1e8, scale)
+		white.squares[c].addProduct(1e8, scale*scale)
 	}
 	s := &Sums{}
 	s.Add(&white)
 	for range 26 {
 		same := *s
-		s.Merge(&same)
+		s.merge(&same)
 	}
-	if f := s.Figures("", 0); f.Mean != [3]float64{1, 1, 1} || f.Std != [3]float64{} || f.Pixels != 1e8<<26 {
+	if f := s.figures("", 0); f.Mean != [3]float64{1, 1, 1} || f.Std != [3]float64{} || f.Pixels != 1e8<<26 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -99,7 +99,7 @@ func TestLabels(t *testing.T) {
 	}
 	s.AddLabel(&hot, &formats.Value{Data: []byte{1, 0, 1}})
 	s.AddLabel(&hot, &formats.Value{Data: []byte{0, 0, 0}})
-	if f := s.Figures("", 4); !reflect.DeepEqual(f.Classes, []int{1, 2, 1, 0}) || f.Unlabeled != 3 {
+	if f := s.figures("", 4); !reflect.DeepEqual(f.Classes, []int{1, 2, 1, 0}) || f.Unlabeled != 3 {
 		t.Errorf("%v, %d without", f.Classes, f.Unlabeled)
 	}
 }

@@ -26,15 +26,15 @@ type Sums struct {
 
 // Add adds an image.
 func (s *Sums) Add(m *Image) {
-	s.Bits = max(s.Bits, m.Bits)
+	s.Bits = max(s.Bits, m.bits)
 	s.Images++
-	s.Pixels += int64(m.H) * int64(m.W)
+	s.Pixels += int64(m.h) * int64(m.w)
 	for c := range 3 {
-		s.Sum[c].Add(m.Sum[c])
-		s.Squares[c].Add(m.Squares[c])
+		s.Sum[c].add(m.sum[c])
+		s.Squares[c].add(m.squares[c])
 	}
-	count(&s.Heights, min(m.H, maxSide))
-	count(&s.Widths, min(m.W, maxSide))
+	count(&s.Heights, min(m.h, maxSide))
+	count(&s.Widths, min(m.w, maxSide))
 }
 
 // AddLabel adds the label of a sample in the field f; v has no class if it is missing.
@@ -69,15 +69,15 @@ func count(of *map[int]int, key int) {
 	(*of)[key]++
 }
 
-// Merge adds the sums of o.
-func (s *Sums) Merge(o *Sums) {
+// merge adds the sums of o.
+func (s *Sums) merge(o *Sums) {
 	s.Bits = max(s.Bits, o.Bits)
 	s.Images += o.Images
 	s.Undecoded += o.Undecoded
 	s.Pixels += o.Pixels
 	for c := range 3 {
-		s.Sum[c].Add(o.Sum[c])
-		s.Squares[c].Add(o.Squares[c])
+		s.Sum[c].add(o.Sum[c])
+		s.Squares[c].add(o.Squares[c])
 	}
 	for _, m := range []struct {
 		to   *map[int]int
@@ -91,8 +91,8 @@ func (s *Sums) Merge(o *Sums) {
 	s.Unlabeled += o.Unlabeled
 }
 
-// Figures returns the figures of the sums, of a split and that many classes.
-func (s *Sums) Figures(split string, classes int) formats.PixelFigures {
+// figures returns the figures of the sums, of a split and that many classes.
+func (s *Sums) figures(split string, classes int) formats.PixelFigures {
 	f := formats.PixelFigures{
 		Split: split, Images: s.Images, Undecoded: s.Undecoded, Pixels: s.Pixels,
 		Height: sizeRange(s.Heights), Width: sizeRange(s.Widths), Unlabeled: s.Unlabeled,
@@ -134,11 +134,11 @@ func sizeRange(counts map[int]int) (r formats.SizeRange) {
 func Statistics(splits map[string]*Sums, classes int) *formats.PixelStats {
 	all, stats := new(Sums), new(formats.PixelStats)
 	for _, name := range slices.Sorted(maps.Keys(splits)) {
-		all.Merge(splits[name])
+		all.merge(splits[name])
 		if name != "" {
-			stats.Splits = append(stats.Splits, splits[name].Figures(name, classes))
+			stats.Splits = append(stats.Splits, splits[name].figures(name, classes))
 		}
 	}
-	stats.Bits, stats.PixelFigures = max(all.Bits, 8), all.Figures("", classes)
+	stats.Bits, stats.PixelFigures = max(all.Bits, 8), all.figures("", classes)
 	return stats
 }

@@ -71,8 +71,8 @@ func (c *Column) bits(i int) uint64 {
 	return order.Uint64(b)
 }
 
-// Int returns the integer of sample i, ok false if it has more bits than an int64.
-func (c *Column) Int(i int) (x int64, ok bool) {
+// number returns the integer of sample i, ok false if it has more bits than an int64.
+func (c *Column) number(i int) (x int64, ok bool) {
 	u := c.bits(i)
 	if c.Type.Kind == 'i' {
 		unused := 64 - 8*c.Type.Size
@@ -110,7 +110,7 @@ func (c *Column) kind() (formats.Kind, error) {
 func (c *Column) set(v *formats.Value, kind formats.Kind, i int) {
 	switch kind {
 	case formats.Label:
-		x, _ := c.Int(i)
+		x, _ := c.number(i)
 		v.SetInt64(x)
 	case formats.Number:
 		v.SetFloat32(c.float(i))

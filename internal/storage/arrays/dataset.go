@@ -72,7 +72,7 @@ func (d *dataset) Info(i int) (in formats.Info, err error) {
 	if k := d.meta.Schema.LabelIndex(); k > 0 && d.meta.Schema[k].Kind == formats.Label {
 		c := &r.Labels[k-1]
 		err = guard.Read(c.Data, func() error {
-			in.Label, _ = c.Int(j)
+			in.Label, _ = c.number(j)
 			return nil
 		})
 	}

@@ -135,7 +135,7 @@ func (s *Set) largest(k int) (largest int64, err error) {
 	for i := range s.Blocks {
 		c := &s.Blocks[i].Labels[k]
 		for j := range c.Count {
-			x, ok := c.Int(j)
+			x, ok := c.number(j)
 			if !ok || x < formats.NoLabel {
 				return 0, fmt.Errorf("%s: %w: sample %d has the label %d: classes are numbered from 0, and -1 is no label", s.Blocks[i].File.Path, formats.ErrSchema, j, x)
 			}

@@ -22,7 +22,7 @@ const cacheVersion = 1
 type described struct {
 	Meta   formats.Meta  `json:"meta"`
 	Fields []FieldSource `json:"fields"`
-	Skips  []Skip        `json:"skips,omitempty"`
+	Skips  []skip        `json:"skips,omitempty"`
 }
 
 // cached is the file: its checksum is that of the bytes of Described.

@@ -26,7 +26,7 @@ type Dataset struct {
 	states []state
 	fields []FieldSource
 	slot   []int // of each field: the position in Row.Fields, -1 for the image and the label of the row
-	skips  []Skip
+	skips  []skip
 	id     sampleindex.ID
 }
 
@@ -90,7 +90,7 @@ func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *descr
 	if known, err = p.describe(); err != nil {
 		return nil, nil, err
 	}
-	rows := p.rows(func(Skip) {})
+	rows := p.rows(func(skip) {})
 	index, err = indexfile.Open("", false, &indexfile.Source{ID: d.id, Columns: d.source.Columns, Fields: p.fields, Count: known.Meta.Count, Rows: rows})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.source.Path, err)
@@ -102,7 +102,7 @@ func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *descr
 // describe goes over the rows to describe the dataset.
 func (p *plan) describe() (*described, error) {
 	profile := sampleindex.NewProfile(p.source.Columns, p.fields)
-	note := func(s Skip) { p.skips = append(p.skips, s) }
+	note := func(s skip) { p.skips = append(p.skips, s) }
 	err := p.rows(note)(func(r *sampleindex.Row) error {
 		profile.Add(r)
 		return nil

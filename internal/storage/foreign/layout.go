@@ -22,7 +22,7 @@ type plan struct {
 	fields  int
 	columns [][]int // of each position in Row.Fields
 	image   []int   // columns
-	skips   []Skip
+	skips   []skip
 }
 
 // plan decides what the rows are.
@@ -63,7 +63,7 @@ func (p *plan) nameClasses() error {
 	}
 	field := &p.layout.Schema[k]
 	if p.found.Classed > 0 {
-		names := ClassNames(slices.Sorted(maps.Keys(p.found.classes)))
+		names := classNames(slices.Sorted(maps.Keys(p.found.classes)))
 		if field.Classes == nil {
 			field.Classes = names
 		}
@@ -80,9 +80,9 @@ func (p *plan) nameClasses() error {
 	return nil
 }
 
-// ClassNames returns the names of the classes with those texts, which are sorted: "0" to the largest number if
+// classNames returns the names of the classes with those texts, which are sorted: "0" to the largest number if
 // all are class indices, else the texts.
-func ClassNames(texts []string) []string {
+func classNames(texts []string) []string {
 	highest := -1
 	for _, text := range texts {
 		n, err := strconv.Atoi(text)
@@ -103,12 +103,12 @@ func numbered(from, to int) []string {
 }
 
 // rows calls yield with the row of each sample that has what it needs; note takes the others.
-func (p *plan) rows(note func(Skip)) sampleindex.Rows {
+func (p *plan) rows(note func(skip)) sampleindex.Rows {
 	return func(yield func(r *sampleindex.Row) error) error {
 		var r sampleindex.Row
 		return p.found.spool.each(func(one *Sample) error {
 			if missing := p.fill(&r, one); missing != "" {
-				note(Skip{Path: r.Source.Path, Cause: "it has no " + missing})
+				note(skip{Path: r.Source.Path, Cause: "it has no " + missing})
 				return nil
 			}
 			return yield(&r)

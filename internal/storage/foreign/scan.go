@@ -24,7 +24,7 @@ type Scan struct {
 	sorter  *extsort.Sorter
 	columns []Column
 	number  map[string]int
-	skips   []Skip
+	skips   []skip
 	samples int
 	record  []byte
 	key     []byte
@@ -53,7 +53,7 @@ func (s *Scan) Skip(path, cause string) error {
 		return fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s",
 			s.source.Path, formats.ErrDamaged, maxSkips, s.skips[0].Path, s.skips[0].Cause)
 	}
-	s.skips = append(s.skips, Skip{Path: path, Cause: cause})
+	s.skips = append(s.skips, skip{Path: path, Cause: cause})
 	return nil
 }
 
@@ -89,10 +89,10 @@ func (s *Scan) look(file *mapped.Mapping, v *Value) error {
 	if err != nil {
 		return err
 	}
-	if c := &s.columns[v.Column]; c.First == nil && len(raw) > 0 {
-		head := raw[:min(len(raw), FirstBytes)]
+	if c := &s.columns[v.Column]; c.first == nil && len(raw) > 0 {
+		head := raw[:min(len(raw), firstBytes)]
 		return guard.Read(head, func() error {
-			c.First = append([]byte{}, head...)
+			c.first = append([]byte{}, head...)
 			return nil
 		})
 	}
@@ -105,7 +105,7 @@ type found struct {
 	spool   *spool
 	classes map[string]int
 	highest int64 // label
-	skips   []Skip
+	skips   []skip
 }
 
 // scan finds the samples of s.
@@ -289,7 +289,7 @@ func (f *found) add(one *Sample) error {
 		}
 	}
 	if one.Label >= 0 {
-		f.Labeled++
+		f.labeled++
 		f.highest = max(f.highest, one.Label)
 	}
 	return f.spool.add(one)

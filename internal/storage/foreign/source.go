@@ -75,8 +75,8 @@ type Tensor struct {
 type Column struct {
 	Name  string
 	Count int // samples that have it
-	// First is the beginning of the first value, at most FirstBytes.
-	First []byte
+	// first is the beginning of the first value, at most FirstBytes.
+	first []byte
 	// Encoded counts the values that are images, Tensors those that are arrays.
 	Encoded, Tensors int
 	// DType and Shape are what all arrays have in common: "" and nil if they differ, -1 for a dimension that does.
@@ -84,15 +84,15 @@ type Column struct {
 	Shape []int
 }
 
-// FirstBytes is the size of Column.First.
-const FirstBytes = 4096
+// firstBytes is the size of Column.First.
+const firstBytes = 4096
 
 // Found is what a scan found.
 type Found struct {
 	Samples int
 	Columns []Column
 	Classed int // samples with a Class
-	Labeled int // samples with a Label
+	labeled int // samples with a Label
 }
 
 // Layout says what the samples of a dataset have.
@@ -109,8 +109,8 @@ type FieldSource struct {
 	As      string // for Source.Decode; "" lends the bytes as they are
 }
 
-// Skip is something in the files that is no sample.
-type Skip = formats.Skip
+// skip is something in the files that is no sample.
+type skip = formats.Skip
 
 // Limits of what is in memory during a scan.
 const (

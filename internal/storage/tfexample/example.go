@@ -43,22 +43,22 @@ const (
 	wire32     = 5
 )
 
-// ErrExample is returned for bytes that are not a tf.train.Example.
-var ErrExample = fmt.Errorf("%w: a tf.train.Example cannot be parsed", formats.ErrDamaged)
+// errExample is returned for bytes that are not a tf.train.Example.
+var errExample = fmt.Errorf("%w: a tf.train.Example cannot be parsed", formats.ErrDamaged)
 
 // field reads the field at the front of b: its number, wire type, the content of length-delimited and
 // fixed fields or the value of a varint, and what follows.
 func field(b []byte) (no uint64, wire int, content []byte, x uint64, rest []byte, err error) {
 	tag, n := binary.Uvarint(b)
 	if n <= 0 || tag>>3 == 0 {
-		return 0, 0, nil, 0, nil, ErrExample
+		return 0, 0, nil, 0, nil, errExample
 	}
 	no, wire, b = tag>>3, int(tag&7), b[n:]
 	size := uint64(0)
 	switch wire {
 	case wireVarint:
 		if x, n = binary.Uvarint(b); n <= 0 {
-			return 0, 0, nil, 0, nil, ErrExample
+			return 0, 0, nil, 0, nil, errExample
 		}
 		return no, wire, nil, x, b[n:], nil
 	case wire64:
@@ -67,14 +67,14 @@ func field(b []byte) (no uint64, wire int, content []byte, x uint64, rest []byte
 		size = 4
 	case wireBytes:
 		if size, n = binary.Uvarint(b); n <= 0 {
-			return 0, 0, nil, 0, nil, ErrExample
+			return 0, 0, nil, 0, nil, errExample
 		}
 		b = b[n:]
 	default: // groups are not in any of these messages
-		return 0, 0, nil, 0, nil, ErrExample
+		return 0, 0, nil, 0, nil, errExample
 	}
 	if size > uint64(len(b)) {
-		return 0, 0, nil, 0, nil, ErrExample
+		return 0, 0, nil, 0, nil, errExample
 	}
 	return no, wire, b[:size:size], 0, b[size:], nil
 }
@@ -90,7 +90,7 @@ func messages(b []byte, want uint64, yield func(content []byte) error) error {
 			continue
 		}
 		if wire != wireBytes {
-			return ErrExample
+			return errExample
 		}
 		if err := yield(content); err != nil {
 			return err
@@ -121,7 +121,7 @@ func parseEntry(entry []byte) (name []byte, f Feature, err error) {
 		}
 		switch entry = rest; {
 		case no <= 2 && wire != wireBytes:
-			return nil, f, ErrExample
+			return nil, f, errExample
 		case no == 1:
 			name = content
 		case no == 2:
@@ -144,7 +144,7 @@ func parseFeature(b []byte) (f Feature, err error) {
 			continue
 		}
 		if wire != wireBytes {
-			return f, ErrExample
+			return f, errExample
 		}
 		f = Feature{Kind(no), content}
 	}
@@ -197,13 +197,13 @@ func (f Feature) Ints(yield func(int64)) error {
 		for wire == wireBytes && len(content) > 0 {
 			x, n := binary.Uvarint(content)
 			if n <= 0 {
-				return ErrExample
+				return errExample
 			}
 			yield(int64(x))
 			content = content[n:]
 		}
 		if wire != wireBytes {
-			return ErrExample
+			return errExample
 		}
 		return nil
 	})
@@ -213,7 +213,7 @@ func (f Feature) Ints(yield func(int64)) error {
 func (f Feature) Floats(yield func(float32)) error {
 	return f.numbers(Floats, func(wire int, content []byte, _ uint64) error {
 		if wire != wire32 && wire != wireBytes || len(content)%4 != 0 {
-			return ErrExample
+			return errExample
 		}
 		for ; len(content) > 0; content = content[4:] {
 			yield(math.Float32frombits(binary.LittleEndian.Uint32(content)))

@@ -25,12 +25,6 @@ func AppendFrameHead(b []byte, size int) []byte {
 	return binary.LittleEndian.AppendUint32(b, MaskCRC(crc32.Checksum(b[len(b)-8:], castagnoli)))
 }
 
-// AppendFrame appends data as a frame.
-func AppendFrame(b, data []byte) []byte {
-	b = append(AppendFrameHead(b, len(data)), data...)
-	return binary.LittleEndian.AppendUint32(b, MaskCRC(crc32.Checksum(data, castagnoli)))
-}
-
 // FrameLength returns the bytes of the frame at the front of b, of which at least FrameHead bytes are
 // needed. It verifies the checksum of the length, and does not compare the length with b's.
 func FrameLength(b []byte) (int64, error) {

@@ -9,18 +9,18 @@ import (
 
 // Kinds of values in Thrift's compact protocol.
 const (
-	True   = 1
-	False  = 2
-	Int8   = 3
-	Int16  = 4
-	Int32  = 5
-	Int64  = 6
-	Double = 7
-	Binary = 8
-	List   = 9
-	Set    = 10
-	Map    = 11
-	Struct = 12
+	isTrue  = 1
+	False   = 2
+	anInt8  = 3
+	anInt16 = 4
+	anInt32 = 5
+	anInt64 = 6
+	double  = 7
+	Binary  = 8
+	List    = 9
+	set     = 10
+	dict    = 11
+	Struct  = 12
 )
 
 // maxDepth is more than the nesting depth of Parquet's metadata.
@@ -41,8 +41,8 @@ func (t *Reader) readByte() byte {
 	return 0
 }
 
-// Varint reads a zigzag-encoded number.
-func (t *Reader) Varint() int64 {
+// varint reads a zigzag-encoded number.
+func (t *Reader) varint() int64 {
 	x := t.Uvarint()
 	return int64(x>>1) ^ -int64(x&1)
 }
@@ -52,10 +52,10 @@ func (t *Reader) Size() int { return t.Length(1) }
 
 // Integer reads a field into v; false if the kind is not an integer's.
 func (t *Reader) Integer(kind byte, v *int64) bool {
-	if kind < Int16 || kind > Int64 {
+	if kind < anInt16 || kind > anInt64 {
 		return false
 	}
-	*v = t.Varint()
+	*v = t.varint()
 	return true
 }
 
@@ -70,7 +70,7 @@ func (t *Reader) Fields(field func(id int64, kind byte) bool) {
 		if step := int64(head >> 4); step != 0 {
 			id += step
 		} else {
-			id = t.Varint()
+			id = t.varint()
 		}
 		if kind := head & 15; !field(id, kind) {
 			t.skip(kind, maxDepth)
@@ -104,19 +104,19 @@ func (t *Reader) skip(kind byte, depth int) {
 		return
 	}
 	switch kind {
-	case True, False: // the kind is the value
-	case Int8:
+	case isTrue, False: // the kind is the value
+	case anInt8:
 		t.readByte()
-	case Int16, Int32, Int64:
-		t.Varint()
-	case Double:
+	case anInt16, anInt32, anInt64:
+		t.varint()
+	case double:
 		t.Take(8)
 	case Binary:
 		t.Take(t.Size())
-	case List, Set:
+	case List, set:
 		n, k := t.listHead()
 		t.skipElements(n, depth, k)
-	case Map:
+	case dict:
 		if n := t.Size(); n > 0 {
 			kinds := t.readByte()
 			t.skipElements(n, depth, kinds>>4, kinds&15)
@@ -124,7 +124,7 @@ func (t *Reader) skip(kind byte, depth int) {
 	case Struct:
 		for head := t.readByte(); head != 0; head = t.readByte() {
 			if head>>4 == 0 {
-				t.Varint()
+				t.varint()
 			}
 			t.skip(head&15, depth-1)
 		}
@@ -136,8 +136,8 @@ func (t *Reader) skip(kind byte, depth int) {
 func (t *Reader) skipElements(n, depth int, kinds ...byte) {
 	for ; n > 0 && !t.Failed; n-- {
 		for _, k := range kinds {
-			if k == True || k == False {
-				k = Int8 // a boolean in a list takes one byte
+			if k == isTrue || k == False {
+				k = anInt8 // a boolean in a list takes one byte
 			}
 			t.skip(k, depth-1)
 		}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
+)
+
+// npyHead is the header of an array of bytes with that shape.
+func npyHead(shape string) []byte {
+	text := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%s), }\n", shape)
+	return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text))), text...)
+}
+
+// npzOf is an .npz of one member "x", whose directory says that it has so many bytes.
+func npzOf(t *testing.T, deflated []byte, size uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	m, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate, CompressedSize64: uint64(len(deflated)), UncompressedSize64: size, CRC32: crc32.ChecksumIEEE(nil)})
+	must(t, err)
+	_, err = m.Write(deflated)
+	must(t, err)
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+// treeUnderItself is an LMDB whose first branch leads to itself.
+func treeUnderItself(t *testing.T) []byte {
+	t.Helper()
+	b := read(t, "../../formats/imagelmdb/testdata/small.mdb")
+	for at := 2 * 4096; at < len(b); at += 4096 {
+		if binary.NativeEndian.Uint16(b[at+10:]) == 1 {
+			node := at + int(binary.NativeEndian.Uint16(b[at+16:]))
+			binary.NativeEndian.PutUint32(b[node:], uint32(at/4096))
+			return b
+		}
+	}
+	t.Fatal("no branch")
+	return nil
+}
+
+// manyRows is an HDF5 file whose 12 images are said to be a billion.
+func manyRows(t *testing.T) []byte {
+	t.Helper()
+	b := read(t, "../../formats/h5arrays/testdata/small.h5")
+	dims := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 12), 4)
+	at := bytes.Index(b, dims)
+	if at < 0 {
+		t.Fatal("the file has no such dimensions")
+	}
+	binary.LittleEndian.PutUint64(b[at:], 1<<30)
+	return b
+}
+
+func gzipOf(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(b)
+	must(t, err)
+	must(t, w.Close())
+	return out.Bytes()
+}
+
+// Datasets of other programs that claim what they have not are refused by name, within the budget. zeros.parquet has
+// one image of 64 MiB of zeros in 2 KB (pyarrow, zstd, without statistics).
+func TestHostileForeignFiles(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	big := binary.BigEndian
+	idx := big.AppendUint32(big.AppendUint32(big.AppendUint32([]byte{0, 0, 8, 3}, 1<<20), 512), 512)
+	shard := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 1<<31-1), 1<<31-1)
+	index := fmt.Sprintf(`{"version": 2, "shards": [{"column_names": ["img"], "column_encodings": ["jpeg"], "column_sizes": [null], "compression": null, "format": "mds",
+		"hashes": [], "raw_data": {"basename": "s.mds", "bytes": %d, "hashes": {}}, "samples": 2147483647, "size_limit": 9, "version": 2, "zip_data": null}]}`, len(shard))
+	record := tfexample.AppendFrameHead(nil, 1<<60)
+	for name, c := range map[string]struct {
+		files map[string][]byte // with "" the source is the folder
+		want  string
+	}{
+		"npy":        {map[string][]byte{"x.npy": npyHead("65536, 65536, 3")}, "truncated"},
+		"npz":        {map[string][]byte{"x.npz": npzOf(t, npyHead("65536, 65536, 3"), 2<<30)}, "x.npz"},
+		"idx":        {map[string][]byte{"train-images-idx3-ubyte.gz": gzipOf(t, idx), "train-labels-idx1-ubyte": {0, 0, 8, 1, 0, 0, 0, 0}, "": nil}, "1073741824 bytes"},
+		"parquet":    {map[string][]byte{"x.parquet": read(t, "testdata/zeros.parquet")}, "claims 67108877 before compression"},
+		"mds":        {map[string][]byte{"index.json": []byte(index), "s.mds": shard, "": nil}, "cannot be in"},
+		"webdataset": {map[string][]byte{"x.tar": append(append(tarHeader(t, "a.cls", 1), make([]byte, 512)...), tarHeader(t, "a.jpg", 8<<30-1)...)}, "x.tar"},
+		"tfrecord":   {map[string][]byte{"x.tfrecord": append(record, make([]byte, 64)...)}, "x.tfrecord"},
+		"lmdb":       {map[string][]byte{"data.mdb": treeUnderItself(t), "": nil}, "page"},
+		"hdf5":       {map[string][]byte{"x.h5": manyRows(t)}, "x.h5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := filepath.Join(t.TempDir(), "claims")
+			must(t, os.Mkdir(src, 0o755))
+			path := src
+			_, isFolder := c.files[""]
+			for file, b := range c.files {
+				if file == "" {
+					continue
+				}
+				must(t, os.WriteFile(filepath.Join(src, file), b, 0o644))
+				if !isFolder {
+					path = filepath.Join(src, file)
+				}
+			}
+			want := exitFailed
+			if name == "parquet" {
+				want = exitSkipped // its rows are bad samples
+			}
+			said, _ := packsWithin(t, path, want)
+			if !strings.Contains(said, "claims") || !strings.Contains(said, c.want) {
+				t.Errorf("not %q: %s", c.want, said)
+			}
+		})
+	}
+}
