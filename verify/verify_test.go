@@ -40,7 +40,7 @@ func TestMisuse(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	missing, odd := filepath.Join(dir, "none.tar"), filepath.Join(dir, "notes.txt")
+	missing, odd := filepath.Join(dir, "none.tar"), filepath.Join(dir, "notes.md")
 	if err := os.WriteFile(odd, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
