@@ -202,8 +202,8 @@ def test_random_pipelines(packed: Path) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"normalize": "gpu"}, "normalize='gpu': choose \"device\" or None"),
-    ({"normalize": True}, 'normalize=True: choose "device" or None'),
+    ({"normalize": "gpu"}, 'normalize=\'gpu\': choose "dataset", "device" or None'),
+    ({"normalize": True}, 'normalize=True: choose "dataset", "device" or None'),
     (
         {"normalize": "device", "transforms": [T.CenterCrop(32), np.array]},
         r'normalize="device": transforms that run in Python \(array\) need images on the CPU',

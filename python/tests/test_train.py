@@ -14,13 +14,13 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
 import dsconv  # noqa: E402
+from digit_images import write_pngs  # noqa: E402
 from dsconv import _command  # noqa: E402
 from dsconv._report import Report  # noqa: E402
 from dsconv.train import drawn_digits, from_dataloader, from_dsconv  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
 from dsconv.train.arguments import parse  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
-from dsconv.train.tutorial import write_pngs  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -20,10 +20,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
+from digit_images import write_pngs  # noqa: E402
 from dsconv.train import drawn_digits, progress  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
 from dsconv.train.progress import Progress  # noqa: E402
-from dsconv.train.tutorial import write_pngs  # noqa: E402
 
 SUMS = torch.tensor([32.0, 64.0, 8.0], dtype=torch.float64)  # samples, losses, correct
 
