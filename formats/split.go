@@ -14,6 +14,10 @@ var ErrSplit = errors.New("bad split name")
 // maxSplit leaves room for the rest of a dataset's file name; file systems allow 255 bytes.
 const maxSplit = 200
 
+// SplitFolders returns the names of the folders that are splits if all first-level folders have such names, in the order
+// in which splits are listed. The caller owns the list.
+func SplitFolders() []string { return []string{"train", "val", "valid", "validation", "test"} }
+
 // CheckSplit reports why name cannot be the name of a split. A folder of datasets has one file
 // per split, OUT/NAME.lmdb, so the name must be a single path element. The empty name means no
 // split.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // maxIndex bounds what the list of members takes in memory. A member takes 80 bytes and its name, so this is enough
@@ -218,7 +220,7 @@ func (x *index) find(path string) *entry {
 }
 
 // splitNames are folders that are never taken as the only folder around a dataset.
-var splitNames = []string{"train", "val", "valid", "validation", "test"}
+var splitNames = formats.SplitFolders()
 
 // around returns the folder that everything is in, if it has folders itself: the root of most archives of a dataset.
 func (x *index) around() string {

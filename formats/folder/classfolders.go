@@ -4,9 +4,11 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
-var splitNames = []string{"train", "val", "valid", "validation", "test"}
+var splitNames = formats.SplitFolders()
 
 // layout is the meaning of the first-level folders.
 type layout struct {

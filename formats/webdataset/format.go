@@ -147,8 +147,8 @@ type part struct {
 	split string
 }
 
-// splitNames are those of folders that are splits, as in formats/folder.
-var splitNames = []string{"train", "val", "valid", "validation", "test"}
+// splitNames are those of folders that are splits.
+var splitNames = formats.SplitFolders()
 
 // find lists the tars that path stands for. It is an error if dsconv's own description is beside them: then
 // they are shards of its own.

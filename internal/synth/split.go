@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // splitNames are the first-level folders that readers of class folders take as splits.
-var splitNames = []string{"train", "val", "valid", "validation", "test"}
+var splitNames = formats.SplitFolders()
 
 // ParseSplits parses a list such as "val=0.2" or "train=0.8,val=0.1,test=0.1" into the
 // shares of [Options.Splits]. The empty string means no splits and returns nil.
