@@ -46,21 +46,13 @@ type Dataset struct {
 	firstField int       // the position of its fields in the schema
 }
 
-type sample struct {
-	file
-	key, split string
-	labels     []int64 // one per label field of the schema, a number as its bits; the set classes if multi-hot
-	columns    []string
-	row        []string // of the table, if there is a description
-}
-
 // source gives the images of a folder their labels: a labeler or a descriptionSource.
 type source interface {
 	// includes reports whether the file is an image of a sample.
 	includes(path string) bool
 	// label sets what the sample at it.path has, or returns why it is skipped.
 	label(it *sample) (why string)
-	missing(in filesystem) []Skip
+	missing(in filesystem) []skip
 	schema() formats.Schema
 	userColumns() []string
 }
@@ -143,7 +135,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	}
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
-	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(&cfg)}
+	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)}
 	if s.fields, err = newFieldSet(in, &cfg); err != nil {
 		return nil, err
 	}
@@ -156,7 +148,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	d.skips, d.ignored, d.unmatched = slices.Concat(s.skips, in.refused()), s.ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = skipsOf(s.skips, in.refused()), s.ignored, filter.Unmatched()
 	if err := d.fields.listed(ctx, s); err != nil {
 		return nil, err
 	}
@@ -178,7 +170,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		return nil, err
 	}
 	d.summarizeLabels()
-	d.skips = append(d.skips, d.source.missing(in)...)
+	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable(s.dangling)
 	if d.Len() == 0 {
@@ -204,7 +196,7 @@ func (d *Dataset) list(ctx context.Context, s *scan, cfg *Config) error {
 	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {
 		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
 	}
-	return s.walkList(ctx, cfg.list.table)
+	return s.walkList(ctx, cfg.list.paths, cfg.list.exists)
 }
 
 func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
@@ -257,7 +249,7 @@ func (d *Dataset) noImages() error {
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
 // Len returns the number of images.
-func (d *Dataset) Len() int { return d.records.count }
+func (d *Dataset) Len() int { return d.records.len() }
 
 // Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
 // has all of them. For an fs.FS it is a text for messages.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/npy"
@@ -115,7 +113,7 @@ func (d *descriptionSource) includes(path string) bool { return !d.fieldFiles[pa
 func (d *descriptionSource) countKnownFiles(in filesystem) int {
 	n := 0
 	for name := range d.fieldFiles {
-		if ext := strings.ToLower(filepath.Ext(name)); !slices.Contains(readExtensions, ext) && !slices.Contains(unreadExtensions, ext) {
+		if !hasImageName(name) {
 			n++
 		}
 	}
@@ -211,7 +209,7 @@ func readFieldFile(in filesystem, name string, kind formats.Kind, v *formats.Val
 	return nil
 }
 
-func (d *descriptionSource) missing(in filesystem) []Skip { return missingFiles(d.table, in) }
+func (d *descriptionSource) missing(in filesystem) []skip { return d.table.missing(in) }
 
 func (d *descriptionSource) userColumns() []string {
 	var names []string

@@ -4,13 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"sync"
 
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/extsort"
-	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -50,7 +47,7 @@ func fieldKey(field int, rel string) []byte {
 func (x *fieldIndex) finish(memory int64) (err error) {
 	x.files, err = newRecords(x.sorter, min(memory/8, 8<<20))
 	if err == nil {
-		x.claimed = make([]uint64, x.files.count/64+1)
+		x.claimed = make([]uint64, x.files.len()/64+1)
 	}
 	return errors.Join(err, x.sorter.Close())
 }
@@ -90,38 +87,15 @@ func (x *fieldIndex) find(field int, segments []string) (f file, number int, err
 
 // from calls yield for the files from a key on, until it returns false or an error.
 func (x *fieldIndex) from(key []byte, yield func(i int, key []byte, f file) (bool, error)) error {
-	r := x.files
-	search := func() error {
-		// The last group of records that begins before the key.
-		group := sort.Search(len(r.starts), func(g int) bool {
-			c := wire.Cursor{B: r.data[r.starts[g]:]}
-			return string(c.Bytes()) >= string(key)
-		}) - 1
-		group = max(group, 0)
-		if group >= len(r.starts) {
-			return nil
+	return x.files.from(key, func(i int, key, record []byte) (bool, error) {
+		value := wire.Cursor{B: record}
+		f := file{path: string(value.Bytes())}
+		f.size, f.modTime = value.Varint(), value.Varint()
+		if value.Failed {
+			return false, errDamagedList
 		}
-		c := wire.Cursor{B: r.data[r.starts[group]:]}
-		for i := group * stride; i < r.count; i++ {
-			at, value := c.Bytes(), wire.Cursor{B: c.Bytes()}
-			f := file{path: string(value.Bytes())}
-			f.size, f.modTime = value.Varint(), value.Varint()
-			if c.Failed || value.Failed {
-				return fmt.Errorf("%w: the temporary list of files", formats.ErrDamaged)
-			}
-			if string(at) < string(key) {
-				continue
-			}
-			if more, err := yield(i, at, f); !more || err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if !r.mapped {
-		return search()
-	}
-	return guard.Read(r.data, search)
+		return yield(i, key, f)
+	})
 }
 
 // claim records that a file belongs to a sample. It is for one goroutine.

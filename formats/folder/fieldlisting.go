@@ -38,10 +38,10 @@ func (s *scan) fieldFile(field int, f file, regular bool, err error) {
 	case field == noField:
 		return
 	case err != nil:
-		s.skip(f.path, whyUnread(f.path, err))
+		s.leaveOut(f.path, whyUnread(f.path, err))
 		return
 	case !regular || f.size > maxFile:
-		s.skip(f.path, "not a regular file, or too large")
+		s.leaveOut(f.path, "not a regular file, or too large")
 		return
 	}
 	if err := s.fields.index.add(field, f); err != nil {
@@ -60,7 +60,7 @@ func (s *scan) placed(files []file) []file {
 	for _, f := range files {
 		virtual, ok := s.fields.places.place(f.path)
 		if !ok {
-			s.skip(f.path, "it is no file of --field image="+s.fields.places.image.text)
+			s.leaveOut(f.path, "it is no file of --field image="+s.fields.places.image.text)
 			continue
 		}
 		if virtual != f.path {

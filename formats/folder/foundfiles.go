@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/dsconv/dsconv/internal/extsort"
@@ -147,5 +146,3 @@ func (f *file) ext(stem string) string {
 	}
 	return f.path[len(stem):]
 }
-
-func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }

@@ -3,10 +3,6 @@ package folder
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -59,34 +55,4 @@ func (d *Dataset) identifyContent(w io.Writer, f *file) error {
 	}
 	_, err = w.Write(data)
 	return err
-}
-
-func (d disk) identify(w io.Writer) (all bool, err error) {
-	root, err := filepath.Abs(string(d))
-	if err != nil {
-		return false, err
-	}
-	st, err := os.Stat(root)
-	if err != nil {
-		return false, err
-	}
-	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
-	return false, err
-}
-
-func (v virtual) identify(w io.Writer) (all bool, err error) {
-	st, err := v.stat("")
-	if err != nil {
-		return false, err
-	}
-	_, err = fmt.Fprintf(w, "%T %v\n", v.FS, inodeOf(st))
-	return false, err
-}
-
-// inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.
-func inodeOf(st fs.FileInfo) any {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return sys.Ino
-	}
-	return nil
 }

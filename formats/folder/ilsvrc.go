@@ -30,7 +30,7 @@ const (
 var synsetLine = regexp.MustCompile(`^n\d{8}\s+\S`)
 
 // recognize finds out whether the sheet is one of ImageNet's files, and makes it one of paths and labels.
-func (s *sheet) recognize() error {
+func recognize(s *sheet) error {
 	switch {
 	case slices.Equal(s.header, []string{"ImageId", "PredictionString"}):
 		s.header, s.known, s.byClass = []string{"path", "label"}, kaggleSolution, true
@@ -52,19 +52,19 @@ func synsetNumber(text string) (int, bool) {
 
 // readDevkit reads the labels of ImageNet's validation images from its development kit: the folder or the
 // archive. The sheet is nil if the file is neither.
-func readDevkit(in filesystem, f labelFile) (*sheet, error) {
-	name := strings.ToLower(f.file)
+func readDevkit(in filesystem, file, folder string) (*sheet, error) {
+	name := strings.ToLower(file)
 	var truth, synsets []byte
 	switch ext := path.Ext(name); {
 	case ext == ".tgz" || ext == ".tar" || strings.HasSuffix(name, ".tar.gz"):
 		var err error
-		if truth, synsets, err = readDevkitArchive(in, f.file); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.file, err)
+		if truth, synsets, err = readDevkitArchive(in, file); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	case slices.Contains([]string{".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".lst"}, ext):
 		return nil, nil
 	default:
-		for _, dir := range []string{filepath.Join(f.file, "data"), f.file, filepath.Dir(f.file)} {
+		for _, dir := range []string{filepath.Join(file, "data"), file, filepath.Dir(file)} {
 			var err error
 			truth, err = in.readText(filepath.Join(dir, groundTruthName))
 			if err != nil {
@@ -79,42 +79,42 @@ func readDevkit(in filesystem, f labelFile) (*sheet, error) {
 			return nil, nil
 		}
 	}
-	return newGroundTruth(in, f, truth, synsets)
+	return newGroundTruth(in, file, folder, truth, synsets)
 }
 
 // readGroundTruth reads the labels of the file of numbers truth; the classes are in a file beside it.
-func readGroundTruth(in filesystem, f labelFile, truth []byte) (*sheet, error) {
-	synsets, err := in.readText(filepath.Join(filepath.Dir(f.file), synsetsName))
+func readGroundTruth(in filesystem, file, folder string, truth []byte) (*sheet, error) {
+	synsets, err := in.readText(filepath.Join(filepath.Dir(file), synsetsName))
 	if err != nil {
 		return nil, fmt.Errorf("%s: it has the numbers of ImageNet's classes, and their names are in %s, which is not beside it: "+
-			"give the whole development kit, ILSVRC2012_devkit_t12.tar.gz or the folder that it was unpacked to", f.file, synsetsName)
+			"give the whole development kit, ILSVRC2012_devkit_t12.tar.gz or the folder that it was unpacked to", file, synsetsName)
 	}
-	return newGroundTruth(in, f, truth, synsets)
+	return newGroundTruth(in, file, folder, truth, synsets)
 }
 
 // newGroundTruth pairs the lines of the ground truth with the images of the folder, in the order of their names.
-func newGroundTruth(in filesystem, f labelFile, truth, synsets []byte) (*sheet, error) {
+func newGroundTruth(in filesystem, file, folder string, truth, synsets []byte) (*sheet, error) {
 	classes, err := parseSynsets(synsets)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", f.file, synsetsName, err)
+		return nil, fmt.Errorf("%s: %s: %w", file, synsetsName, err)
 	}
 	numbers, err := readLines(truth)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", f.file, groundTruthName, err)
+		return nil, fmt.Errorf("%s: %s: %w", file, groundTruthName, err)
 	}
-	images, err := allImages(in, f.folder)
+	images, err := allImages(in, folder)
 	if err != nil {
 		return nil, err
 	}
 	if len(images) != len(numbers.rows) {
-		return nil, countError(in, f, len(numbers.rows), len(images))
+		return nil, countError(in, file, folder, len(numbers.rows), len(images))
 	}
 	s := &sheet{header: []string{"path", "label"}, known: groundTruth, lines: numbers.lines}
 	for i, row := range numbers.rows {
 		n, _ := synsetNumber(row[0])
 		class, ok := classes[n]
 		if !ok {
-			return nil, fmt.Errorf("%s: line %d: %q is not the number of a class in %s", f.file, numbers.lines[i], row[0], synsetsName)
+			return nil, fmt.Errorf("%s: line %d: %q is not the number of a class in %s", file, numbers.lines[i], row[0], synsetsName)
 		}
 		s.rows = append(s.rows, []string{images[i], class})
 	}
@@ -125,14 +125,14 @@ func newGroundTruth(in filesystem, f labelFile, truth, synsets []byte) (*sheet, 
 	return s, nil
 }
 
-func countError(in filesystem, f labelFile, lines, images int) error {
-	where := "the folder " + f.folder
-	if f.folder == "" {
+func countError(in filesystem, file, folder string, lines, images int) error {
+	where := "the folder " + folder
+	if folder == "" {
 		where = in.String()
 	}
-	err := fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names", f.file, lines, where, images)
-	if f.folder == "" {
-		err = fmt.Errorf("%w; for one folder of them, such as val, give val=%s", err, f.file)
+	err := fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names", file, lines, where, images)
+	if folder == "" {
+		err = fmt.Errorf("%w; for one folder of them, such as val, give val=%s", err, file)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,4 +70,34 @@ func (r *jsonRows) sheet() (*sheet, error) {
 		s.rows = append(s.rows, row)
 	}
 	return s, nil
+}
+
+// readJSONL reads one object per line.
+func readJSONL(b []byte) (*sheet, error) {
+	var r jsonRows
+	line := 0
+	for text := range bytes.Lines(b) {
+		if line++; len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(text, &object); err != nil {
+			return nil, fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
+		}
+		if err := r.addObject(object, line, len(b)); err != nil {
+			return nil, err
+		}
+	}
+	return r.sheet()
+}
+
+func cell(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
 }

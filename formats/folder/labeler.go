@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -50,7 +48,7 @@ func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, err
 	case len(files) > 0:
 		order = "" // it orders the table's classes, not the folders'
 		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
-			folders = folders.without(cfg.tablesOfFolders(files))
+			folders = uncovered(folders, cfg.tablesOfFolders(files))
 		}
 	}
 	if l.layout, err = newLayout(in, folders, order); err != nil {
@@ -72,14 +70,6 @@ func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, err
 		return nil, fmt.Errorf("%s: %w", names(l.files), err)
 	}
 	return l, nil
-}
-
-// tablesOfFolders returns the files that are not for the whole source.
-func (c *Config) tablesOfFolders(files []labelFile) []labelFile {
-	if c.Labels != "" {
-		return files[1:]
-	}
-	return files
 }
 
 // choose finds the label columns of the table and their classes.
@@ -240,49 +230,14 @@ func (f *labelField) labels(row []string) []int64 {
 }
 
 // missing lists the table's files that the scan of the folder cannot have found.
-func (l *labeler) missing(in filesystem) []Skip {
+func (l *labeler) missing(in filesystem) []skip {
 	if l.table == nil {
 		return nil
 	}
-	return missingFiles(l.table.table, in)
-}
-
-func missingFiles(t *table, in filesystem) []Skip {
-	var skips []Skip
-	for i, p := range t.paths {
-		if why := t.whyNotFound(i, in); why != "" {
-			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + t.fileOf(i).file + " but " + why})
-		}
-	}
-	return skips
+	return l.table.missing(in)
 }
 
 func (l *labeler) includes(string) bool { return true }
-
-// whyNotFound returns why the scan of the folder cannot have found the file of row i, "" if it has.
-func (t *table) whyNotFound(i int, in filesystem) string {
-	p := t.paths[i]
-	if !filepath.IsLocal(filepath.FromSlash(p)) {
-		return "is outside the folder"
-	}
-	if t.exists == nil || !t.exists[i] {
-		if fits := t.fits[p]; len(fits) > 0 {
-			return "may be any of " + listNames(fits) + ": write the extension"
-		}
-		switch st, err := in.lstat(p); {
-		case err != nil && strings.Contains(p, "\\"):
-			return "does not exist: write paths with /"
-		case err != nil:
-			return "does not exist"
-		case st.IsDir() && hasImageName(p):
-			return "is a folder"
-		}
-	}
-	if !hasImageName(p) {
-		return "has no extension of an image"
-	}
-	return ""
-}
 
 func (l *labeler) schema() formats.Schema {
 	s := formats.Schema{{Name: "image", Kind: formats.Image}}
@@ -296,17 +251,6 @@ func (l *labeler) schema() formats.Schema {
 		s = append(s, f.Field(f.field))
 	}
 	return s
-}
-
-// fieldName turns a column's name into a valid field name.
-func fieldName(column string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, column)
 }
 
 func (l *labeler) userColumns() []string {

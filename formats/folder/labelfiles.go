@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // The values of Config.Unlisted.
@@ -16,12 +15,6 @@ const (
 	// UnlistedFolder labels them by their class folder.
 	UnlistedFolder = "folder"
 )
-
-// labelFile is a file of labels and the folder whose images it lists.
-type labelFile struct {
-	folder string // relative, with slashes; "" is the root
-	file   string
-}
 
 // labelFiles returns the files of labels, those of folders after the one of the root.
 func (c *Config) labelFiles() ([]labelFile, error) {
@@ -51,25 +44,9 @@ func (c *Config) labelFiles() ([]labelFile, error) {
 	return list, nil
 }
 
-// holds reports whether the file at a relative path is in the folder of f.
-func (f *labelFile) holds(rel string) bool {
-	return f.folder == "" || strings.HasPrefix(rel, f.folder+"/")
-}
-
-// covering returns the file of labels for the image at rel, that of the deepest folder; nil for none.
-func covering(files []labelFile, rel string) *labelFile {
-	var found *labelFile
-	for i := range files {
-		if f := &files[i]; f.holds(rel) && (found == nil || len(f.folder) > len(found.folder)) {
-			found = f
-		}
-	}
-	return found
-}
-
-// without returns the folders that are splits or classes beside those that the files cover: a table says what
+// uncovered returns the folders that are splits or classes beside those that the files cover: a table says what
 // images in these are, whatever folders they are in.
-func (c classFolders) without(files []labelFile) classFolders {
+func uncovered(c classFolders, files []labelFile) classFolders {
 	left := classFolders{}
 	for name, images := range c {
 		f := covering(files, name+"/")
@@ -80,11 +57,10 @@ func (c classFolders) without(files []labelFile) classFolders {
 	return left
 }
 
-// names lists the files for a message.
-func names(files []labelFile) string {
-	list := make([]string, len(files))
-	for i := range files {
-		list[i] = files[i].file
+// tablesOfFolders returns the files that are not for the whole source.
+func (c *Config) tablesOfFolders(files []labelFile) []labelFile {
+	if c.Labels != "" {
+		return files[1:]
 	}
-	return strings.Join(list, ", ")
+	return files
 }

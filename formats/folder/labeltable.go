@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // table is a parsed file of labels, or several: one row per path.
@@ -26,23 +25,6 @@ type tablePart struct {
 	labelFile
 	first int
 }
-
-// sheet is the content of a file of labels, before its columns are interpreted.
-type sheet struct {
-	header []string
-	rows   [][]string
-	lines  []int // of each row, from 1
-	nested map[string]int
-	// known says what the file is, if its content is that of a well-known one.
-	known string
-	// byClass: images may be in a folder named like their label.
-	byClass bool
-	// classes are all classes that the file knows, besides those that occur in its rows.
-	classes []string
-}
-
-// maxColumns bounds the number of a table's columns: each becomes a column of the manifest.
-const maxColumns = 10_000
 
 // readTable reads the table of a description, whose paths are in the column "path" and exact. Errors name the
 // file, the line and what was expected.
@@ -64,44 +46,6 @@ func readTable(in filesystem, file string) (*table, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", file, err)
-}
-
-// readSheet reads a file of labels of any kind. Errors name the file.
-func readSheet(in filesystem, f labelFile) (*sheet, error) {
-	if s, err := readDevkit(in, f); s != nil || err != nil {
-		return s, err
-	}
-	b, err := readText(in, f.file)
-	if err != nil {
-		return nil, fmt.Errorf("read the labels: %w", err)
-	}
-	s, err := parseSheet(b, strings.ToLower(path.Ext(f.file)))
-	if err == nil {
-		err = s.recognize()
-	}
-	if err == nil && s.known == groundTruth {
-		return readGroundTruth(in, f, b)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.file, err)
-	}
-	return s, nil
-}
-
-func parseSheet(b []byte, ext string) (*sheet, error) {
-	switch ext {
-	case ".csv":
-		return readCSV(b, ',')
-	case ".tsv":
-		return readCSV(b, '\t')
-	case ".jsonl", ".ndjson":
-		return readJSONL(b)
-	case ".json":
-		return readJSON(b)
-	case ".txt", ".lst":
-		return readLines(b)
-	}
-	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json or .txt file")
 }
 
 // newTable makes the rows of a sheet those of the files that locate returns for their paths.
@@ -144,20 +88,6 @@ func (t *table) where(i int) string {
 	return fmt.Sprintf("line %d", t.lineNumbers[i])
 }
 
-func unique(header []string) error {
-	seen := make(map[string]bool, len(header))
-	for i, name := range header {
-		switch {
-		case name == "":
-			return fmt.Errorf("column %d of %d has no name", i+1, len(header))
-		case seen[name]:
-			return fmt.Errorf("two columns are named %q", name)
-		}
-		seen[name] = true
-	}
-	return nil
-}
-
 // relative returns a table's path relative to the root. It may lead outside: then no file of the
 // folder has it.
 func relative(in filesystem, p string) (string, error) {
@@ -177,23 +107,4 @@ func (t *table) column(name string) (int, error) {
 		return 0, fmt.Errorf("no column %q among %s", name, listNames(t.columns))
 	}
 	return i, nil
-}
-
-// listNames lists names for a message, not too many and each shortened if it is long.
-func listNames(names []string) string {
-	const maxNames, maxLength = 20, 60
-	list := slices.Clone(names[:min(len(names), maxNames)])
-	for i, name := range list {
-		if len(name) > maxLength {
-			name = name[:maxLength] + "..."
-		}
-		list[i] = name
-		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\ufffd' }) {
-			list[i] = fmt.Sprintf("%q", name)
-		}
-	}
-	if len(names) > maxNames {
-		list = append(list, fmt.Sprintf("and %d more", len(names)-maxNames))
-	}
-	return strings.Join(list, ", ")
 }

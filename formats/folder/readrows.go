@@ -25,14 +25,14 @@ func ReadRows(file string, by ...string) (*Rows, error) {
 	s, err := parseSheet(b, strings.ToLower(path.Ext(file)))
 	if err == nil {
 		var r *Rows
-		if r, err = s.by(by); err == nil {
+		if r, err = rowsBy(s, by); err == nil {
 			return r, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", file, err)
 }
 
-func (s *sheet) by(names []string) (*Rows, error) {
+func rowsBy(s *sheet, names []string) (*Rows, error) {
 	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(s.header, name) })
 	switch {
 	case i < 0:

@@ -1,10 +1,10 @@
 package folder
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
+	"sort"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/extsort"
@@ -12,11 +12,17 @@ import (
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
+// tempName is what the records are called in messages.
+const tempName = "the temporary list of files"
+
+// errDamagedList is the error about records that are not what was written.
+var errDamagedList = fmt.Errorf("%w: %s", formats.ErrDamaged, tempName)
+
 // stride is how many records share an offset.
 const stride = 8
 
-// records has the samples' keys and files, in key order. They are in memory or, if there are many, in a
-// mapped file that has no name any more. It is safe for concurrent reads.
+// records are keys and values in the order of the keys. They are in memory or, if there are many, in a mapped file that
+// has no name any more. They are safe for concurrent reads.
 type records struct {
 	data   []byte
 	starts []int64 // offsets of every stride-th record
@@ -24,16 +30,9 @@ type records struct {
 	mapped bool
 }
 
-// record encodes what tells sample it from others of its key; read decodes it.
-func (it *sample) record(b []byte) []byte {
-	n := 0
-	for n < min(len(it.key), len(it.path)) && it.key[n] == it.path[n] {
-		n++
-	}
-	b = binary.AppendUvarint(b, uint64(n))
-	b = wire.AppendBytes(b, it.path[n:])
-	b = binary.AppendUvarint(b, uint64(it.size))
-	return binary.AppendUvarint(b, uint64(it.modTime))
+// decoder takes a record. The memory of key and value is the records'.
+type decoder interface {
+	decode(key, value []byte) error
 }
 
 // recordsWriter writes records into memory and, whenever they are more than limit bytes, into a file.
@@ -44,7 +43,7 @@ type recordsWriter struct {
 	written int64
 }
 
-// newRecords stores what record returned, from a Sorter by key, with about memory bytes in memory.
+// newRecords stores what a Sorter has, with about memory bytes in memory.
 func newRecords(sorted *extsort.Sorter, memory int64) (_ *records, err error) {
 	w := &recordsWriter{limit: int(memory)}
 	err = sorted.Each(w.add)
@@ -92,39 +91,71 @@ func (w *recordsWriter) finish() error {
 	}
 	err := w.flush()
 	if err == nil {
-		w.data, err = guard.Map(w.f, "the temporary list of files", int(w.written), false)
+		w.data, err = guard.Map(w.f, tempName, int(w.written), false)
 		w.mapped = err == nil
 	}
 	return err
 }
 
-// read sets the key and the file of it to those of sample i.
-func (r *records) read(i int, it *sample) error {
+// len returns the number of records.
+func (r *records) len() int { return r.count }
+
+// read gives record i to d.
+func (r *records) read(i int, d decoder) error {
 	if !r.mapped {
-		return r.decode(i, it)
+		return r.decode(i, d)
 	}
-	return guard.Read(r.data, func() error { return r.decode(i, it) })
+	return guard.Read(r.data, func() error { return r.decode(i, d) })
 }
 
-func (r *records) decode(i int, it *sample) error {
+func (r *records) decode(i int, d decoder) error {
 	c := wire.Cursor{B: r.data[r.starts[i/stride]:]}
 	for range i % stride {
 		c.Bytes()
 		c.Bytes()
 	}
-	key, value := c.Bytes(), wire.Cursor{B: c.Bytes()}
-	n := value.Number(int64(len(key)))
-	it.path = string(key[:n]) + string(value.Bytes())
-	if it.key = it.path[:n]; int(n) < len(key) {
-		it.key = string(key)
+	key, value := c.Bytes(), c.Bytes()
+	if c.Failed {
+		return errDamagedList
 	}
-	it.size, it.modTime = value.Varint(), value.Varint()
-	if c.Failed || value.Failed {
-		return fmt.Errorf("%w: the temporary list of files", formats.ErrDamaged)
+	return d.decode(key, value)
+}
+
+// from calls yield for the records from a key on, with their numbers, until it returns false or an error.
+func (r *records) from(key []byte, yield func(i int, key, value []byte) (bool, error)) error {
+	if !r.mapped {
+		return r.search(key, yield)
+	}
+	return guard.Read(r.data, func() error { return r.search(key, yield) })
+}
+
+func (r *records) search(key []byte, yield func(i int, key, value []byte) (bool, error)) error {
+	// The last group of records that begins before the key.
+	group := sort.Search(len(r.starts), func(g int) bool {
+		c := wire.Cursor{B: r.data[r.starts[g]:]}
+		return string(c.Bytes()) >= string(key)
+	}) - 1
+	group = max(group, 0)
+	if group >= len(r.starts) {
+		return nil
+	}
+	c := wire.Cursor{B: r.data[r.starts[group]:]}
+	for i := group * stride; i < r.count; i++ {
+		at, value := c.Bytes(), c.Bytes()
+		if c.Failed {
+			return errDamagedList
+		}
+		if string(at) < string(key) {
+			continue
+		}
+		if more, err := yield(i, at, value); !more || err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// close frees the records.
 func (r *records) close() error {
 	if !r.mapped {
 		return nil

@@ -158,14 +158,6 @@ func (p *samplePlaces) values(it *sample) partValues {
 	return v
 }
 
-// place is the path that the sample's key and classes are made of.
-func (it *sample) place() string {
-	if it.virtual != "" {
-		return it.virtual
-	}
-	return it.path
-}
-
 // keyNote says what {key} is, if it is not the whole path.
 func (p *samplePlaces) keyNote() string {
 	if p.image == nil {

@@ -14,34 +14,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// file is an image file that was found.
-type file struct {
-	path    string // relative, '/'-separated
-	size    int64
-	modTime int64  // ns
-	virtual string // the path that the key and the class are made of, if it is another one
-}
-
-// Skip is an input that is not part of the dataset, and the reason.
-type Skip struct {
-	Path  string `json:"path"`
-	Cause string `json:"cause"`
-}
-
-// readExtensions are those of images that dsconv reads; unreadExtensions are those of images that
-// it cannot read and reports as skipped.
-var (
-	readExtensions   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
-	unreadExtensions = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
-)
-
 // maxListings is the number of folders that are listed at once: listing waits for the disk or
 // the network, not for a core.
 const maxListings = 16
-
-// maxFile bounds the size of an image file, which is in memory as a whole: pixel.DefaultMaxPixels pixels of three
-// colours of 16 bits need no more, and a sparse file of any size costs its maker nothing.
-const maxFile = 1 << 30
 
 // maxVisits bounds how often links may lead to one folder: with a few links, there can be very many
 // paths to it.
@@ -72,7 +47,7 @@ type scan struct {
 	pending  []*folderRef
 	active   int           // folders that are being listed
 	visits   map[inode]int // of folders by links
-	skips    []Skip
+	skips    []skip
 	dangling []string // links to nothing, which may have been links to folders
 	ignored  int      // files whose names are not those of images
 	system   *systemFolders
@@ -207,7 +182,7 @@ func (s *scan) skipFolder(ref *folderRef, why string) {
 	if ref.system != "" {
 		return
 	}
-	s.skip(ref.rel, why)
+	s.leaveOut(ref.rel, why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.classes.mark(ref.rel)
@@ -242,7 +217,7 @@ func (s *scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 	for up := ref.up; up != nil; up = up.up {
 		if up.id == ref.id && ref.id != (inode{}) {
 			if ref.system == "" {
-				s.skip(ref.rel, "a link to a folder above it (a loop)")
+				s.leaveOut(ref.rel, "a link to a folder above it (a loop)")
 			}
 			return false
 		}
@@ -262,11 +237,11 @@ func (s *scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 func (s *scan) file(f file, regular bool, err error, files []file) []file {
 	switch {
 	case err != nil:
-		s.skip(f.path, whyUnread(f.path, err))
+		s.leaveOut(f.path, whyUnread(f.path, err))
 	case !regular:
-		s.skip(f.path, "not a regular file")
+		s.leaveOut(f.path, "not a regular file")
 	case f.size > maxFile:
-		s.skip(f.path, fmt.Sprintf("a file of %d bytes is too large for an image", f.size))
+		s.leaveOut(f.path, fmt.Sprintf("a file of %d bytes is too large for an image", f.size))
 	default:
 		return append(files, f)
 	}
@@ -281,7 +256,7 @@ func (s *scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 			s.skipFolder(&folderRef{rel: rel, system: up.system}, cause(err))
 		}
 	case s.isWanted(rel, up):
-		s.skip(rel, whyUnread(rel, err))
+		s.leaveOut(rel, whyUnread(rel, err))
 	default:
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -304,9 +279,6 @@ func (s *scan) visit(id inode) bool {
 	s.visits[id]++
 	return s.visits[id] <= maxVisits || id == (inode{})
 }
-
-// isImageExtension reports whether files with the extension are read as images.
-func isImageExtension(ext string) bool { return slices.Contains(readExtensions, strings.ToLower(ext)) }
 
 // isWanted reports whether rel, in the folder of ref, has the name of an image and is selected; it counts
 // or records as skipped what is not.
@@ -334,25 +306,16 @@ func (s *scan) isWanted(rel string, ref *folderRef) bool {
 	case !s.filter.IncludesFile(rel):
 		return false
 	case isOther:
-		s.skip(rel, "dsconv cannot read "+ext[1:]+" images")
+		s.leaveOut(rel, "dsconv cannot read "+ext[1:]+" images")
 		return false
 	}
 	return true
 }
 
-func (s *scan) skip(rel, why string) {
+func (s *scan) leaveOut(rel, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.skips = append(s.skips, Skip{Path: rel, Cause: why})
-}
-
-// cause returns err without the path, which the message already has.
-func cause(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
+	s.skips = append(s.skips, skip{rel, why})
 }
 
 // whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.

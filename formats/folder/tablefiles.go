@@ -43,7 +43,7 @@ func readLabelFile(in filesystem, f labelFile, labelColumns []string) (*labelTab
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.locate(in, f, labelColumns)
+	t, err := locate(s, in, f, labelColumns)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.file, err)
 	}
@@ -51,7 +51,7 @@ func readLabelFile(in filesystem, f labelFile, labelColumns []string) (*labelTab
 }
 
 // locate finds the columns of a sheet and the files of its rows.
-func (s *sheet) locate(in filesystem, f labelFile, labelColumns []string) (*labelTable, error) {
+func locate(s *sheet, in filesystem, f labelFile, labelColumns []string) (*labelTable, error) {
 	r, err := s.roles(labelColumns)
 	if err != nil {
 		return nil, err
@@ -77,44 +77,8 @@ func (s *sheet) locate(in filesystem, f labelFile, labelColumns []string) (*labe
 		return nil, err
 	}
 	t.fits, t.files = finder.fits, []tablePart{{f, 0}}
-	t.notices = s.notices(&r, f, notice)
+	t.notices = s.notices(&r, f.file, notice)
 	return t, nil
-}
-
-// paths returns the cells of the column of paths.
-func (s *sheet) paths(at int) []string {
-	list := make([]string, len(s.rows))
-	for i, row := range s.rows {
-		list[i] = row[at]
-	}
-	return list
-}
-
-// putInClassFolders makes paths those of images in folders named like their labels.
-func (s *sheet) putInClassFolders(at int, label string) {
-	k := slices.Index(s.header, label)
-	for _, row := range s.rows {
-		row[at] = row[k] + "/" + row[at]
-	}
-}
-
-// notices says how a file was read, where that is not evident.
-func (s *sheet) notices(r *columnRoles, f labelFile, paths string) []string {
-	var list []string
-	prefix := f.file + ": "
-	if s.known != "" {
-		list = append(list, prefix+s.known)
-	} else if r.path != "path" && r.path != "file_name" || r.field != "" {
-		text := fmt.Sprintf("the column %q has the paths", r.path)
-		if len(r.labels) == 1 {
-			text += fmt.Sprintf(", the column %q the labels", r.labels[0])
-		}
-		list = append(list, prefix+text)
-	}
-	if paths != "" {
-		list = append(list, prefix+paths)
-	}
-	return list
 }
 
 // add adds the rows of another file. Each has its own columns; label columns with the same role are one.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -149,12 +148,6 @@ func (f *pathFinder) file(p string) (string, bool) {
 	return "", false
 }
 
-// hasImageName reports whether p has the extension of an image.
-func hasImageName(p string) bool {
-	ext := strings.ToLower(path.Ext(p))
-	return slices.Contains(readExtensions, ext) || slices.Contains(unreadExtensions, ext)
-}
-
 // namesIn returns the images of a folder by their names without extension.
 func (f *pathFinder) namesIn(dir string) map[string][]string {
 	names, known := f.names[dir]
@@ -197,36 +190,6 @@ func (f *pathFinder) asWritten(p string) (string, error) {
 		return joined, nil
 	}
 	return rel, nil
-}
-
-// imagesIn lists the images and the folders in a folder, in the order of their names, without hidden ones.
-func imagesIn(in filesystem, dir string) (images, below []string, err error) {
-	d, err := in.openFolder(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer d.close()
-	for {
-		entries, err := d.next()
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(entries) == 0 {
-			slices.Sort(images)
-			slices.Sort(below)
-			return images, below, nil
-		}
-		for _, e := range entries {
-			name := e.Name()
-			switch {
-			case isSystemName(name):
-			case e.IsDir():
-				below = append(below, name)
-			case hasImageName(name):
-				images = append(images, name)
-			}
-		}
-	}
 }
 
 // folders returns the parts of a path, whose first ones may be a drive or the root of another machine.

@@ -21,6 +21,9 @@ type union struct {
 	filter *formats.FileFilter
 }
 
+// mount adds a filesystem, whose root becomes the folder name; "" is the union's.
+func (u *union) mount(name string, in filesystem) { u.mounts = append(u.mounts, mount{name, in}) }
+
 // mount is a filesystem whose root is the folder at name, "" for the union's.
 type mount struct {
 	name string
@@ -295,13 +298,13 @@ func (u *union) recorded(p string) string {
 	return p
 }
 
-func (u *union) refused() []Skip {
-	var all []Skip
+func (u *union) refused() []skip {
+	var all []skip
 	for i := range u.mounts {
 		m := &u.mounts[i]
 		for _, k := range m.in.refused() {
 			if m.name != "" {
-				k.Path = m.name + "/" + k.Path
+				k.path = m.name + "/" + k.path
 			}
 			all = append(all, k)
 		}

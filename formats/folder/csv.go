@@ -3,7 +3,6 @@ package folder
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,41 +42,4 @@ func readCSV(b []byte, comma rune) (*sheet, error) {
 		}
 		s.rows, s.lines = append(s.rows, row), append(s.lines, line)
 	}
-}
-
-func checkColumnCount(n int) error {
-	if n > maxColumns {
-		return fmt.Errorf("it has %d columns, the limit is %d", n, maxColumns)
-	}
-	return nil
-}
-
-// readJSONL reads one object per line.
-func readJSONL(b []byte) (*sheet, error) {
-	var r jsonRows
-	line := 0
-	for text := range bytes.Lines(b) {
-		if line++; len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(text, &object); err != nil {
-			return nil, fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
-		}
-		if err := r.addObject(object, line, len(b)); err != nil {
-			return nil, err
-		}
-	}
-	return r.sheet()
-}
-
-func cell(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
 }

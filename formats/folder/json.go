@@ -8,61 +8,6 @@ import (
 	"strings"
 )
 
-// readLines reads a file without a header: a path and a label on each line, or only a path. With tabs each line
-// has as many cells as there are; else the label is what follows the last space.
-func readLines(b []byte) (*sheet, error) {
-	s := &sheet{header: []string{"path"}}
-	text := string(b)
-	separated := allHave(text, "\t")
-	labelled := separated || allHave(text, " ")
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimRight(line, " \r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		row := []string{line}
-		if separated {
-			row = strings.Split(line, "\t")
-		} else if at := strings.LastIndexByte(line, ' '); labelled {
-			row = []string{strings.TrimRight(line[:at], " "), line[at+1:]}
-		}
-		if err := checkColumnCount(len(row)); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		if len(s.rows) == 0 {
-			s.header = lineColumns(len(row))
-		} else if len(row) != len(s.header) {
-			return nil, fmt.Errorf("line %d: %d cells, the lines before have %d", n, len(row), len(s.header))
-		}
-		s.rows, s.lines = append(s.rows, row), append(s.lines, n)
-	}
-	if len(s.rows) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	return s, nil
-}
-
-// allHave reports whether each line that is not blank has the separator within its text.
-func allHave(text, separator string) bool {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, separator) {
-			return false
-		}
-	}
-	return true
-}
-
-// lineColumns are the names of the columns of a file without a header.
-func lineColumns(n int) []string {
-	columns := []string{"path", "label"}[:min(n, 2)]
-	for i := 2; i < n; i++ {
-		columns = append(columns, fmt.Sprintf("column%d", i+1))
-	}
-	return columns
-}
-
 // readJSON reads a list of objects, a list of pairs of path and label, or one object whose names are paths and
 // whose values are labels. Any of them may be the only value of an object: {"labels": [...]}.
 func readJSON(b []byte) (*sheet, error) {

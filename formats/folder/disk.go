@@ -1,0 +1,107 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// disk is the folder at a path.
+type disk string
+
+func (d disk) path(name string) string { return filepath.Join(string(d), filepath.FromSlash(name)) }
+
+func (d disk) stat(name string) (fs.FileInfo, error) { return os.Stat(d.path(name)) }
+
+func (d disk) lstat(name string) (fs.FileInfo, error) { return os.Lstat(d.path(name)) }
+
+func (d disk) openFolder(name string) (folder, error) {
+	f, err := os.Open(d.path(name))
+	return diskFolder{f}, err
+}
+
+// diskFolder asks for its files by their names: the system need not find the folder again for each.
+type diskFolder struct{ *os.File }
+
+// maxEntries is how many entries of a folder are in memory at once.
+const maxEntries = 1024
+
+func (d diskFolder) next() ([]fs.DirEntry, error) {
+	entries, err := d.ReadDir(maxEntries)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return entries, err
+}
+
+func (d diskFolder) stat(name string) (size, modTime int64, regular bool, err error) {
+	var st unix.Stat_t
+	_, err = retry(func() (int, error) { return 0, unix.Fstatat(int(d.Fd()), name, &st, 0) })
+	return st.Size, st.Mtim.Nano(), st.Mode&unix.S_IFMT == unix.S_IFREG, err
+}
+
+func (d diskFolder) close() { _ = d.Close() } // it was only read
+
+func (d disk) read(name string, size, modTime int64, buf []byte) ([]byte, error) {
+	return readFile(d.path(name), size, modTime, buf)
+}
+
+func (d disk) join(name string) string { return filepath.Join(string(d), name) }
+
+func (d disk) readText(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func (d disk) open(name string) (io.ReadCloser, error) { return os.Open(name) }
+
+func (d disk) relative(p string) (string, error) {
+	root, err := filepath.Abs(string(d))
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, p)
+	if err != nil {
+		return "", err
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+func (d disk) follows(fs.FileInfo) bool { return true }
+
+func (d disk) recorded(p string) string {
+	if abs, err := filepath.Abs(p); err == nil {
+		return abs
+	}
+	return p
+}
+
+func (d disk) refused() []skip { return nil }
+
+func (d disk) close() error { return nil }
+
+func (d disk) String() string { return string(d) }
+
+func (d disk) identify(w io.Writer) (all bool, err error) {
+	root, err := filepath.Abs(string(d))
+	if err != nil {
+		return false, err
+	}
+	st, err := os.Stat(root)
+	if err != nil {
+		return false, err
+	}
+	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
+	return false, err
+}
+
+// inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.
+func inodeOf(st fs.FileInfo) any {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return sys.Ino
+	}
+	return nil
+}
