@@ -172,9 +172,9 @@ func FuzzAnnotations(f *testing.F) {
 	f.Add([]byte("names:\n  0: a\n"))
 	image := formats.Value{Data: []byte(jpegHead)}
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		b := &boxFiles{voc: true, index: map[string]int64{"a": 0}}
-		_, _ = b.parseVOC(data)
-		_, _ = b.parseYOLO(data, &image)
+		v := &voc{index: map[string]int64{"a": 0}}
+		_, _ = v.parse(data, nil)
+		_, _ = new(yolo).parse(data, &image)
 		_, _ = parseYOLOLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _ = yamlNames(string(data))
 		c := &cocoImages{}

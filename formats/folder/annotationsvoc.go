@@ -2,9 +2,7 @@ package folder
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,9 +11,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
-	"github.com/dsconv/dsconv/internal/parallel"
 )
+
+// voc reads Pascal VOC's files of boxes, one for each image. The classes are those that occur in them.
+type voc struct {
+	names   map[string]bool
+	classes []string
+	index   map[string]int64
+	flag    string // the field of difficult objects, if there are any
+}
+
+func (v *voc) schema() formats.Schema { return objectSchema(v.classes, v.flag) }
+
+func (v *voc) note() string { return fmt.Sprintf("%d classes", len(v.classes)) }
 
 // vocObject is an <object> of a Pascal VOC annotation.
 type vocObject struct {
@@ -43,9 +53,9 @@ func decodeVOC(data []byte) ([]vocObject, error) {
 	return a.Objects, nil
 }
 
-// parseVOC returns the objects of an annotation. VOC counts pixels from 1 and its corners are inside the box, so
+// parse returns the objects of an annotation. VOC counts pixels from 1 and its corners are inside the box, so
 // that a box of the first pixel is 1 1 1 1; here it is 0 0 1 1.
-func (b *boxFiles) parseVOC(data []byte) ([]object, error) {
+func (v *voc) parse(data []byte, _ *formats.Value) ([]object, error) {
 	found, err := decodeVOC(data)
 	if err != nil {
 		return nil, err
@@ -69,7 +79,7 @@ func (b *boxFiles) parseVOC(data []byte) ([]object, error) {
 		if err := checkBox(list[i].box); err != nil {
 			return nil, err
 		}
-		class, ok := b.index[strings.TrimSpace(o.Name)]
+		class, ok := v.index[strings.TrimSpace(o.Name)]
 		if !ok {
 			return nil, fmt.Errorf("the class %q is new since the annotations were listed", o.Name)
 		}
@@ -78,46 +88,21 @@ func (b *boxFiles) parseVOC(data []byte) ([]object, error) {
 	return list, nil
 }
 
-// open finds YOLO's class names, or reads all annotations of VOC for theirs.
-func (b *boxFiles) open(ctx context.Context, s *fieldSet) error {
-	if !b.voc {
-		return b.findNames(s)
+// learn adds the classes of the objects of an annotation.
+func (v *voc) learn(list []vocObject) {
+	if v.names == nil {
+		v.names = map[string]bool{}
 	}
-	names := map[string]bool{}
-	const block = 4096 // files that are read at once
-	var files []file
-	read := func() error {
-		found := make([][]vocObject, len(files))
-		err := parallel.Each(ctx, len(files), maxListings, func() (func(int) error, func(), error) {
-			return func(i int) error {
-				data, err := s.in.read(files[i].path, files[i].size, files[i].modTime, nil)
-				if err == nil && len(data) <= maxAnnotations {
-					found[i], _ = decodeVOC(data) // reading the sample reports the error
-				}
-				return nil
-			}, func() {}, nil
-		})
-		for _, list := range found {
-			for i := range list {
-				names[strings.TrimSpace(list[i].Name)] = true
-				if strings.TrimSpace(list[i].Difficult) == "1" {
-					b.flag = "box_difficult"
-				}
-			}
+	for i := range list {
+		v.names[strings.TrimSpace(list[i].Name)] = true
+		if strings.TrimSpace(list[i].Difficult) == "1" {
+			v.flag = "box_difficult"
 		}
-		files = files[:0]
-		return err
 	}
-	err := s.index.each(b.field, func(f file, _ bool) error {
-		if files = append(files, f); len(files) == block {
-			return read()
-		}
-		return ctx.Err()
-	})
-	if err = errors.Join(err, read()); err != nil {
-		return err
-	}
-	b.classes = slices.Sorted(maps.Keys(names))
-	b.index = labels.IndexOf(b.classes)
-	return nil
+}
+
+// finish is called when all annotations are learnt.
+func (v *voc) finish() {
+	v.classes = slices.Sorted(maps.Keys(v.names))
+	v.index = labels.IndexOf(v.classes)
 }

@@ -13,9 +13,24 @@ import (
 	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
-// parseYOLO returns the objects of a file of YOLO: a line of class, centre, width and height for each, as shares of
+// yolo reads YOLO's files of boxes, one for each image.
+type yolo struct {
+	classes []string // nil if there is no file of their names
+	from    string   // that file
+}
+
+func (y *yolo) schema() formats.Schema { return objectSchema(y.classes, "") }
+
+func (y *yolo) note() string {
+	if y.from == "" {
+		return "no class names: there is no data.yaml and no classes.txt"
+	}
+	return fmt.Sprintf("%d classes of %s", len(y.classes), y.from)
+}
+
+// parse returns the objects of a file of YOLO: a line of class, centre, width and height for each, as shares of
 // the image's size. A line with the corners of a polygon is the box around it.
-func (b *boxFiles) parseYOLO(data []byte, image *formats.Value) ([]object, error) {
+func (y *yolo) parse(data []byte, image *formats.Value) ([]object, error) {
 	_, h, err := codec.Inspect(image.Data)
 	if err != nil {
 		return nil, fmt.Errorf("the boxes need the image's size: %w", err)
@@ -29,8 +44,8 @@ func (b *boxFiles) parseYOLO(data []byte, image *formats.Value) ([]object, error
 			continue
 		}
 		o, err := parseYOLOLine(cells, float64(h.W), float64(h.H))
-		if err == nil && b.classes != nil && o.class >= int64(len(b.classes)) {
-			err = fmt.Errorf("the class %d is not among the %d of %s", o.class, len(b.classes), b.from)
+		if err == nil && y.classes != nil && o.class >= int64(len(y.classes)) {
+			err = fmt.Errorf("the class %d is not among the %d of %s", o.class, len(y.classes), y.from)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
@@ -67,36 +82,35 @@ func parseYOLOLine(cells []string, w, h float64) (o object, err error) {
 // nameFiles are the files of YOLO's class names.
 var nameFiles = []string{"data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names"}
 
-// isNames reports whether a file has class names, not boxes.
-func (b *boxFiles) isNames(rel string) bool { return slices.Contains(nameFiles, path.Base(rel)) }
+// isClassNames reports whether a file has class names, not boxes.
+func isClassNames(rel string) bool { return slices.Contains(nameFiles, path.Base(rel)) }
 
 // findNames reads the class names: they are in the folder of the boxes or in the root.
-func (b *boxFiles) findNames(s *fieldSet) error {
-	folder, _, _ := strings.Cut(b.spec.pattern.text, "{")
-	for _, dir := range []string{path.Dir(folder + "x"), "."} {
+func (y *yolo) findNames(in filesystem, folder string) error {
+	for _, dir := range []string{folder, "."} {
 		for _, name := range nameFiles {
 			rel := path.Join(dir, name)
-			st, err := s.in.stat(rel)
+			st, err := in.stat(rel)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			if err != nil || st.Size() > maxAnnotations {
+			if err != nil || st.Size() > maxBoxFile {
 				return fmt.Errorf("read the class names in %s: %w", rel, errors.Join(err, errors.New("it is too large")))
 			}
-			data, err := s.in.read(rel, st.Size(), modTimeOf(st), nil)
+			data, err := in.read(rel, st.Size(), modTimeOf(st), nil)
 			if err != nil {
 				return fmt.Errorf("read the class names in %s: %w", rel, err)
 			}
 			if strings.HasSuffix(name, "l") { // .yaml, .yml
-				b.classes, err = yamlNames(string(data))
+				y.classes, err = yamlNames(string(data))
 			} else {
-				b.classes = strings.Split(strings.TrimSpace(strings.ReplaceAll(string(data), "\r", "")), "\n")
+				y.classes = strings.Split(strings.TrimSpace(strings.ReplaceAll(string(data), "\r", "")), "\n")
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", rel, err)
 			}
-			if b.classes != nil {
-				b.from = rel
+			if y.classes != nil {
+				y.from = rel
 				return nil
 			}
 		}

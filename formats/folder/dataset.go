@@ -135,8 +135,8 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	}
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
-	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)}
-	if s.fields, err = newFieldSet(in, &cfg); err != nil {
+	s := &scan{in: in, filter: filter, found: l.found, system: newSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)}
+	if s.fields, err = newFields(in, &cfg); err != nil {
 		return nil, err
 	}
 	d := &Dataset{in: in, filter: filter, fields: s.fields, isList: cfg.list != nil}
@@ -149,8 +149,11 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 		return nil, err
 	}
 	d.skips, d.ignored, d.unmatched = skipsOf(s.skips, in.refused()), s.ignored, filter.Unmatched()
-	if err := d.fields.listed(ctx, s); err != nil {
-		return nil, err
+	if d.fields != nil {
+		s.classes = d.fields.listed()
+		if err := d.fields.finish(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
 		return nil, err
@@ -188,7 +191,7 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 // list finds the files: those below the root, or those of a list.
 func (d *Dataset) list(ctx context.Context, s *scan, cfg *Config) error {
 	if cfg.list == nil {
-		if err := d.fields.findStems(ctx, s); err != nil {
+		if err := s.findStems(ctx); err != nil {
 			return err
 		}
 		return s.walk(ctx)
@@ -283,7 +286,7 @@ func (d *Dataset) sample(i int) (*sample, error) {
 	it := new(sample)
 	err := d.records.read(i, it)
 	if err == nil {
-		d.fields.locate(it)
+		d.fields.locate(&it.file)
 		d.source.label(it)
 	}
 	return it, err
@@ -360,7 +363,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	}
 	d.setLabels(it, s.Values[1:labels])
 	if d.fields != nil {
-		return d.fields.read(it, v, s.Values[labels:])
+		return d.fields.read(&it.file, v, s.Values[labels:])
 	}
 	return nil
 }

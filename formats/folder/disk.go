@@ -29,6 +29,10 @@ func (d disk) openFolder(name string) (folder, error) {
 // diskFolder asks for its files by their names: the system need not find the folder again for each.
 type diskFolder struct{ *os.File }
 
+// maxListings is how many folders are listed, or small files read, at once: that waits for the disk or the network,
+// not for a core.
+const maxListings = 16
+
 // maxEntries is how many entries of a folder are in memory at once.
 const maxEntries = 1024
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/npy"
@@ -30,70 +31,90 @@ type fieldSet struct {
 type annotation interface {
 	schema() formats.Schema
 	// open is called when the files of the folder are known.
-	open(ctx context.Context, s *fieldSet) error
-	// read sets the values of its fields. image is the sample's image.
-	read(s *fieldSet, it *sample, image *formats.Value, values []formats.Value) error
+	open(ctx context.Context, in filesystem) error
+	// read sets the values of its fields for the sample whose image is the file f, with the content image.
+	read(f *file, image *formats.Value, values []formats.Value) error
 	// claim counts a sample; it is for one goroutine.
-	claim(it *sample)
+	claim(f *file)
 	// identify writes what the values of a sample depend on.
-	identify(s *fieldSet, it *sample, w io.Writer) error
-	summaries(s *fieldSet) []FieldSummary
+	identify(f *file, w io.Writer) error
+	summary() annSummary
 }
 
-// FieldSummary says what was found for a field of Config.Fields, Boxes or Captions.
-type FieldSummary struct {
-	Name string       `json:"name"`
-	Kind formats.Kind `json:"kind"`
-	From string       `json:"from"` // the pattern, or the file of annotations
-	// Found counts the files or the entries for images, Missing the samples without one, and Unused the files and
-	// entries that belong to no sample, of which Example is one.
-	Found   int    `json:"found"`
-	Missing int    `json:"missing,omitempty"`
-	Unused  int    `json:"unused,omitempty"`
-	Example string `json:"example,omitempty"`
-	// Note says what else was found out, such as which classes the boxes have.
-	Note string `json:"note,omitempty"`
+// fieldOptions are those of folder.Config of the same names.
+type fieldOptions struct {
+	fields, boxes, captions []string
+	memory                  int64
 }
 
-// hasFields reports whether the Config gives samples more than an image and labels.
-func (c *Config) hasFields() bool {
-	none := len(c.Fields) == 1 && c.Fields[0] == FieldsNone
-	return len(c.Fields) > 0 && !none || len(c.Boxes)+len(c.Captions) > 0
+// any reports whether samples have more than an image and labels.
+func (o *fieldOptions) any() bool {
+	none := len(o.fields) == 1 && o.fields[0] == fieldsNone
+	return len(o.fields) > 0 && !none || len(o.boxes)+len(o.captions) > 0
 }
 
-// CheckFields returns an error if Fields or Boxes are written wrongly. It looks at no file.
-func (c Config) CheckFields() error {
-	if len(c.Fields) != 1 || c.Fields[0] != FieldsNone && c.Fields[0] != FieldsAuto {
-		if _, _, err := parseFieldSpecs(c.Fields); err != nil {
+// check returns an error if fields or boxes are written wrongly. It looks at no file.
+func (o *fieldOptions) check() error {
+	if len(o.fields) != 1 || o.fields[0] != fieldsNone && o.fields[0] != fieldsAuto {
+		if _, _, err := parseFieldSpecs(o.fields); err != nil {
 			return err
 		}
 	}
-	return new(fieldSet).addAnnotations(&c)
+	return new(fieldSet).addAnnotations(o)
 }
 
-// newFieldSet returns the fields of cfg, nil if it has none.
-func newFieldSet(in filesystem, cfg *Config) (*fieldSet, error) {
-	if !cfg.hasFields() {
+// newFieldSet returns the fields of the options, nil if they have none.
+func newFieldSet(in filesystem, o *fieldOptions) (*fieldSet, error) {
+	if !o.any() {
 		return nil, nil
 	}
-	if IsDescription(cfg.Labels) {
-		return nil, fmt.Errorf("%s already describes the fields: leave out --field, --boxes and --captions", cfg.Labels)
-	}
-	s := &fieldSet{in: in, memory: cmp.Or(cfg.Memory, defaultMemory), auto: len(cfg.Fields) == 1 && cfg.Fields[0] == FieldsAuto}
-	fields := cfg.Fields
-	if s.auto || len(fields) == 1 && fields[0] == FieldsNone {
+	s := &fieldSet{in: in, memory: o.memory, auto: len(o.fields) == 1 && o.fields[0] == fieldsAuto}
+	fields := o.fields
+	if s.auto || len(fields) == 1 && fields[0] == fieldsNone {
 		fields = nil
 	}
 	var err error
 	if s.places.image, s.specs, err = parseFieldSpecs(fields); err != nil {
 		return nil, err
 	}
-	if err := s.addAnnotations(cfg); err != nil {
+	if err := s.addAnnotations(o); err != nil {
 		return nil, err
 	}
 	s.places.dirs = map[string]bool{}
 	s.index = newFieldIndex(s.memory)
 	return s, nil
+}
+
+// addAnnotations adds what the options name.
+func (s *fieldSet) addAnnotations(o *fieldOptions) error {
+	var coco *cocoBoxes
+	boxes := 0
+	for _, name := range o.boxes {
+		if !strings.Contains(name, "{") {
+			if coco == nil {
+				coco = &cocoBoxes{}
+				s.annotations = append(s.annotations, coco)
+				boxes++
+			}
+			coco.files = append(coco.files, name)
+			continue
+		}
+		b, err := newBoxFiles(s, name)
+		if err != nil {
+			return err
+		}
+		boxes++
+		b.field = len(s.specs)
+		s.specs = append(s.specs, b.spec)
+		s.annotations = append(s.annotations, b)
+	}
+	if boxes > 1 {
+		return errors.New("--boxes: give files of COCO, or one pattern of YOLO's or Pascal VOC's files, not both")
+	}
+	if len(o.captions) > 0 {
+		s.annotations = append(s.annotations, &cocoCaptions{files: o.captions})
+	}
+	return nil
 }
 
 // fieldOf returns which field the file at a path belongs to, -1 if none.
@@ -119,7 +140,7 @@ func (s *fieldSet) finish(ctx context.Context) error {
 		}
 	}
 	for _, a := range s.annotations {
-		if err := a.open(ctx, s); err != nil {
+		if err := a.open(ctx, s.in); err != nil {
 			return err
 		}
 	}
@@ -154,13 +175,13 @@ func (s *fieldSet) findKey(i int, f *fieldSpec) error {
 }
 
 // expand returns the path of a sample's file, as fieldPattern.expand does.
-func (f *fieldSpec) expand(v *partValues, it *sample) []string {
-	if !f.wholeKey {
-		return f.pattern.expand(v)
+func (p *fieldSpec) expand(v *partValues, f *file) []string {
+	if !p.wholeKey {
+		return p.pattern.expand(v)
 	}
 	whole := *v
-	whole[keyPart] = stem(it.path)
-	return f.pattern.expand(&whole)
+	whole[keyPart] = stem(f.path)
+	return p.pattern.expand(&whole)
 }
 
 // describeArray sets the type and the number of dimensions of an array field by its first file.
@@ -209,13 +230,13 @@ func (f *fieldSpec) field() formats.Field {
 }
 
 // claim counts what the sample has of each field.
-func (s *fieldSet) claim(it *sample) {
+func (s *fieldSet) claim(f *file) {
 	if s == nil {
 		return
 	}
-	v := s.places.values(it)
-	for i, f := range s.specs {
-		_, number, err := s.index.find(i, f.expand(&v, it))
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		_, number, err := s.index.find(i, p.expand(&v, f))
 		switch {
 		case number >= 0:
 			s.index.claim(number)
@@ -225,7 +246,7 @@ func (s *fieldSet) claim(it *sample) {
 		}
 	}
 	for _, a := range s.annotations {
-		a.claim(it)
+		a.claim(f)
 	}
 }
 
@@ -234,9 +255,9 @@ func (s *fieldSet) countUnused() error {
 	if s == nil {
 		return nil
 	}
-	for i, f := range s.specs {
+	for i, p := range s.specs {
 		err := s.index.each(i, func(one file, claimed bool) error {
-			if !claimed && (f.boxes == nil || !f.boxes.isNames(one.path)) {
+			if !claimed && (p.boxes == nil || !p.boxes.isNames(one.path)) {
 				s.unused[i]++
 				s.orphans[i] = cmp.Or(s.orphans[i], one.path)
 			}
@@ -250,10 +271,8 @@ func (s *fieldSet) countUnused() error {
 		}
 	}
 	for _, a := range s.annotations {
-		for _, f := range a.summaries(s) {
-			if f.Found == 0 {
-				return fmt.Errorf("%s: %s has no entry for any image of the folder; it has %d others, such as %q", s.in, f.From, f.Unused, f.Example)
-			}
+		if f := a.summary(); f.found == 0 {
+			return fmt.Errorf("%s: %s has no entry for any image of the folder; it has %d others, such as %q", s.in, f.from, f.unused, f.example)
 		}
 	}
 	return nil
@@ -261,35 +280,35 @@ func (s *fieldSet) countUnused() error {
 
 // nothingFound is the error about a pattern of which no sample has a file.
 func (s *fieldSet) nothingFound(i int) error {
-	f := s.specs[i]
+	p := s.specs[i]
 	text := "no file has this form"
 	if s.unused[i] > 0 {
 		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", s.unused[i], s.orphans[i])
 	}
-	flag := "--field " + f.name + "="
-	if f.boxes != nil {
+	flag := "--field " + p.name + "="
+	if p.boxes != nil {
 		flag = "--boxes "
 	}
 	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
-		s.in, flag, f.pattern.text, text, s.places.keyNote(), s.places.hint())
+		s.in, flag, p.pattern.text, text, s.places.keyNote(), s.places.hint())
 }
 
 // read sets the values of the fields.
-func (s *fieldSet) read(it *sample, image *formats.Value, values []formats.Value) error {
-	v := s.places.values(it)
+func (s *fieldSet) read(f *file, image *formats.Value, values []formats.Value) error {
+	v := s.places.values(f)
 	at := 0
-	for i, f := range s.specs {
-		if f.boxes != nil {
+	for i, p := range s.specs {
+		if p.boxes != nil {
 			continue
 		}
-		if err := s.readFile(i, f.expand(&v, it), &values[at]); err != nil {
-			return fmt.Errorf("field %s: %w", f.name, err)
+		if err := s.readFile(i, p.expand(&v, f), &values[at]); err != nil {
+			return fmt.Errorf("field %s: %w", p.name, err)
 		}
 		at++
 	}
 	for _, a := range s.annotations {
 		n := len(a.schema())
-		if err := a.read(s, it, image, values[at:at+n]); err != nil {
+		if err := a.read(f, image, values[at:at+n]); err != nil {
 			return err
 		}
 		at += n
@@ -298,13 +317,13 @@ func (s *fieldSet) read(it *sample, image *formats.Value, values []formats.Value
 }
 
 // identify writes which files the fields of a sample are.
-func (s *fieldSet) identify(it *sample, w io.Writer) error {
+func (s *fieldSet) identify(f *file, w io.Writer) error {
 	if s == nil {
 		return nil
 	}
-	v := s.places.values(it)
-	for i, f := range s.specs {
-		one, number, err := s.index.find(i, f.expand(&v, it))
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		one, number, err := s.index.find(i, p.expand(&v, f))
 		if number < 0 && !errors.Is(err, errNoFile) {
 			return err
 		}
@@ -322,7 +341,7 @@ func (s *fieldSet) identify(it *sample, w io.Writer) error {
 		}
 	}
 	for _, a := range s.annotations {
-		if err := a.identify(s, it, w); err != nil {
+		if err := a.identify(f, w); err != nil {
 			return err
 		}
 	}
@@ -330,21 +349,21 @@ func (s *fieldSet) identify(it *sample, w io.Writer) error {
 }
 
 // summaries says what was found.
-func (s *fieldSet) summaries() []FieldSummary {
-	var list []FieldSummary
+func (s *fieldSet) summaries() []annSummary {
+	var list []annSummary
 	if p := s.places.image; p != nil {
-		list = append(list, FieldSummary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.places.count, Note: s.places.note()})
+		list = append(list, annSummary{name: imageField, kind: formats.Image, from: p.text, found: s.places.count, note: s.places.note()})
 	}
-	for i, f := range s.specs {
-		if f.boxes == nil {
-			list = append(list, FieldSummary{
-				Name: f.name, Kind: f.kind, From: f.pattern.text,
-				Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
+	for i, p := range s.specs {
+		if p.boxes == nil {
+			list = append(list, annSummary{
+				name: p.name, kind: p.kind, from: p.pattern.text,
+				found: s.found[i], missing: s.missing[i], unused: s.unused[i], example: s.orphans[i],
 			})
 		}
 	}
 	for _, a := range s.annotations {
-		list = append(list, a.summaries(s)...)
+		list = append(list, a.summary())
 	}
 	return list
 }

@@ -10,12 +10,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// The values of Config.Fields that are no patterns.
+// The values of Config.Fields that are no patterns: see folder.FieldsNone and folder.FieldsAuto.
 const (
-	// FieldsNone: each image is a sample of its own.
-	FieldsNone = "none"
-	// FieldsAuto: the files that share an image's name up to its first dot are the sample's fields.
-	FieldsAuto = "auto"
+	fieldsNone = "none"
+	fieldsAuto = "auto"
 )
 
 // imageField is the name of the field whose pattern says which files are the samples' images.
@@ -102,7 +100,7 @@ func isMaskName(name string) bool {
 // parseFieldSpecs reads Config.Fields; image is the pattern of the samples' images, nil if none is given.
 func parseFieldSpecs(list []string) (image *fieldPattern, specs []*fieldSpec, err error) {
 	for _, text := range list {
-		if text == FieldsNone || text == FieldsAuto {
+		if text == fieldsNone || text == fieldsAuto {
 			return nil, nil, fmt.Errorf("--field %s stands alone: leave out the other --field", text)
 		}
 		s, err := parseFieldSpec(text)

@@ -32,6 +32,14 @@ const (
 	folderRecord
 )
 
+// newFoundFiles sorts in about memory bytes. With asking, it finds out whether files may belong to images.
+func newFoundFiles(memory int64, asking bool) *foundFiles {
+	return &foundFiles{sorter: extsort.New("", memory), asking: asking}
+}
+
+// close frees the memory of the files.
+func (l *foundFiles) close() error { return l.sorter.Close() }
+
 // add adds files of different paths. It is safe for concurrent use.
 func (l *foundFiles) add(files []file) error {
 	l.mu.Lock()

@@ -37,7 +37,7 @@ func (d *Dataset) Identify(w io.Writer) error {
 		if err := d.identifyContent(w, &it.file); err != nil {
 			return err
 		}
-		if err := d.fields.identify(it, w); err != nil {
+		if err := d.fields.identify(&it.file, w); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // sorting is what a folder's samples are sorted with: by stem, to find their keys, then by key. Both Sorters
 // may be full at the same time.
 type sorting struct {
-	found foundFiles
+	found *foundFiles
 	keys  *extsort.Sorter
 	kept  int64 // bytes of records in memory
 }
@@ -24,12 +24,11 @@ type sorting struct {
 func newSorting(cfg *Config) *sorting {
 	memory := cmp.Or(cfg.Memory, defaultMemory)
 	l := &sorting{keys: extsort.New("", memory*3/8), kept: min(memory/8, 8<<20)}
-	l.found.sorter = extsort.New("", memory*3/8)
-	l.found.asking = len(cfg.Fields) == 0 && cfg.Labels == "" && !cfg.hasFields()
+	l.found = newFoundFiles(memory*3/8, len(cfg.Fields) == 0 && cfg.Labels == "" && !cfg.fieldOptions().any())
 	return l
 }
 
-func (l *sorting) close() error { return errors.Join(l.found.sorter.Close(), l.keys.Close()) }
+func (l *sorting) close() error { return errors.Join(l.found.close(), l.keys.Close()) }
 
 // add adds the samples of the files that were found.
 func (d *Dataset) add(ctx context.Context, l *sorting) error {
@@ -37,7 +36,7 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	counts := map[string]int{}
 	err := l.found.each(d.source.includes, func(f file, key string) error {
 		it := &sample{file: f, key: key}
-		d.fields.locateKey(it)
+		it.key = d.fields.locateKey(&it.file, key)
 		if why := d.label(it); why != "" {
 			d.skips = append(d.skips, Skip{Path: f.path, Cause: why})
 			return ctx.Err()
@@ -49,14 +48,14 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 			d.columns[k].count(it.labels, k)
 		}
 		counts[it.split]++
-		d.fields.claim(it)
+		d.fields.claim(&it.file)
 		d.meta.Stats.Bytes += it.size
 		record = it.record(record[:0])
 		return errors.Join(ctx.Err(), l.keys.Add([]byte(it.key), record))
 	})
 	d.questions = l.found.questions
 	if err == nil {
-		err = l.found.sorter.Close() // its memory is needed no more
+		err = l.found.close() // its memory is needed no more
 	}
 	if err == nil {
 		d.records, err = newRecords(l.keys, l.kept)

@@ -130,11 +130,11 @@ func (p *samplePlaces) force(l *layout) {
 }
 
 // values returns what the placeholders stand for in the paths of a sample's files.
-func (p *samplePlaces) values(it *sample) partValues {
+func (p *samplePlaces) values(f *file) partValues {
 	var v partValues
 	given := [placeholders]bool{}
 	if p.image != nil {
-		v, _ = p.image.find(it.path)
+		v, _ = p.image.find(f.path)
 		for _, name := range p.image.names {
 			given[name] = true
 		}
@@ -144,10 +144,10 @@ func (p *samplePlaces) values(it *sample) partValues {
 			v[name] = value
 		}
 	}
-	virtual := it.place()
+	virtual := f.place()
 	set(keyPart, stem(virtual))
-	set(stemPart, path.Base(stem(it.path)))
-	if dir := path.Dir(it.path); dir != "." {
+	set(stemPart, path.Base(stem(f.path)))
+	if dir := path.Dir(f.path); dir != "." {
 		set(dirPart, dir)
 	}
 	if p.layout != nil {

@@ -14,10 +14,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// maxListings is the number of folders that are listed at once: listing waits for the disk or
-// the network, not for a core.
-const maxListings = 16
-
 // maxVisits bounds how often links may lead to one folder: with a few links, there can be very many
 // paths to it.
 const maxVisits = 100

@@ -1,8 +1,6 @@
 package folder
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -33,20 +31,12 @@ func firstDot(rel string) (stem, end string) {
 // maxEnds bounds how many different ends of names are told apart.
 const maxEnds = 1000
 
-// findStems lists the folder and returns the patterns of what it finds.
-func findStems(ctx context.Context, in filesystem, s *scan, memory int64) (image *fieldPattern, specs []*fieldSpec, err error) {
-	f := &stemFinder{sorter: extsort.New("", memory/4), images: map[string]int{}, ends: map[string]int{}}
-	defer func() { err = errors.Join(err, f.sorter.Close()) }()
-	names := &scan{in: in, filter: s.filter, found: &foundFiles{}, system: s.system, names: f}
-	if err := names.walk(ctx); err != nil {
-		return nil, nil, err
-	}
-	s.system.counts = map[string]int{} // the scan that follows counts again
-	if err := f.count(); err != nil {
-		return nil, nil, err
-	}
-	return f.patterns(in)
+// newStemFinder returns an empty stemFinder.
+func (s *fieldSet) newStemFinder() *stemFinder {
+	return &stemFinder{sorter: extsort.New("", s.memory/4), images: map[string]int{}, ends: map[string]int{}}
 }
+
+func (f *stemFinder) close() error { return f.sorter.Close() }
 
 // add adds a file by its path.
 func (f *stemFinder) add(rel string) error {
@@ -188,12 +178,12 @@ func endName(end string) string {
 	return fieldName(parts[0])
 }
 
-// findStems sets the fields of FieldsAuto.
-func (s *fieldSet) findStems(ctx context.Context, in *scan) error {
-	if s == nil || !s.auto {
-		return nil
+// useStems sets the fields of FieldsAuto.
+func (s *fieldSet) useStems(f *stemFinder) error {
+	if err := f.count(); err != nil {
+		return err
 	}
-	image, specs, err := findStems(ctx, s.in, in, s.memory)
+	image, specs, err := f.patterns(s.in)
 	if err != nil {
 		return err
 	}
