@@ -18,6 +18,9 @@ type cocoBoxes struct {
 	flag    string
 }
 
+// newCOCOBoxes returns the objects of COCO's files.
+func newCOCOBoxes(files []string) annotation { return &cocoBoxes{files: files} }
+
 // cocoObject is an object of the image with that number.
 type cocoObject struct {
 	object

@@ -17,6 +17,9 @@ type cocoCaptions struct {
 	texts  map[int32][]string
 }
 
+// newCOCOCaptions returns the captions of COCO's files.
+func newCOCOCaptions(files []string) annotation { return &cocoCaptions{files: files} }
+
 func (c *cocoCaptions) schema() formats.Schema {
 	return formats.Schema{{Name: "captions", Kind: formats.JSON}}
 }

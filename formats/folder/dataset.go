@@ -96,7 +96,7 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := checkRoot(root); err != nil {
 		return nil, err
 	}
-	return openIn(ctx, disk(root), filter, cfg)
+	return openIn(ctx, onDisk(root), filter, cfg)
 }
 
 // checkRoot returns an error if there is nothing at root, or an unfinished folder.
@@ -122,7 +122,7 @@ func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := virtual{fsys}
+	in := inFS(fsys)
 	if _, err := in.lstat(UnfinishedName); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
 	}
@@ -135,16 +135,17 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	}
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
-	s := &scan{in: in, filter: filter, found: l.found, system: newSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)}
-	if s.fields, err = newFields(in, &cfg); err != nil {
+	d := &Dataset{in: in, filter: filter, isList: cfg.list != nil}
+	if d.fields, err = newFields(in, &cfg); err != nil {
 		return nil, err
 	}
-	d := &Dataset{in: in, filter: filter, fields: s.fields, isList: cfg.list != nil}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.fields.close())
 		}
 	}()
+	system := newSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
+	s := newScan(in, filter, l.found, system, d.fields)
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
@@ -242,8 +243,8 @@ func (d *Dataset) noImages() error {
 	if patterns := d.unmatched.String(); patterns != "" {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
-	if root, onDisk := d.in.(disk); onDisk {
-		err = fmt.Errorf("%w%s", err, sharded.SuggestDatasets(string(root)))
+	if root, ok := rootOnDisk(d.in); ok {
+		err = fmt.Errorf("%w%s", err, sharded.SuggestDatasets(root))
 	}
 	return err
 }

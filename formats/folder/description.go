@@ -53,7 +53,7 @@ type UserColumn struct {
 }
 
 // IsDescription reports whether a file of labels on the disk is a Description. Other JSON files are tables.
-func IsDescription(file string) bool { return isDescription(disk(""), file) }
+func IsDescription(file string) bool { return isDescription(onDisk(""), file) }
 
 func isDescription(in filesystem, file string) bool {
 	if !strings.EqualFold(filepath.Ext(file), ".json") {

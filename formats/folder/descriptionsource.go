@@ -125,11 +125,11 @@ func (d *descriptionSource) countKnownFiles(in filesystem) int {
 
 // isInside reports whether a file that the Config names lies in the folder.
 func isInside(in filesystem, file string) bool {
-	root, onDisk := in.(disk)
-	if !onDisk {
+	root, ok := rootOnDisk(in)
+	if !ok {
 		return true
 	}
-	rel, err := filepath.Rel(string(root), file)
+	rel, err := filepath.Rel(root, file)
 	return err == nil && filepath.IsLocal(rel)
 }
 

@@ -12,6 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// onDisk returns the folder at a path of the disk.
+func onDisk(root string) filesystem { return disk(root) }
+
+// rootOnDisk returns the path of a folder of the disk; ok is false for other filesystems.
+func rootOnDisk(in filesystem) (root string, ok bool) {
+	d, ok := in.(disk)
+	return string(d), ok
+}
+
 // disk is the folder at a path.
 type disk string
 

@@ -150,7 +150,7 @@ func TestFields(t *testing.T) {
 		contents := map[string]string{}
 		for _, f := range strings.Fields(c.files) {
 			contents[f] = f
-			if isImageExtension(filepath.Ext(f)) {
+			if ext := strings.ToLower(filepath.Ext(f)); ext == ".png" || ext == ".jpg" || ext == ".gif" {
 				contents[f] = "png"
 			}
 		}

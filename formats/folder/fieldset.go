@@ -27,20 +27,6 @@ type fieldSet struct {
 	auto           bool
 }
 
-// annotation gives samples the values of one or more fields.
-type annotation interface {
-	schema() formats.Schema
-	// open is called when the files of the folder are known.
-	open(ctx context.Context, in filesystem) error
-	// read sets the values of its fields for the sample whose image is the file f, with the content image.
-	read(f *file, image *formats.Value, values []formats.Value) error
-	// claim counts a sample; it is for one goroutine.
-	claim(f *file)
-	// identify writes what the values of a sample depend on.
-	identify(f *file, w io.Writer) error
-	summary() annSummary
-}
-
 // fieldOptions are those of folder.Config of the same names.
 type fieldOptions struct {
 	fields, boxes, captions []string
@@ -87,16 +73,11 @@ func newFieldSet(in filesystem, o *fieldOptions) (*fieldSet, error) {
 
 // addAnnotations adds what the options name.
 func (s *fieldSet) addAnnotations(o *fieldOptions) error {
-	var coco *cocoBoxes
+	var coco []string
 	boxes := 0
 	for _, name := range o.boxes {
 		if !strings.Contains(name, "{") {
-			if coco == nil {
-				coco = &cocoBoxes{}
-				s.annotations = append(s.annotations, coco)
-				boxes++
-			}
-			coco.files = append(coco.files, name)
+			coco = append(coco, name)
 			continue
 		}
 		b, err := newBoxFiles(s, name)
@@ -108,11 +89,15 @@ func (s *fieldSet) addAnnotations(o *fieldOptions) error {
 		s.specs = append(s.specs, b.spec)
 		s.annotations = append(s.annotations, b)
 	}
+	if len(coco) > 0 {
+		boxes++
+		s.annotations = append(s.annotations, newCOCOBoxes(coco))
+	}
 	if boxes > 1 {
 		return errors.New("--boxes: give files of COCO, or one pattern of YOLO's or Pascal VOC's files, not both")
 	}
 	if len(o.captions) > 0 {
-		s.annotations = append(s.annotations, &cocoCaptions{files: o.captions})
+		s.annotations = append(s.annotations, newCOCOCaptions(o.captions))
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func devkit(t *testing.T, truth string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ILSVRC2012_devkit_t12")
 	must(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "data", synsetsName), synsets(t), 0o644))
-	must(t, os.WriteFile(filepath.Join(dir, "data", groundTruthName), []byte(truth), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "data", "meta.mat"), synsets(t), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "data", "ILSVRC2012_validation_ground_truth.txt"), []byte(truth), 0o644))
 	return dir
 }
 
@@ -33,7 +33,7 @@ func synsets(t *testing.T) []byte {
 	if madeSynsets != nil {
 		return madeSynsets
 	}
-	file := filepath.Join(t.TempDir(), synsetsName)
+	file := filepath.Join(t.TempDir(), "meta.mat")
 	out := formatcheck.Python(t, `
 import sys, numpy as np
 try:
@@ -85,7 +85,7 @@ func TestImageNet(t *testing.T) {
 	kit := devkit(t, "1\n3\n2\n")
 	solution := filepath.Join(t.TempDir(), "LOC_val_solution.csv")
 	must(t, os.WriteFile(solution, []byte(kaggle), 0o644))
-	for _, file := range []string{solution, kit, archive(t, kit), filepath.Join(kit, "data", groundTruthName), filepath.Join(kit, "data", synsetsName)} {
+	for _, file := range []string{solution, kit, archive(t, kit), filepath.Join(kit, "data", "ILSVRC2012_validation_ground_truth.txt"), filepath.Join(kit, "data", "meta.mat")} {
 		d := open(t, root, Config{FolderLabels: map[string]string{"val": file}})
 		if got := listing(t, d); !slices.Equal(got, want) || len(d.Skips()) != 0 {
 			t.Errorf("%s: %q, skipped %v", file, got, d.Skips())
@@ -124,7 +124,7 @@ func TestKaggleTrainingImages(t *testing.T) {
 func TestImageNetThatDoesNotFit(t *testing.T) {
 	root := tree(t, "train/n01440764/1.JPEG", "val/1.JPEG", "val/2.JPEG")
 	full := devkit(t, "1\n3\n")
-	alone := filepath.Join(t.TempDir(), groundTruthName)
+	alone := filepath.Join(t.TempDir(), "ILSVRC2012_validation_ground_truth.txt")
 	must(t, os.WriteFile(alone, []byte("1\n3\n"), 0o644))
 	mapping := filepath.Join(t.TempDir(), "LOC_synset_mapping.txt")
 	must(t, os.WriteFile(mapping, []byte("n01440764 tench, Tinca tinca\nn02119789 kit fox\n"), 0o644))

@@ -70,5 +70,5 @@ func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: %w", listName(file), err)
 	}
 	cfg.list = table
-	return openIn(ctx, disk(root), filter, cfg)
+	return openIn(ctx, onDisk(root), filter, cfg)
 }

@@ -130,23 +130,3 @@ func TestListsOnStandardInput(t *testing.T) {
 		t.Error("no input, no error")
 	}
 }
-
-// A damaged Parquet file is an error.
-func TestDamagedParquetLists(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "l.parquet")
-	must(t, parquet.WriteFile(file, []parquetRow{{Path: "a.jpg"}, {Path: "b.jpg"}}))
-	whole, err := os.ReadFile(file)
-	must(t, err)
-	for at := 0; at < len(whole); at += 5 {
-		for _, bits := range []byte{0x80, 0xff} {
-			b := slices.Clone(whole)
-			b[at] ^= bits
-			must(t, os.WriteFile(file, b, 0o644))
-			_, _ = readParquet(file) // an error or other text, no panic
-		}
-		must(t, os.WriteFile(file, whole[:at], 0o644))
-		if _, err := readParquet(file); err == nil {
-			t.Errorf("cut to %d bytes: no error", at)
-		}
-	}
-}

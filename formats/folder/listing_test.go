@@ -42,9 +42,6 @@ func TestKeysInAnyMemory(t *testing.T) {
 		var first []string
 		for _, memory := range []int64{0, 1, 100_000} {
 			d := open(t, root, Config{Memory: memory})
-			if d.records.mapped != (memory > 0) {
-				t.Errorf("memory %d: mapped %v", memory, d.records.mapped)
-			}
 			taken := keysTaken(paths)
 			for _, it := range samplesOf(t, d) {
 				if want := keyOf(it.path, taken); it.key != want {

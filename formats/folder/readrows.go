@@ -18,7 +18,7 @@ type Rows struct {
 // ReadRows reads a .csv, .tsv or .jsonl file. The first of the columns by that the file has
 // identifies the samples. Errors name the file, the line and what was expected.
 func ReadRows(file string, by ...string) (*Rows, error) {
-	b, err := readText(disk(""), file)
+	b, err := readText(onDisk(""), file)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}

@@ -53,6 +53,12 @@ type scan struct {
 	err      error
 }
 
+// newScan returns a scan of the files in in that filter includes, whose images it adds to found. fields is nil without
+// fields.
+func newScan(in filesystem, filter *formats.FileFilter, found *foundFiles, system *systemFolders, fields *fieldSet) *scan {
+	return &scan{in: in, filter: filter, found: found, system: system, fields: fields}
+}
+
 // walk lists all files below root.
 func (s *scan) walk(ctx context.Context) error {
 	st, err := s.in.stat("")

@@ -116,3 +116,11 @@ func listNames(names []string) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// orNone lists names for a message, of which there may be none.
+func orNone(columns []string) string {
+	if len(columns) == 0 {
+		return "none"
+	}
+	return listNames(columns)
+}

@@ -134,13 +134,6 @@ func (t *labelTable) agree(other *labelTable) error {
 	return errorOf(t.renameLabel(), other.renameLabel())
 }
 
-func orNone(columns []string) string {
-	if len(columns) == 0 {
-		return "none"
-	}
-	return listNames(columns)
-}
-
 // errorOf returns the first error.
 func errorOf(errs ...error) error {
 	for _, err := range errs {

@@ -68,7 +68,7 @@ func readListSheet(file string, input io.Reader) (*sheet, error) {
 	case strings.EqualFold(filepath.Ext(file), ".parquet"):
 		return readParquet(file)
 	case file != stdin:
-		b, err = readText(disk(""), file)
+		b, err = readText(onDisk(""), file)
 	case input == nil:
 		return nil, errors.New("there is no input to read it from")
 	default:
@@ -102,7 +102,7 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 			absolute[i] = base + "/" + p
 		}
 	}
-	f := &pathFinder{in: disk("/")}
+	f := &pathFinder{in: onDisk("/")}
 	found, any := f.all(absolute, false)
 	for i := range found {
 		if found[i].exists {
@@ -114,7 +114,7 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 	if any {
 		return found, "", f.fits, nil
 	}
-	here := &pathFinder{in: disk(base)}
+	here := &pathFinder{in: onDisk(base)}
 	if moved, notice := here.elsewhere(paths, nil); moved != nil {
 		for i := range moved {
 			moved[i].path = filepath.Join(base, moved[i].path)

@@ -65,25 +65,26 @@ type Mount struct {
 // OpenMounts opens several sources as one folder. The Dataset owns their Trees, as OpenTree's. It is an error, which
 // names both sources, if two of them have an image of the same path.
 func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, error) {
-	u := &union{}
-	err := mountAll(u, mounts)
+	in, err := mountAll(mounts)
+	var filter *formats.FileFilter
 	if err == nil {
-		u.filter, err = cfg.Patterns.Compile()
+		filter, err = cfg.Patterns.Compile()
 	}
+	u := newUnion(in, filter)
 	if err != nil {
 		return nil, errors.Join(err, u.close())
 	}
 	return openOwned(ctx, u, cfg)
 }
 
-// mountAll adds all mounts, so that all are closed.
-func mountAll(u *union, mounts []Mount) (err error) {
+// mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.
+func mountAll(mounts []Mount) (all []mount, err error) {
 	for _, m := range mounts {
-		var in filesystem = disk(m.Path)
+		in := onDisk(m.Path)
 		if m.Tree != nil {
 			in = newTree(m.Tree)
 		}
-		u.mount(m.Name, in)
+		all = append(all, mount{name: m.Name, in: in})
 		switch {
 		case m.Name != "" && (strings.ContainsAny(m.Name, "/\\") || formats.CheckKey(m.Name) != nil):
 			err = errors.Join(err, fmt.Errorf("%q cannot be the name of a folder for %s: use one without slashes", m.Name, in))
@@ -94,5 +95,5 @@ func mountAll(u *union, mounts []Mount) (err error) {
 	if len(mounts) == 0 {
 		err = errors.New("folder.OpenMounts: there are no sources: give one at least")
 	}
-	return err
+	return all, err
 }

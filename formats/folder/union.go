@@ -21,8 +21,9 @@ type union struct {
 	filter *formats.FileFilter
 }
 
-// mount adds a filesystem, whose root becomes the folder name; "" is the union's.
-func (u *union) mount(name string, in filesystem) { u.mounts = append(u.mounts, mount{name, in}) }
+// newUnion returns several filesystems as one. Two images of one path that filter includes are an error where they are
+// listed.
+func newUnion(mounts []mount, filter *formats.FileFilter) filesystem { return &union{mounts, filter} }
 
 // mount is a filesystem whose root is the folder at name, "" for the union's.
 type mount struct {

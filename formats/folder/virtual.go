@@ -8,6 +8,9 @@ import (
 	"path"
 )
 
+// inFS returns the root of an fs.FS.
+func inFS(fsys fs.FS) filesystem { return virtual{fsys} }
+
 // virtual is an fs.FS.
 type virtual struct{ fs.FS }
 
