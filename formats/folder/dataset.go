@@ -15,6 +15,11 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/listing"
+	"github.com/dsconv/dsconv/formats/folder/internal/records"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
@@ -22,10 +27,10 @@ import (
 
 // Dataset is a folder of images, on the disk or in an fs.FS. It is safe for concurrent use.
 type Dataset struct {
-	in            filesystem
+	in            vfs.FS
 	gate          lifetime.Gate
 	meta          formats.Meta
-	records       *records
+	records       *records.List
 	source        source
 	skips         []Skip
 	ignored       int
@@ -41,9 +46,9 @@ type Dataset struct {
 	unmatched         formats.Patterns
 	unusedDescription string // a description in the folder, if no table was given
 
-	questions  questions
-	fields     *fieldSet // nil without
-	firstField int       // the position of its fields in the schema
+	questions  listing.Questions
+	fields     *fields.Set // nil without
+	firstField int         // the position of its fields in the schema
 }
 
 // source gives the images of a folder their labels: a labeler or a descriptionSource.
@@ -52,7 +57,7 @@ type source interface {
 	includes(path string) bool
 	// label sets what the sample at it.path has, or returns why it is skipped.
 	label(it *sample) (why string)
-	missing(in filesystem) []skip
+	missing(in vfs.FS) []vfs.Skip
 	schema() formats.Schema
 	userColumns() []string
 }
@@ -96,7 +101,7 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := checkRoot(root); err != nil {
 		return nil, err
 	}
-	return openIn(ctx, onDisk(root), filter, cfg)
+	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
 }
 
 // checkRoot returns an error if there is nothing at root, or an unfinished folder.
@@ -122,14 +127,14 @@ func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := inFS(fsys)
-	if _, err := in.lstat(UnfinishedName); err == nil {
+	in := vfs.Of(fsys)
+	if _, err := in.Lstat(UnfinishedName); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
 	}
 	return openIn(ctx, in, filter, cfg)
 }
 
-func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
+func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
 	if cfg.Memory < 0 {
 		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
 	}
@@ -141,22 +146,22 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, d.fields.close())
+			err = errors.Join(err, d.fields.Close())
 		}
 	}()
-	system := newSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
-	s := newScan(in, filter, l.found, system, d.fields)
+	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
+	s := listing.New(in, filter, l.found, system, d.fields)
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	d.skips, d.ignored, d.unmatched = skipsOf(s.skips, in.refused()), s.ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = skipsOf(s.Skips, in.Refused()), s.Ignored, filter.Unmatched()
 	if d.fields != nil {
-		s.classes = d.fields.listed()
-		if err := d.fields.finish(ctx); err != nil {
+		s.Classes = d.fields.Folders()
+		if err := d.fields.Finish(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
+	if d.source, err = newSource(in, &cfg, s.Classes); err != nil {
 		return nil, err
 	}
 	if err := d.useFields(&cfg); err != nil {
@@ -176,12 +181,12 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 	d.summarizeLabels()
 	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
-	d.listUnreadable(s.dangling)
+	d.listUnreadable(s.Dangling)
 	if d.Len() == 0 {
 		return nil, d.noImages()
 	}
-	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), d.fields.close(), in.close()) })
-	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
+	d.gate.Open(in.String(), func() error { return errors.Join(d.records.Close(), d.fields.Close(), in.Close()) })
+	if file := in.Join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
 		if _, err := readDescription(in, file); err == nil {
 			d.unusedDescription = file
 		}
@@ -190,20 +195,20 @@ func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg 
 }
 
 // list finds the files: those below the root, or those of a list.
-func (d *Dataset) list(ctx context.Context, s *scan, cfg *Config) error {
+func (d *Dataset) list(ctx context.Context, s *listing.Scan, cfg *Config) error {
 	if cfg.list == nil {
-		if err := s.findStems(ctx); err != nil {
+		if err := s.FindStems(ctx); err != nil {
 			return err
 		}
-		return s.walk(ctx)
+		return s.Walk(ctx)
 	}
 	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {
 		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
 	}
-	return s.walkList(ctx, cfg.list.paths, cfg.list.exists)
+	return s.WalkList(ctx, cfg.list.Paths, cfg.list.Exists)
 }
 
-func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
+func newSource(in vfs.FS, cfg *Config, folders layout.Folders) (source, error) {
 	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
 		return newDescriptionSource(in, cfg)
 	}
@@ -214,9 +219,9 @@ func newSource(in filesystem, cfg *Config, folders classFolders) (source, error)
 func (d *Dataset) describe(cfg *Config) {
 	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
 	if d.fields != nil {
-		d.meta.Schema = append(d.meta.Schema, d.fields.schema()...)
+		d.meta.Schema = append(d.meta.Schema, d.fields.Schema()...)
 	}
-	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.recorded)
+	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.Recorded)
 	if description, ok := d.source.(*descriptionSource); ok {
 		d.meta.Renamed = description.Renamed
 	}
@@ -243,7 +248,7 @@ func (d *Dataset) noImages() error {
 	if patterns := d.unmatched.String(); patterns != "" {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
-	if root, ok := rootOnDisk(d.in); ok {
+	if root, ok := vfs.RootOnDisk(d.in); ok {
 		err = fmt.Errorf("%w%s", err, sharded.SuggestDatasets(root))
 	}
 	return err
@@ -253,7 +258,7 @@ func (d *Dataset) noImages() error {
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
 // Len returns the number of images.
-func (d *Dataset) Len() int { return d.records.len() }
+func (d *Dataset) Len() int { return d.records.Len() }
 
 // Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
 // has all of them. For an fs.FS it is a text for messages.
@@ -285,9 +290,9 @@ func (d *Dataset) sample(i int) (*sample, error) {
 		return nil, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.in, i, d.Len())
 	}
 	it := new(sample)
-	err := d.records.read(i, it)
+	err := d.records.Read(i, it)
 	if err == nil {
-		d.fields.locate(&it.file)
+		d.fields.Locate(&it.File)
 		d.source.label(it)
 	}
 	return it, err
@@ -304,8 +309,8 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 
 func (d *Dataset) info(it *sample) formats.Info {
 	in := formats.Info{
-		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.size, Columns: it.columns,
-		Source: formats.Source{Path: it.path, Size: it.size, ModTime: it.modTime},
+		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.Size, Columns: it.columns,
+		Source: formats.Source{Path: it.Path, Size: it.Size, ModTime: it.ModTime},
 	}
 	if l := d.meta.Schema.LabelIndex(); l >= 0 && d.meta.Schema[l].Kind == formats.Label {
 		in.Label = it.labels[0]
@@ -347,7 +352,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	data, err := d.in.read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
+	data, err := d.in.Read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
 		v.Data = nil // an incomplete image is no one's
@@ -364,7 +369,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	}
 	d.setLabels(it, s.Values[1:labels])
 	if d.fields != nil {
-		return d.fields.read(&it.file, v, s.Values[labels:])
+		return d.fields.Read(&it.File, v, s.Values[labels:])
 	}
 	return nil
 }

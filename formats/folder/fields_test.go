@@ -44,7 +44,7 @@ func pngOf(t *testing.T, w, h int) string {
 // values is "name=value" of the fields of each sample, after its key, split and label.
 func values(t *testing.T, d *Dataset) []string {
 	t.Helper()
-	rows := listing(t, d)
+	rows := keyLabels(t, d)
 	var s formats.Sample
 	for i := range rows {
 		rows[i] = strings.TrimSpace(rows[i])

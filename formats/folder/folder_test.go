@@ -52,8 +52,8 @@ func open(t *testing.T, root string, cfg Config) *Dataset {
 	return d
 }
 
-// listing is "key split label" of each sample.
-func listing(t *testing.T, d *Dataset) []string {
+// keyLabels is "key split label" of each sample.
+func keyLabels(t *testing.T, d *Dataset) []string {
 	t.Helper()
 	var list []string
 	for i := range d.Len() {
@@ -128,7 +128,7 @@ func TestLayouts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, tree(t, c.files...), Config{})
-			if got := listing(t, d); !reflect.DeepEqual(got, c.want) {
+			if got := keyLabels(t, d); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if got := d.Meta().Classes(); !reflect.DeepEqual(got, c.classes) {
@@ -161,7 +161,7 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 	if d.Ignored() != 1 {
 		t.Errorf("%d files ignored", d.Ignored())
 	}
-	if got, want := listing(t, d), []string{"a/1.jpg  a", "a/1.jpg.png  a", "a/1.png  a"}; !reflect.DeepEqual(got, want) {
+	if got, want := keyLabels(t, d), []string{"a/1.jpg  a", "a/1.jpg.png  a", "a/1.png  a"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
 }

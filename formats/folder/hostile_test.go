@@ -52,7 +52,7 @@ func TestThingsThatAreNoFiles(t *testing.T) {
 			t.Errorf("%q: %q, want %q", path, got[path], cause)
 		}
 	}
-	keys := strings.Join(listing(t, d), "|")
+	keys := strings.Join(keyLabels(t, d), "|")
 	for _, key := range []string{"a/1  a", "a/new\nline\x1b[31m  a", "a/dir.jpg/2  a"} {
 		if !strings.Contains(keys, key) {
 			t.Errorf("%q is missing among %q", key, keys)

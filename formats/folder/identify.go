@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 var _ formats.Identifier = (*Dataset)(nil)
@@ -19,7 +20,7 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if w == nil {
 		return fmt.Errorf("%s: Identify into a nil io.Writer", d.in)
 	}
-	all, err := d.in.identify(w)
+	all, err := d.in.Identify(w)
 	if err != nil {
 		return err
 	}
@@ -34,10 +35,10 @@ func (d *Dataset) Identify(w io.Writer) error {
 		if all {
 			continue
 		}
-		if err := d.identifyContent(w, &it.file); err != nil {
+		if err := d.identifyContent(w, &it.File); err != nil {
 			return err
 		}
-		if err := d.fields.identify(&it.file, w); err != nil {
+		if err := d.fields.Identify(&it.File, w); err != nil {
 			return err
 		}
 	}
@@ -45,13 +46,13 @@ func (d *Dataset) Identify(w io.Writer) error {
 }
 
 // identifyContent writes a file that has no time: its size alone does not tell that it is the same.
-func (d *Dataset) identifyContent(w io.Writer, f *file) error {
-	if f.modTime != 0 {
+func (d *Dataset) identifyContent(w io.Writer, f *vfs.File) error {
+	if f.ModTime != 0 {
 		return nil
 	}
-	data, err := d.in.read(f.path, f.size, f.modTime, nil)
+	data, err := d.in.Read(f.Path, f.Size, f.ModTime, nil)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", f.path, err)
+		return fmt.Errorf("read %s: %w", f.Path, err)
 	}
 	_, err = w.Write(data)
 	return err

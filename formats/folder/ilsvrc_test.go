@@ -87,7 +87,7 @@ func TestImageNet(t *testing.T) {
 	must(t, os.WriteFile(solution, []byte(kaggle), 0o644))
 	for _, file := range []string{solution, kit, archive(t, kit), filepath.Join(kit, "data", "ILSVRC2012_validation_ground_truth.txt"), filepath.Join(kit, "data", "meta.mat")} {
 		d := open(t, root, Config{FolderLabels: map[string]string{"val": file}})
-		if got := listing(t, d); !slices.Equal(got, want) || len(d.Skips()) != 0 {
+		if got := keyLabels(t, d); !slices.Equal(got, want) || len(d.Skips()) != 0 {
 			t.Errorf("%s: %q, skipped %v", file, got, d.Skips())
 		}
 		if got := d.Meta().Classes(); !slices.Equal(got, []string{"n01440764", "n02100735", "n02119789"}) {
@@ -112,11 +112,11 @@ func TestKaggleTrainingImages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "LOC_train_solution.csv")
 	must(t, os.WriteFile(file, []byte("ImageId,PredictionString\nn02100735_7,n02100735 1 2 3 4\nn01440764_1,n01440764 1 2 3 4\n"), 0o644))
 	d := open(t, root, Config{Labels: file})
-	if got := listing(t, d); len(got) != 2 || got[0] != "n01440764/n01440764_1  n01440764" {
+	if got := keyLabels(t, d); len(got) != 2 || got[0] != "n01440764/n01440764_1  n01440764" {
 		t.Errorf("%q", got)
 	}
 	d = open(t, root, Config{Labels: file, Unlisted: UnlistedFolder})
-	if got := listing(t, d); len(got) != 3 || got[2] != "n02100735/n02100735_8  n02100735" {
+	if got := keyLabels(t, d); len(got) != 3 || got[2] != "n02100735/n02100735_8  n02100735" {
 		t.Errorf("%q", got)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 )
 
 // The values of Config.Unlisted.
@@ -17,20 +20,20 @@ const (
 )
 
 // labelFiles returns the files of labels, those of folders after the one of the root.
-func (c *Config) labelFiles() ([]labelFile, error) {
-	var list []labelFile
+func (c *Config) labelFiles() ([]tables.File, error) {
+	var list []tables.File
 	if c.Labels != "" {
-		list = append(list, labelFile{"", c.Labels})
+		list = append(list, tables.File{Folder: "", File: c.Labels})
 	}
 	for _, folder := range slices.Sorted(maps.Keys(c.FolderLabels)) {
 		clean := path.Clean(filepath.ToSlash(folder))
 		if folder == "" || clean == "." || !filepath.IsLocal(filepath.FromSlash(clean)) {
 			return nil, fmt.Errorf("labels for the folder %q: give a folder in the source, such as val", folder)
 		}
-		if slices.ContainsFunc(list, func(f labelFile) bool { return f.folder == clean }) {
+		if slices.ContainsFunc(list, func(f tables.File) bool { return f.Folder == clean }) {
 			return nil, fmt.Errorf("labels for the folder %s: it has two files of labels", clean)
 		}
-		list = append(list, labelFile{clean, c.FolderLabels[folder]})
+		list = append(list, tables.File{Folder: clean, File: c.FolderLabels[folder]})
 	}
 	switch c.Unlisted {
 	case "", UnlistedSkip:
@@ -46,11 +49,11 @@ func (c *Config) labelFiles() ([]labelFile, error) {
 
 // uncovered returns the folders that are splits or classes beside those that the files cover: a table says what
 // images in these are, whatever folders they are in.
-func uncovered(c classFolders, files []labelFile) classFolders {
-	left := classFolders{}
+func uncovered(c layout.Folders, files []tables.File) layout.Folders {
+	left := layout.Folders{}
 	for name, images := range c {
-		f := covering(files, name+"/")
-		if f == nil || f.folder == name && slices.Contains(splitNames, name) {
+		f := tables.Covering(files, name+"/")
+		if f == nil || f.Folder == name && slices.Contains(layout.Splits, name) {
 			left[name] = images
 		}
 	}
@@ -58,7 +61,7 @@ func uncovered(c classFolders, files []labelFile) classFolders {
 }
 
 // tablesOfFolders returns the files that are not for the whole source.
-func (c *Config) tablesOfFolders(files []labelFile) []labelFile {
+func (c *Config) tablesOfFolders(files []tables.File) []tables.File {
 	if c.Labels != "" {
 		return files[1:]
 	}

@@ -95,7 +95,7 @@ func TestOddTablesAreRead(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "l.csv")
 		must(t, os.WriteFile(file, []byte(table), 0o644))
 		d := open(t, root, Config{Labels: file})
-		if got := strings.Join(listing(t, d), "|"); got != "1  x|a b/2  y" || len(d.Skips()) != 0 {
+		if got := strings.Join(keyLabels(t, d), "|"); got != "1  x|a b/2  y" || len(d.Skips()) != 0 {
 			t.Errorf("%s: %q, skipped %v", name, got, d.Skips())
 		}
 	}

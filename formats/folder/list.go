@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // ListFormat opens lists of images with the zero Config.
@@ -19,7 +21,7 @@ type ListFormat struct{}
 func (ListFormat) Name() string { return "list" }
 
 // Match reports whether path is a file with the suffix of a list: see IsList.
-func (ListFormat) Match(path string) bool { return path != stdin && IsList(path) }
+func (ListFormat) Match(path string) bool { return path != tables.Stdin && IsList(path) }
 
 // Open opens the list at path.
 func (ListFormat) Open(path string) (formats.Dataset, error) {
@@ -35,7 +37,7 @@ var listExtensions = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".tx
 
 // IsList reports whether path is "-" or a file whose suffix is that of a list of images.
 func IsList(path string) bool {
-	if path == stdin {
+	if path == tables.Stdin {
 		return true
 	}
 	st, err := os.Stat(path)
@@ -53,22 +55,22 @@ func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
 	if ctx == nil {
 		return nil, errors.New("folder.OpenList: ctx is nil: give context.Background()")
 	}
-	if file != stdin {
+	if file != tables.Stdin {
 		if err := formats.CheckPath(file); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.Unlisted != "" {
-		return nil, fmt.Errorf("%s: a list of images has its own labels: leave out --labels and --unlisted", listName(file))
+		return nil, fmt.Errorf("%s: a list of images has its own labels: leave out --labels and --unlisted", tables.ListName(file))
 	}
 	filter, err := cfg.Patterns.Compile()
 	if err != nil {
 		return nil, err
 	}
-	root, table, err := readList(file, cfg.Stdin, cfg.LabelColumns)
+	root, table, err := tables.ReadList(file, cfg.Stdin, cfg.LabelColumns)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", listName(file), err)
+		return nil, fmt.Errorf("%s: %w", tables.ListName(file), err)
 	}
 	cfg.list = table
-	return openIn(ctx, onDisk(root), filter, cfg)
+	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
 }

@@ -45,7 +45,7 @@ func TestLists(t *testing.T) {
 	}
 	for _, name := range []string{"l.csv", "l.jsonl", "l.json", "l.txt", "l.parquet"} {
 		d := openList(t, filepath.Join(here, name), Config{})
-		if got := strings.Join(listing(t, d), "|"); got != "a/1  cat|a/2  dog|b/c/3  cat" || len(d.Skips()) != 0 {
+		if got := strings.Join(keyLabels(t, d), "|"); got != "a/1  cat|a/2  dog|b/c/3  cat" || len(d.Skips()) != 0 {
 			t.Errorf("%s: %q, skipped %v", name, got, d.Skips())
 		}
 		in, err := d.Info(1)
@@ -66,12 +66,12 @@ func TestLists(t *testing.T) {
 	plain := filepath.Join(here, "paths.lst")
 	must(t, os.WriteFile(plain, []byte("../a/1.jpg\n../link/not listed.jpg\n"), 0o644))
 	d := openList(t, plain, Config{})
-	if got := strings.Join(listing(t, d), "|"); got != "a/1  a|link/not listed  link" {
+	if got := strings.Join(keyLabels(t, d), "|"); got != "a/1  a|link/not listed  link" {
 		t.Errorf("%q", got)
 	}
 	must(t, os.WriteFile(plain, []byte("../a/1.jpg\n"+filepath.Join(elsewhere, "4.jpg")+"\n"), 0o644))
-	if d = openList(t, plain, Config{}); d.Len() != 2 || !strings.HasSuffix(listing(t, d)[0], filepath.Base(root)) && !strings.Contains(listing(t, d)[0], "/a/1") {
-		t.Errorf("%q", listing(t, d))
+	if d = openList(t, plain, Config{}); d.Len() != 2 || !strings.HasSuffix(keyLabels(t, d)[0], filepath.Base(root)) && !strings.Contains(keyLabels(t, d)[0], "/a/1") {
+		t.Errorf("%q", keyLabels(t, d))
 	}
 }
 
@@ -105,7 +105,7 @@ func TestListsOnStandardInput(t *testing.T) {
 		`{"file_name":"a b/1.jpg","label":"x"}` + "\n" + `{"file_name":"c/2.jpg","label":"y"}`,
 	} {
 		d := openList(t, "-", Config{Stdin: strings.NewReader(text)})
-		if got := strings.Join(listing(t, d), "|"); got != "a b/1  a b|c/2  c" && got != "a b/1  x|c/2  y" || strings.Contains(text, "x") != strings.Contains(got, "x") {
+		if got := strings.Join(keyLabels(t, d), "|"); got != "a b/1  a b|c/2  c" && got != "a b/1  x|c/2  y" || strings.Contains(text, "x") != strings.Contains(got, "x") {
 			t.Errorf("%q: %q", text, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // randomTree returns paths whose stems and names collide in every way.
@@ -44,11 +45,11 @@ func TestKeysInAnyMemory(t *testing.T) {
 			d := open(t, root, Config{Memory: memory})
 			taken := keysTaken(paths)
 			for _, it := range samplesOf(t, d) {
-				if want := keyOf(it.path, taken); it.key != want {
-					t.Errorf("%q has the key %q, want %q", it.path, it.key, want)
+				if want := keyOf(it.Path, taken); it.key != want {
+					t.Errorf("%q has the key %q, want %q", it.Path, it.key, want)
 				}
 			}
-			got := listing(t, d)
+			got := keyLabels(t, d)
 			if len(got) != len(paths) || first != nil && !reflect.DeepEqual(got, first) {
 				t.Fatalf("memory %d: %d samples, others than in %d", memory, len(got), len(first))
 			}
@@ -111,10 +112,10 @@ func TestListingWithoutATemporaryFolder(t *testing.T) {
 // More entries than are in memory at once, and more folders than are listed at once.
 func TestManyEntries(t *testing.T) {
 	var paths []string
-	for i := range 2*maxEntries + 1 {
+	for i := range 2*vfs.MaxEntries + 1 {
 		paths = append(paths, fmt.Sprintf("a/%d.jpg", i))
 	}
-	for i := range 5 * maxListings {
+	for i := range 5 * vfs.MaxOpen {
 		paths = append(paths, fmt.Sprintf("b/%d/%d/1.jpg", i, i))
 	}
 	d := open(t, tree(t, paths...), Config{})

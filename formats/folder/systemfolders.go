@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/listing"
 )
 
 // SystemFolder is a hidden or system folder, such as .git or __MACOSX, whose images are left out.
@@ -34,13 +35,13 @@ func (f *SystemFolder) skip(p *formats.Patterns) Skip {
 }
 
 // listLeftOut sets what the scan found and left out. Their images are not the dataset's, whatever it has.
-func (d *Dataset) listLeftOut(s *scan, p *formats.Patterns) {
-	d.system = systemFoldersOf(s.system.counts)
+func (d *Dataset) listLeftOut(s *listing.Scan, p *formats.Patterns) {
+	d.system = systemFoldersOf(s.System.Counts)
 	for i := range d.system {
 		d.skips = append(d.skips, d.system[i].skip(p))
 	}
 	if l, ok := d.source.(*labeler); ok && l.table == nil {
-		d.empty = s.classes.empty(&l.layout)
+		d.empty = s.Classes.Empty(&l.layout)
 	}
 }
 

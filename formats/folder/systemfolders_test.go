@@ -43,7 +43,7 @@ func TestSystemFolders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, tree(t, files...), Config{Patterns: c.patterns})
-			if got := listing(t, d); !reflect.DeepEqual(got, c.listed) {
+			if got := keyLabels(t, d); !reflect.DeepEqual(got, c.listed) {
 				t.Errorf("samples %q, want %q", got, c.listed)
 			}
 			if got := d.SystemFolders(); !reflect.DeepEqual(got, c.left) {
@@ -67,7 +67,7 @@ func TestTableListsSystemFolder(t *testing.T) {
 	table := filepath.Join(root, "labels.csv")
 	must(t, os.WriteFile(table, []byte("path,label\n.cache/1.jpg,x\na/2.jpg,y\n"), 0o644))
 	d := open(t, root, Config{Labels: table})
-	if got, want := listing(t, d), []string{".cache/1  x", "a/2  y"}; !reflect.DeepEqual(got, want) || len(d.SystemFolders()) > 0 {
+	if got, want := keyLabels(t, d), []string{".cache/1  x", "a/2  y"}; !reflect.DeepEqual(got, want) || len(d.SystemFolders()) > 0 {
 		t.Errorf("samples %q, want %q; left out %v", got, want, d.SystemFolders())
 	}
 }

@@ -46,7 +46,7 @@ func TestTablesOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, err := Open(context.Background(), root, Config{Labels: labelsFile(t, c.file, c.content), LabelColumns: c.columns})
 			must(t, err)
-			if got := strings.Join(listing(t, d), "|"); got != want || len(d.Skips()) != 0 {
+			if got := strings.Join(keyLabels(t, d), "|"); got != want || len(d.Skips()) != 0 {
 				t.Errorf("%q, skipped %v", got, d.Skips())
 			}
 			if field := d.Meta().Schema[1].Name; field != "label" {
@@ -105,7 +105,7 @@ func TestTablesForFolders(t *testing.T) {
 	val := labelsFile(t, "val.csv", "path,label,who\n3.jpg,b,me\nval/a/5.jpg,b,you\n")
 	cfg := Config{FolderLabels: map[string]string{"val": val}}
 	d := open(t, root, cfg)
-	if got := strings.Join(listing(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val b" {
+	if got := strings.Join(keyLabels(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val b" {
 		t.Errorf("%q", got)
 	}
 	if got := skipped(d); got["val/4.jpg"] != "it is not listed in "+val {
@@ -123,7 +123,7 @@ func TestTablesForFolders(t *testing.T) {
 	cfg.FolderLabels = map[string]string{"val": labelsFile(t, "val.csv", "path,label\n3.jpg,b\n")}
 	cfg.Unlisted = UnlistedFolder
 	d = open(t, root, cfg)
-	if got := strings.Join(listing(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val a" {
+	if got := strings.Join(keyLabels(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val a" {
 		t.Errorf("unlisted: %q", got)
 	}
 	if got := skipped(d); !strings.Contains(got["val/4.jpg"], "not in a class folder and not listed in") {
@@ -140,7 +140,7 @@ func TestTablesForFolders(t *testing.T) {
 	// A table for all images, which does not list all of them.
 	all := labelsFile(t, "all.csv", "path,label\nval/3.jpg,a\nval/4.jpg,b\n")
 	d = open(t, root, Config{Labels: all, Unlisted: UnlistedFolder})
-	if got := strings.Join(listing(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val a|val/4 val b|val/a/5 val a" {
+	if got := strings.Join(keyLabels(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val a|val/4 val b|val/a/5 val a" {
 		t.Errorf("a part: %q", got)
 	}
 }
@@ -166,7 +166,7 @@ func TestIndicesOfClassFolders(t *testing.T) {
 			}
 			continue
 		}
-		if got := strings.Join(listing(t, d)[3:], "|"); got != c.want {
+		if got := strings.Join(keyLabels(t, d)[3:], "|"); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.labels, c.typ, got, c.want)
 		}
 		if got := d.Meta().Classes(); !slices.Equal(got, []string{"10", "9", "x"}) {
@@ -187,7 +187,7 @@ func TestTinyImageNet(t *testing.T) {
 	file := filepath.Join(root, "val/val_annotations.txt")
 	must(t, os.WriteFile(file, []byte("val_0.JPEG\tn01629819\t0\t32\t44\t62\nval_1.JPEG\tn01443537\t52\t55\t57\t59\n"), 0o644))
 	d := open(t, root, Config{FolderLabels: map[string]string{"val": file}})
-	if got := strings.Join(listing(t, d)[2:], "|"); got != "val/images/val_0 val n01629819|val/images/val_1 val n01443537" {
+	if got := strings.Join(keyLabels(t, d)[2:], "|"); got != "val/images/val_0 val n01629819|val/images/val_1 val n01443537" {
 		t.Errorf("%q", got)
 	}
 	if got := d.Meta().Classes(); len(got) != 2 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // Tree is a file system that is a source of its own, such as an archive (*archive.FS). It must allow concurrent reads.
@@ -35,14 +36,14 @@ func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
 	if t == nil {
 		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")
 	}
-	return openOwned(ctx, newTree(t), cfg)
+	return openOwned(ctx, vfs.NewTree(t), cfg)
 }
 
 // openOwned opens in, which it closes if that fails.
-func openOwned(ctx context.Context, in filesystem, cfg Config) (_ *Dataset, err error) {
+func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, in.close())
+			err = errors.Join(err, in.Close())
 		}
 	}()
 	if ctx == nil {
@@ -70,21 +71,21 @@ func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, erro
 	if err == nil {
 		filter, err = cfg.Patterns.Compile()
 	}
-	u := newUnion(in, filter)
+	u := vfs.Join(in, filter)
 	if err != nil {
-		return nil, errors.Join(err, u.close())
+		return nil, errors.Join(err, u.Close())
 	}
 	return openOwned(ctx, u, cfg)
 }
 
 // mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.
-func mountAll(mounts []Mount) (all []mount, err error) {
+func mountAll(mounts []Mount) (all []vfs.Mount, err error) {
 	for _, m := range mounts {
-		in := onDisk(m.Path)
+		in := vfs.OnDisk(m.Path)
 		if m.Tree != nil {
-			in = newTree(m.Tree)
+			in = vfs.NewTree(m.Tree)
 		}
-		all = append(all, mount{name: m.Name, in: in})
+		all = append(all, vfs.Mount{Name: m.Name, In: in})
 		switch {
 		case m.Name != "" && (strings.ContainsAny(m.Name, "/\\") || formats.CheckKey(m.Name) != nil):
 			err = errors.Join(err, fmt.Errorf("%q cannot be the name of a folder for %s: use one without slashes", m.Name, in))
