@@ -28,7 +28,7 @@ type cocoObject struct {
 	image int32
 }
 
-func (c *cocoBoxes) Schema() formats.Schema { return Schema(c.classes, c.flag) }
+func (c *cocoBoxes) Schema() formats.Schema { return objectSchema(c.classes, c.flag) }
 
 // Open reads the files. It keeps the boxes and the names of the images, not the outlines.
 func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {

@@ -26,8 +26,8 @@ type Object struct {
 	flag bool
 }
 
-// Schema returns the fields of objects; flag is the name of the field for their flags, "" if none is set.
-func Schema(classes []string, flag string) formats.Schema {
+// objectSchema returns the fields of objects; flag is the name of the field for their flags, "" if none is set.
+func objectSchema(classes []string, flag string) formats.Schema {
 	s := formats.Schema{
 		{Name: BoxesField, Kind: formats.Boxes, DType: formats.Float32, Shape: []int{-1, 4}},
 		{Name: boxLabelsField, Kind: formats.Array, DType: formats.Int64, Shape: []int{-1}, Classes: classes},
@@ -38,7 +38,7 @@ func Schema(classes []string, flag string) formats.Schema {
 	return s
 }
 
-// SetObjects sets the values of the fields of Schema.
+// SetObjects sets the values of the fields of objectSchema.
 func SetObjects(values []formats.Value, list []Object) {
 	boxes, classes := values[0].Alloc(16 * len(list))[:0], values[1].Alloc(8 * len(list))[:0]
 	for i := range list {

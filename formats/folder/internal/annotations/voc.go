@@ -23,8 +23,10 @@ type VOC struct {
 	flag    string // the field of difficult objects, if there are any
 }
 
-func (v *VOC) Schema() formats.Schema { return Schema(v.classes, v.flag) }
+// Schema returns the fields of the objects, when Finish was called.
+func (v *VOC) Schema() formats.Schema { return objectSchema(v.classes, v.flag) }
 
+// Note says what was found.
 func (v *VOC) Note() string { return fmt.Sprintf("%d classes", len(v.classes)) }
 
 // VOCObject is an <object> of a Pascal VOC annotation.

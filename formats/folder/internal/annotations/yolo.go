@@ -20,8 +20,10 @@ type YOLO struct {
 	from    string   // that file
 }
 
-func (y *YOLO) Schema() formats.Schema { return Schema(y.classes, "") }
+// Schema returns the fields of the objects, when FindNames was called.
+func (y *YOLO) Schema() formats.Schema { return objectSchema(y.classes, "") }
 
+// Note says what was found.
 func (y *YOLO) Note() string {
 	if y.from == "" {
 		return "no class names: there is no data.yaml and no classes.txt"

@@ -14,6 +14,7 @@ import (
 // imageFolders are the names of folders that hold the images of samples beside folders with their masks, in lower case.
 var imageFolders = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "rgb", "input", "inputs", "leftimg8bit"}
 
+// IsImageFolder reports whether a folder of that name holds images of samples, and is no class.
 func IsImageFolder(name string) bool { return slices.Contains(imageFolders, strings.ToLower(name)) }
 
 // places finds out which files are the images of samples that have fields, and their keys.

@@ -1,6 +1,13 @@
 package fields
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -34,7 +41,7 @@ func (s *Set) Mark(dir string) { s.places.mark(dir) }
 // Add adds a file of a field. It is safe for concurrent use.
 func (s *Set) Add(field int, f vfs.File) error { return s.index.add(field, f) }
 
-// Locate sets the path that the key and the class of it are made of.
+// Locate sets the path that the key and the class of a sample are made of.
 func (s *Set) Locate(f *vfs.File) {
 	if s == nil {
 		return
@@ -44,7 +51,7 @@ func (s *Set) Locate(f *vfs.File) {
 	}
 }
 
-// LocateKey is locate for a file with a key that may be that of its path. It returns the key of the sample.
+// LocateKey is Locate for a file with a key that may be that of its path. It returns the key of the sample.
 func (s *Set) LocateKey(f *vfs.File, key string) string {
 	if s == nil {
 		return key
@@ -60,9 +67,141 @@ func (s *Set) LocateKey(f *vfs.File, key string) string {
 	return vfs.Stem(f.Place())
 }
 
-func (s *Set) Close() error {
+// Claim counts what the sample has of each field.
+func (s *Set) Claim(f *vfs.File) {
+	if s == nil {
+		return
+	}
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		_, number, err := s.index.find(i, p.expand(&v, f))
+		switch {
+		case number >= 0:
+			s.index.claim(number)
+			s.found[i]++
+		case errors.Is(err, errNoFile):
+			s.missing[i]++
+		}
+	}
+	for _, a := range s.annotations {
+		a.Claim(f)
+	}
+}
+
+// CountUnused counts the files that belong to no sample.
+func (s *Set) CountUnused() error {
 	if s == nil {
 		return nil
 	}
-	return s.index.close()
+	for i, p := range s.specs {
+		err := s.index.each(i, func(one vfs.File, claimed bool) error {
+			if !claimed && (p.boxes == nil || !p.boxes.isNames(one.Path)) {
+				s.unused[i]++
+				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if s.found[i] == 0 {
+			return s.nothingFound(i)
+		}
+	}
+	for _, a := range s.annotations {
+		if f := a.Summary(); f.Found == 0 {
+			return fmt.Errorf("%s: %s has no entry for any image of the folder; it has %d others, such as %q", s.in, f.From, f.Unused, f.Example)
+		}
+	}
+	return nil
+}
+
+// nothingFound is the error about a pattern of which no sample has a file.
+func (s *Set) nothingFound(i int) error {
+	p := s.specs[i]
+	text := "no file has this form"
+	if s.unused[i] > 0 {
+		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", s.unused[i], s.orphans[i])
+	}
+	flag := "--field " + p.name + "="
+	if p.boxes != nil {
+		flag = "--boxes "
+	}
+	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
+		s.in, flag, p.pattern.text, text, s.places.keyNote(), s.places.hint())
+}
+
+// Read sets the values of the fields.
+func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
+	v := s.places.values(f)
+	at := 0
+	for i, p := range s.specs {
+		if p.boxes != nil {
+			continue
+		}
+		if err := s.readFile(i, p.expand(&v, f), &values[at]); err != nil {
+			return fmt.Errorf("field %s: %w", p.name, err)
+		}
+		at++
+	}
+	for _, a := range s.annotations {
+		n := len(a.Schema())
+		if err := a.Read(f, image, values[at:at+n]); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// Identify writes which files the fields of a sample are.
+func (s *Set) Identify(f *vfs.File, w io.Writer) error {
+	if s == nil {
+		return nil
+	}
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		one, number, err := s.index.find(i, p.expand(&v, f))
+		if number < 0 && !errors.Is(err, errNoFile) {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%q %d %d\n", one.Path, one.Size, one.ModTime); err != nil {
+			return err
+		}
+		if number >= 0 && one.ModTime == 0 {
+			data, err := s.in.Read(one.Path, one.Size, 0, nil)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", one.Path, err)
+			}
+			if _, err := w.Write(data); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range s.annotations {
+		if err := a.Identify(f, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Summaries says what was found.
+func (s *Set) Summaries() []annotations.Summary {
+	var list []annotations.Summary
+	if p := s.places.image; p != nil {
+		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.places.count, Note: s.places.note()})
+	}
+	for i, p := range s.specs {
+		if p.boxes == nil {
+			list = append(list, annotations.Summary{
+				Name: p.name, Kind: p.kind, From: p.pattern.text,
+				Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
+			})
+		}
+	}
+	for _, a := range s.annotations {
+		list = append(list, a.Summary())
+	}
+	return list
 }

@@ -3,11 +3,9 @@
 package fields
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -28,29 +26,8 @@ type Set struct {
 	orphans        []string // the first file of each of specs that belongs to no sample
 	unused         []int
 	annotations    []annotations.Annotation
-	Auto           bool
-}
-
-// Options are those of folder.Config of the same names.
-type Options struct {
-	Fields, Boxes, Captions []string
-	Memory                  int64
-}
-
-// Any reports whether samples have more than an image and labels.
-func (o *Options) Any() bool {
-	none := len(o.Fields) == 1 && o.Fields[0] == None
-	return len(o.Fields) > 0 && !none || len(o.Boxes)+len(o.Captions) > 0
-}
-
-// Check returns an error if fields or boxes are written wrongly. It looks at no file.
-func (o *Options) Check() error {
-	if len(o.Fields) != 1 || o.Fields[0] != None && o.Fields[0] != Auto {
-		if _, _, err := parseSpecs(o.Fields); err != nil {
-			return err
-		}
-	}
-	return new(Set).addAnnotations(o)
+	// Auto: the fields are those of Auto, which a StemFinder finds.
+	Auto bool
 }
 
 // New returns the fields of the options, nil if they have none.
@@ -163,16 +140,6 @@ func (s *Set) findKey(i int, f *spec) error {
 	return err
 }
 
-// expand returns the path of a sample's file, as pattern.expand does.
-func (p *spec) expand(v *partValues, f *vfs.File) []string {
-	if !p.wholeKey {
-		return p.pattern.expand(v)
-	}
-	whole := *v
-	whole[keyPart] = vfs.Stem(f.Path)
-	return p.pattern.expand(&whole)
-}
-
 // describeArray sets the type and the number of dimensions of an array field by its first file.
 func (s *Set) describeArray(i int, f *spec) error {
 	err := s.index.each(i, func(one vfs.File, _ bool) error {
@@ -210,149 +177,10 @@ func (s *Set) Schema() formats.Schema {
 	return list
 }
 
-func (f *spec) field() formats.Field {
-	field := formats.Field{Name: f.name, Kind: f.kind, DType: f.dtype, Shape: f.shape}
-	if f.kind == formats.Boxes {
-		field.DType, field.Shape = formats.Float32, []int{-1, 4}
-	}
-	return field
-}
-
-// Claim counts what the sample has of each field.
-func (s *Set) Claim(f *vfs.File) {
-	if s == nil {
-		return
-	}
-	v := s.places.values(f)
-	for i, p := range s.specs {
-		_, number, err := s.index.find(i, p.expand(&v, f))
-		switch {
-		case number >= 0:
-			s.index.claim(number)
-			s.found[i]++
-		case errors.Is(err, errNoFile):
-			s.missing[i]++
-		}
-	}
-	for _, a := range s.annotations {
-		a.Claim(f)
-	}
-}
-
-// CountUnused counts the files that belong to no sample.
-func (s *Set) CountUnused() error {
+// Close frees the memory of the files. The Set may be nil.
+func (s *Set) Close() error {
 	if s == nil {
 		return nil
 	}
-	for i, p := range s.specs {
-		err := s.index.each(i, func(one vfs.File, claimed bool) error {
-			if !claimed && (p.boxes == nil || !p.boxes.isNames(one.Path)) {
-				s.unused[i]++
-				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if s.found[i] == 0 {
-			return s.nothingFound(i)
-		}
-	}
-	for _, a := range s.annotations {
-		if f := a.Summary(); f.Found == 0 {
-			return fmt.Errorf("%s: %s has no entry for any image of the folder; it has %d others, such as %q", s.in, f.From, f.Unused, f.Example)
-		}
-	}
-	return nil
-}
-
-// nothingFound is the error about a pattern of which no sample has a file.
-func (s *Set) nothingFound(i int) error {
-	p := s.specs[i]
-	text := "no file has this form"
-	if s.unused[i] > 0 {
-		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", s.unused[i], s.orphans[i])
-	}
-	flag := "--field " + p.name + "="
-	if p.boxes != nil {
-		flag = "--boxes "
-	}
-	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
-		s.in, flag, p.pattern.text, text, s.places.keyNote(), s.places.hint())
-}
-
-// Read sets the values of the fields.
-func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
-	v := s.places.values(f)
-	at := 0
-	for i, p := range s.specs {
-		if p.boxes != nil {
-			continue
-		}
-		if err := s.readFile(i, p.expand(&v, f), &values[at]); err != nil {
-			return fmt.Errorf("field %s: %w", p.name, err)
-		}
-		at++
-	}
-	for _, a := range s.annotations {
-		n := len(a.Schema())
-		if err := a.Read(f, image, values[at:at+n]); err != nil {
-			return err
-		}
-		at += n
-	}
-	return nil
-}
-
-// Identify writes which files the fields of a sample are.
-func (s *Set) Identify(f *vfs.File, w io.Writer) error {
-	if s == nil {
-		return nil
-	}
-	v := s.places.values(f)
-	for i, p := range s.specs {
-		one, number, err := s.index.find(i, p.expand(&v, f))
-		if number < 0 && !errors.Is(err, errNoFile) {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "%q %d %d\n", one.Path, one.Size, one.ModTime); err != nil {
-			return err
-		}
-		if number >= 0 && one.ModTime == 0 {
-			data, err := s.in.Read(one.Path, one.Size, 0, nil)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", one.Path, err)
-			}
-			if _, err := w.Write(data); err != nil {
-				return err
-			}
-		}
-	}
-	for _, a := range s.annotations {
-		if err := a.Identify(f, w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Summaries says what was found.
-func (s *Set) Summaries() []annotations.Summary {
-	var list []annotations.Summary
-	if p := s.places.image; p != nil {
-		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.places.count, Note: s.places.note()})
-	}
-	for i, p := range s.specs {
-		if p.boxes == nil {
-			list = append(list, annotations.Summary{
-				Name: p.name, Kind: p.kind, From: p.pattern.text,
-				Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
-			})
-		}
-	}
-	for _, a := range s.annotations {
-		list = append(list, a.Summary())
-	}
-	return list
+	return s.index.close()
 }

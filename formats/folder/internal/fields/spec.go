@@ -93,6 +93,7 @@ func defaultKind(name, ext string) (formats.Kind, error) {
 	return formats.Bytes, nil
 }
 
+// IsMaskName reports whether a name is that of a field of kind mask.
 func IsMaskName(name string) bool {
 	name = strings.ToLower(name)
 	return name == "gt" || slices.ContainsFunc(maskNames, func(m string) bool { return strings.Contains(name, m) })
@@ -117,4 +118,23 @@ func parseSpecs(list []string) (image *pattern, specs []*spec, err error) {
 		}
 	}
 	return image, specs, nil
+}
+
+// expand returns the path of a sample's file, as pattern.expand does.
+func (p *spec) expand(v *partValues, f *vfs.File) []string {
+	if !p.wholeKey {
+		return p.pattern.expand(v)
+	}
+	whole := *v
+	whole[keyPart] = vfs.Stem(f.Path)
+	return p.pattern.expand(&whole)
+}
+
+// field is what the schema has of p.
+func (p *spec) field() formats.Field {
+	field := formats.Field{Name: p.name, Kind: p.kind, DType: p.dtype, Shape: p.shape}
+	if p.kind == formats.Boxes {
+		field.DType, field.Shape = formats.Float32, []int{-1, 4}
+	}
+	return field
 }

@@ -37,6 +37,7 @@ func (s *Set) NewStemFinder() *StemFinder {
 	return &StemFinder{sorter: extsort.New("", s.memory/4), images: map[string]int{}, ends: map[string]int{}}
 }
 
+// Close frees the memory of the names.
 func (f *StemFinder) Close() error { return f.sorter.Close() }
 
 // Add adds a file by its path.

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
+// Splits are the names of folders that are splits.
 var Splits = formats.SplitFolders()
 
 // Layout is the meaning of the first-level folders.

@@ -43,6 +43,7 @@ func Parse(b []byte, ext string) (*Sheet, error) {
 	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json or .txt file")
 }
 
+// CheckColumnCount returns an error if a table cannot have n columns.
 func CheckColumnCount(n int) error {
 	if n > maxColumns {
 		return fmt.Errorf("it has %d columns, the limit is %d", n, maxColumns)
@@ -50,6 +51,7 @@ func CheckColumnCount(n int) error {
 	return nil
 }
 
+// Unique returns an error if two columns have one name, or one has none.
 func Unique(header []string) error {
 	seen := make(map[string]bool, len(header))
 	for i, name := range header {

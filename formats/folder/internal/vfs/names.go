@@ -32,6 +32,7 @@ var systemNames = []string{
 	"__macosx", "@eadir", "@recycle", "#recycle", "#snapshot", "$recycle.bin", "system volume information", "lost+found", "__pycache__",
 }
 
+// IsSystemName reports whether a folder of that name is hidden or a system folder.
 func IsSystemName(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(systemNames, strings.ToLower(name))
 }

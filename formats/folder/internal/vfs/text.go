@@ -22,6 +22,7 @@ func ReadText(in FS, file string) ([]byte, error) {
 	return b, nil
 }
 
+// PlainText is ReadText for text that was read already.
 func PlainText(b []byte) ([]byte, error) {
 	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
 		return nil, errUTF16

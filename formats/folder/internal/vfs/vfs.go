@@ -10,7 +10,7 @@ import (
 // FS is where the files of a Dataset lie. Names are relative to its root, with slashes; "" is the
 // root.
 type FS interface {
-	// Stat follows links, lstat does not.
+	// Stat follows links, Lstat does not.
 	Stat(name string) (fs.FileInfo, error)
 	Lstat(name string) (fs.FileInfo, error)
 	OpenFolder(name string) (Folder, error)
