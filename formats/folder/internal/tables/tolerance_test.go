@@ -1,4 +1,4 @@
-package folder
+package tables_test
 
 import (
 	"context"
@@ -8,18 +8,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 func labelsFile(t *testing.T, name, content string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	must(t, os.WriteFile(file, []byte(content), 0o644))
+	foldertest.Must(t, os.WriteFile(file, []byte(content), 0o644))
 	return file
 }
 
 // Tables that other programs and machines wrote give each image the label that they mean.
 func TestTablesOfOthers(t *testing.T) {
-	root := tree(t, "a/1.jpg", "a/2 x.JPEG", "b/3.png")
+	root := foldertest.Tree(t, "a/1.jpg", "a/2 x.JPEG", "b/3.png")
 	want := "a/1  cat|a/2 x  dog|b/3  cat"
 	for name, c := range map[string]struct {
 		file, content, notice string
@@ -44,9 +47,9 @@ func TestTablesOfOthers(t *testing.T) {
 		"JSON Lines, other name": {"l.ndjson", "{\"img\":\"a/1.jpg\",\"target\":\"cat\"}\n{\"img\":\"a/2 x.JPEG\",\"target\":\"dog\"}\n{\"img\":\"b/3.png\",\"target\":\"cat\"}\n", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := Open(context.Background(), root, Config{Labels: labelsFile(t, c.file, c.content), LabelColumns: c.columns})
-			must(t, err)
-			if got := strings.Join(keyLabels(t, d), "|"); got != want || len(d.Skips()) != 0 {
+			d, err := folder.Open(context.Background(), root, folder.Config{Labels: labelsFile(t, c.file, c.content), LabelColumns: c.columns})
+			foldertest.Must(t, err)
+			if got := strings.Join(foldertest.Rows(t, d), "|"); got != want || len(d.Skips()) != 0 {
 				t.Errorf("%q, skipped %v", got, d.Skips())
 			}
 			if field := d.Meta().Schema[1].Name; field != "label" {
@@ -61,7 +64,7 @@ func TestTablesOfOthers(t *testing.T) {
 
 // What could be meant in two ways is an error or a skip that says both.
 func TestTablesThatAreAmbiguous(t *testing.T) {
-	root := tree(t, "a/1.jpg", "a/1.png", "b/3.png")
+	root := foldertest.Tree(t, "a/1.jpg", "a/1.png", "b/3.png")
 	for name, c := range map[string]struct {
 		file, content string
 		columns       []string
@@ -83,17 +86,17 @@ func TestTablesThatAreAmbiguous(t *testing.T) {
 		"lines of all lengths":  {"l.txt", "a/1.jpg\tx\nb/3.png\tx\ty\n", nil, "line 2: 3 cells, the lines before have 2"},
 		"no lines":              {"l.txt", "\n\n", nil, "it is empty"},
 	} {
-		_, err := Open(context.Background(), root, Config{Labels: labelsFile(t, c.file, c.content), LabelColumns: c.columns})
+		_, err := folder.Open(context.Background(), root, folder.Config{Labels: labelsFile(t, c.file, c.content), LabelColumns: c.columns})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	d := open(t, root, Config{Labels: labelsFile(t, "l.csv", "path,label\na/1,x\nb/3,y\n")})
+	d := open(t, root, folder.Config{Labels: labelsFile(t, "l.csv", "path,label\na/1,x\nb/3,y\n")})
 	if got := skipped(d); !strings.Contains(got["a/1"], "may be any of 1.jpg, 1.png: write the extension") {
 		t.Errorf("%q", got)
 	}
 	// A prefix is only left out if all paths exist without it.
-	_, err := Open(context.Background(), root, Config{Labels: labelsFile(t, "l.csv", "path,label\nx/a/1.jpg,x\nx/b/4.png,y\n")})
+	_, err := folder.Open(context.Background(), root, folder.Config{Labels: labelsFile(t, "l.csv", "path,label\nx/a/1.jpg,x\nx/b/4.png,y\n")})
 	if err == nil || !strings.Contains(err.Error(), "5 skipped") {
 		t.Errorf("%v", err)
 	}
@@ -101,11 +104,11 @@ func TestTablesThatAreAmbiguous(t *testing.T) {
 
 // Some folders have tables, others class folders: one list of classes, in ImageFolder's order.
 func TestTablesForFolders(t *testing.T) {
-	root := tree(t, "train/b/1.jpg", "train/a/2.jpg", "val/3.jpg", "val/4.jpg", "val/a/5.jpg")
+	root := foldertest.Tree(t, "train/b/1.jpg", "train/a/2.jpg", "val/3.jpg", "val/4.jpg", "val/a/5.jpg")
 	val := labelsFile(t, "val.csv", "path,label,who\n3.jpg,b,me\nval/a/5.jpg,b,you\n")
-	cfg := Config{FolderLabels: map[string]string{"val": val}}
+	cfg := folder.Config{FolderLabels: map[string]string{"val": val}}
 	d := open(t, root, cfg)
-	if got := strings.Join(keyLabels(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val b" {
+	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val b" {
 		t.Errorf("%q", got)
 	}
 	if got := skipped(d); got["val/4.jpg"] != "it is not listed in "+val {
@@ -121,16 +124,16 @@ func TestTablesForFolders(t *testing.T) {
 		t.Errorf("recipe %q", d.Meta().Recipe)
 	}
 	cfg.FolderLabels = map[string]string{"val": labelsFile(t, "val.csv", "path,label\n3.jpg,b\n")}
-	cfg.Unlisted = UnlistedFolder
+	cfg.Unlisted = folder.UnlistedFolder
 	d = open(t, root, cfg)
-	if got := strings.Join(keyLabels(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val a" {
+	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val a" {
 		t.Errorf("unlisted: %q", got)
 	}
 	if got := skipped(d); !strings.Contains(got["val/4.jpg"], "not in a class folder and not listed in") {
 		t.Errorf("%q", got)
 	}
 	// All folders may have tables, with other headers, and numbers to predict.
-	cfg = Config{FolderLabels: map[string]string{
+	cfg = folder.Config{FolderLabels: map[string]string{
 		"train": labelsFile(t, "t.csv", "filename,target\nb/1.jpg,0.5\na/2.jpg,\n"), "val/": labelsFile(t, "v.tsv", "label\tpath\n-1.5\t3.jpg\n"),
 	}, LabelType: "float"}
 	d = open(t, root, cfg)
@@ -139,14 +142,14 @@ func TestTablesForFolders(t *testing.T) {
 	}
 	// A table for all images, which does not list all of them.
 	all := labelsFile(t, "all.csv", "path,label\nval/3.jpg,a\nval/4.jpg,b\n")
-	d = open(t, root, Config{Labels: all, Unlisted: UnlistedFolder})
-	if got := strings.Join(keyLabels(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val a|val/4 val b|val/a/5 val a" {
+	d = open(t, root, folder.Config{Labels: all, Unlisted: folder.UnlistedFolder})
+	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val a|val/4 val b|val/a/5 val a" {
 		t.Errorf("a part: %q", got)
 	}
 }
 
 func TestIndicesOfClassFolders(t *testing.T) {
-	root := tree(t, "train/10/1.jpg", "train/9/2.jpg", "train/x/2.jpg", "val/3.jpg", "val/4.jpg")
+	root := foldertest.Tree(t, "train/10/1.jpg", "train/9/2.jpg", "train/x/2.jpg", "val/3.jpg", "val/4.jpg")
 	for _, c := range []struct{ labels, typ, want string }{
 		{"0,1", "", "no class folder has such a name"},
 		{"0,1", "index", "val/3 val 10|val/4 val 9"},
@@ -159,14 +162,14 @@ func TestIndicesOfClassFolders(t *testing.T) {
 	} {
 		first, second, _ := strings.Cut(c.labels, ",")
 		table := labelsFile(t, "val.txt", fmt.Sprintf("3.jpg %s\n4.jpg %s\n", first, second))
-		d, err := Open(context.Background(), root, Config{FolderLabels: map[string]string{"val": table}, LabelType: c.typ})
+		d, err := folder.Open(context.Background(), root, folder.Config{FolderLabels: map[string]string{"val": table}, LabelType: c.typ})
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s %s: %v", c.labels, c.typ, err)
 			}
 			continue
 		}
-		if got := strings.Join(keyLabels(t, d)[3:], "|"); got != c.want {
+		if got := strings.Join(foldertest.Rows(t, d)[3:], "|"); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.labels, c.typ, got, c.want)
 		}
 		if got := d.Meta().Classes(); !slices.Equal(got, []string{"10", "9", "x"}) {
@@ -175,7 +178,7 @@ func TestIndicesOfClassFolders(t *testing.T) {
 	}
 	order := labelsFile(t, "classes.txt", "x\ny\n9\n10\n")
 	table := labelsFile(t, "val.txt", "3.jpg x\n4.jpg y\n")
-	d := open(t, root, Config{FolderLabels: map[string]string{"val": table}, ClassOrder: order})
+	d := open(t, root, folder.Config{FolderLabels: map[string]string{"val": table}, ClassOrder: order})
 	if got := d.Meta().Classes(); !slices.Equal(got, []string{"x", "y", "9", "10"}) {
 		t.Errorf("%q", got)
 	}
@@ -183,11 +186,11 @@ func TestIndicesOfClassFolders(t *testing.T) {
 
 // Tiny ImageNet has its validation images one folder deeper than their names.
 func TestTinyImageNet(t *testing.T) {
-	root := tree(t, "train/n01443537/images/n01443537_0.JPEG", "train/n01629819/images/n01629819_0.JPEG", "val/images/val_0.JPEG", "val/images/val_1.JPEG")
+	root := foldertest.Tree(t, "train/n01443537/images/n01443537_0.JPEG", "train/n01629819/images/n01629819_0.JPEG", "val/images/val_0.JPEG", "val/images/val_1.JPEG")
 	file := filepath.Join(root, "val/val_annotations.txt")
-	must(t, os.WriteFile(file, []byte("val_0.JPEG\tn01629819\t0\t32\t44\t62\nval_1.JPEG\tn01443537\t52\t55\t57\t59\n"), 0o644))
-	d := open(t, root, Config{FolderLabels: map[string]string{"val": file}})
-	if got := strings.Join(keyLabels(t, d)[2:], "|"); got != "val/images/val_0 val n01629819|val/images/val_1 val n01443537" {
+	foldertest.Must(t, os.WriteFile(file, []byte("val_0.JPEG\tn01629819\t0\t32\t44\t62\nval_1.JPEG\tn01443537\t52\t55\t57\t59\n"), 0o644))
+	d := open(t, root, folder.Config{FolderLabels: map[string]string{"val": file}})
+	if got := strings.Join(foldertest.Rows(t, d)[2:], "|"); got != "val/images/val_0 val n01629819|val/images/val_1 val n01443537" {
 		t.Errorf("%q", got)
 	}
 	if got := d.Meta().Classes(); len(got) != 2 {
@@ -196,19 +199,19 @@ func TestTinyImageNet(t *testing.T) {
 }
 
 func TestConfigsOfFolderLabels(t *testing.T) {
-	root := tree(t, "a/1.jpg")
+	root := foldertest.Tree(t, "a/1.jpg")
 	table := labelsFile(t, "l.csv", "path,label\n1.jpg,a\n")
 	for _, c := range []struct {
-		cfg  Config
+		cfg  folder.Config
 		want string
 	}{
-		{Config{Unlisted: UnlistedFolder}, "needs a table"},
-		{Config{Labels: table, Unlisted: "x"}, "give skip or folder"},
-		{Config{FolderLabels: map[string]string{"": table}}, "give a folder"},
-		{Config{FolderLabels: map[string]string{"a": table, "./a": table}}, "two files"},
-		{Config{FolderLabels: map[string]string{"a": table}, Labels: labelsFile(t, "x.csv", "path,label\na/1.jpg,b\n")}, "is listed in"},
+		{folder.Config{Unlisted: folder.UnlistedFolder}, "needs a table"},
+		{folder.Config{Labels: table, Unlisted: "x"}, "give skip or folder"},
+		{folder.Config{FolderLabels: map[string]string{"": table}}, "give a folder"},
+		{folder.Config{FolderLabels: map[string]string{"a": table, "./a": table}}, "two files"},
+		{folder.Config{FolderLabels: map[string]string{"a": table}, Labels: labelsFile(t, "x.csv", "path,label\na/1.jpg,b\n")}, "is listed in"},
 	} {
-		if _, err := Open(context.Background(), root, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := folder.Open(context.Background(), root, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.cfg, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package folder
+package fields_test
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 func TestStems(t *testing.T) {
@@ -37,10 +40,10 @@ func TestStems(t *testing.T) {
 			case ".json":
 				contents[f] = "1"
 			case ".jpg":
-				contents[f] = jpegHead
+				contents[f] = foldertest.JPEGHead
 			}
 		}
-		d, err := Open(context.Background(), files(t, contents), Config{Fields: []string{"auto"}})
+		d, err := folder.Open(context.Background(), foldertest.Files(t, contents), folder.Config{Fields: []string{"auto"}})
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v, want %q", name, err, c.err)
@@ -51,13 +54,13 @@ func TestStems(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := values(t, d)
+		got := foldertest.Values(t, d)
 		for i := range got {
-			got[i] = strings.ReplaceAll(got[i], jpegHead, "")
+			got[i] = strings.ReplaceAll(got[i], foldertest.JPEGHead, "")
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		must(t, d.Close())
+		foldertest.Must(t, d.Close())
 	}
 }

@@ -1,4 +1,4 @@
-package folder
+package ilsvrc_test
 
 import (
 	"archive/tar"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
@@ -19,9 +21,9 @@ import (
 func devkit(t *testing.T, truth string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ILSVRC2012_devkit_t12")
-	must(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "data", "meta.mat"), synsets(t), 0o644))
-	must(t, os.WriteFile(filepath.Join(dir, "data", "ILSVRC2012_validation_ground_truth.txt"), []byte(truth), 0o644))
+	foldertest.Must(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
+	foldertest.Must(t, os.WriteFile(filepath.Join(dir, "data", "meta.mat"), synsets(t), 0o644))
+	foldertest.Must(t, os.WriteFile(filepath.Join(dir, "data", "ILSVRC2012_validation_ground_truth.txt"), []byte(truth), 0o644))
 	return dir
 }
 
@@ -52,7 +54,7 @@ sio.savemat(sys.argv[1], {"synsets": a}, do_compression=True)
 	}
 	var err error
 	madeSynsets, err = os.ReadFile(file)
-	must(t, err)
+	foldertest.Must(t, err)
 	return madeSynsets
 }
 
@@ -62,11 +64,11 @@ func archive(t *testing.T, dir string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	must(t, w.AddFS(os.DirFS(filepath.Dir(dir))))
-	must(t, w.Close())
-	must(t, z.Close())
+	foldertest.Must(t, w.AddFS(os.DirFS(filepath.Dir(dir))))
+	foldertest.Must(t, w.Close())
+	foldertest.Must(t, z.Close())
 	name := dir + ".tar.gz"
-	must(t, os.WriteFile(name, b.Bytes(), 0o644))
+	foldertest.Must(t, os.WriteFile(name, b.Bytes(), 0o644))
 	return name
 }
 
@@ -76,7 +78,7 @@ const kaggle = "ImageId,PredictionString\nILSVRC2012_val_00000003,n01440764 1 2 
 // ImageNet's validation images lie flat beside the training images in class folders. Each of its files of labels
 // gives the indices that the sorted class folders have.
 func TestImageNet(t *testing.T) {
-	root := tree(t, "train/n01440764/n01440764_1.JPEG", "train/n02100735/n02100735_7.JPEG", "train/n02119789/n02119789_2.JPEG",
+	root := foldertest.Tree(t, "train/n01440764/n01440764_1.JPEG", "train/n02100735/n02100735_7.JPEG", "train/n02119789/n02119789_2.JPEG",
 		"val/ILSVRC2012_val_00000001.JPEG", "val/ILSVRC2012_val_00000002.JPEG", "val/ILSVRC2012_val_00000003.JPEG")
 	want := []string{
 		"train/n01440764/n01440764_1 train n01440764", "train/n02100735/n02100735_7 train n02100735", "train/n02119789/n02119789_2 train n02119789",
@@ -84,10 +86,10 @@ func TestImageNet(t *testing.T) {
 	}
 	kit := devkit(t, "1\n3\n2\n")
 	solution := filepath.Join(t.TempDir(), "LOC_val_solution.csv")
-	must(t, os.WriteFile(solution, []byte(kaggle), 0o644))
+	foldertest.Must(t, os.WriteFile(solution, []byte(kaggle), 0o644))
 	for _, file := range []string{solution, kit, archive(t, kit), filepath.Join(kit, "data", "ILSVRC2012_validation_ground_truth.txt"), filepath.Join(kit, "data", "meta.mat")} {
-		d := open(t, root, Config{FolderLabels: map[string]string{"val": file}})
-		if got := keyLabels(t, d); !slices.Equal(got, want) || len(d.Skips()) != 0 {
+		d := open(t, root, folder.Config{FolderLabels: map[string]string{"val": file}})
+		if got := foldertest.Rows(t, d); !slices.Equal(got, want) || len(d.Skips()) != 0 {
 			t.Errorf("%s: %q, skipped %v", file, got, d.Skips())
 		}
 		if got := d.Meta().Classes(); !slices.Equal(got, []string{"n01440764", "n02100735", "n02119789"}) {
@@ -98,7 +100,7 @@ func TestImageNet(t *testing.T) {
 		}
 	}
 	// Without the training images the classes are all of the kit, so that the indices are the same.
-	d := open(t, filepath.Join(root, "val"), Config{Labels: kit})
+	d := open(t, filepath.Join(root, "val"), folder.Config{Labels: kit})
 	if got := d.Meta().Classes(); len(got) != 3 || d.Len() != 3 {
 		t.Errorf("val alone: classes %q", got)
 	}
@@ -108,44 +110,44 @@ func TestImageNet(t *testing.T) {
 }
 
 func TestKaggleTrainingImages(t *testing.T) {
-	root := tree(t, "n01440764/n01440764_1.JPEG", "n02100735/n02100735_7.JPEG", "n02100735/n02100735_8.JPEG")
+	root := foldertest.Tree(t, "n01440764/n01440764_1.JPEG", "n02100735/n02100735_7.JPEG", "n02100735/n02100735_8.JPEG")
 	file := filepath.Join(t.TempDir(), "LOC_train_solution.csv")
-	must(t, os.WriteFile(file, []byte("ImageId,PredictionString\nn02100735_7,n02100735 1 2 3 4\nn01440764_1,n01440764 1 2 3 4\n"), 0o644))
-	d := open(t, root, Config{Labels: file})
-	if got := keyLabels(t, d); len(got) != 2 || got[0] != "n01440764/n01440764_1  n01440764" {
+	foldertest.Must(t, os.WriteFile(file, []byte("ImageId,PredictionString\nn02100735_7,n02100735 1 2 3 4\nn01440764_1,n01440764 1 2 3 4\n"), 0o644))
+	d := open(t, root, folder.Config{Labels: file})
+	if got := foldertest.Rows(t, d); len(got) != 2 || got[0] != "n01440764/n01440764_1  n01440764" {
 		t.Errorf("%q", got)
 	}
-	d = open(t, root, Config{Labels: file, Unlisted: UnlistedFolder})
-	if got := keyLabels(t, d); len(got) != 3 || got[2] != "n02100735/n02100735_8  n02100735" {
+	d = open(t, root, folder.Config{Labels: file, Unlisted: folder.UnlistedFolder})
+	if got := foldertest.Rows(t, d); len(got) != 3 || got[2] != "n02100735/n02100735_8  n02100735" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestImageNetThatDoesNotFit(t *testing.T) {
-	root := tree(t, "train/n01440764/1.JPEG", "val/1.JPEG", "val/2.JPEG")
+	root := foldertest.Tree(t, "train/n01440764/1.JPEG", "val/1.JPEG", "val/2.JPEG")
 	full := devkit(t, "1\n3\n")
 	alone := filepath.Join(t.TempDir(), "ILSVRC2012_validation_ground_truth.txt")
-	must(t, os.WriteFile(alone, []byte("1\n3\n"), 0o644))
+	foldertest.Must(t, os.WriteFile(alone, []byte("1\n3\n"), 0o644))
 	mapping := filepath.Join(t.TempDir(), "LOC_synset_mapping.txt")
-	must(t, os.WriteFile(mapping, []byte("n01440764 tench, Tinca tinca\nn02119789 kit fox\n"), 0o644))
+	foldertest.Must(t, os.WriteFile(mapping, []byte("n01440764 tench, Tinca tinca\nn02119789 kit fox\n"), 0o644))
 	empty := filepath.Join(t.TempDir(), "empty")
-	must(t, os.MkdirAll(empty, 0o755))
+	foldertest.Must(t, os.MkdirAll(empty, 0o755))
 	for name, c := range map[string]struct {
-		cfg  Config
+		cfg  folder.Config
 		want []string
 	}{
-		"too many lines":       {Config{FolderLabels: map[string]string{"val": devkit(t, "1\n3\n1\n")}}, []string{"3 images", "the folder val has 2"}},
-		"for the whole source": {Config{Labels: full}, []string{"has 3", "val=" + full}},
-		"no such number":       {Config{FolderLabels: map[string]string{"val": devkit(t, "1\n1001\n")}}, []string{"line 2", `"1001"`}},
-		"not a number":         {Config{FolderLabels: map[string]string{"val": devkit(t, "1\nx\n")}}, []string{"line 2", `"x"`}},
-		"without its classes":  {Config{FolderLabels: map[string]string{"val": alone}}, []string{"meta.mat", "ILSVRC2012_devkit_t12.tar.gz"}},
-		"a class less":         {Config{FolderLabels: map[string]string{"val": full}}, []string{"n02100735", "no class folder", "--class-order"}},
-		"a list of classes":    {Config{Labels: mapping}, []string{"--class-order"}},
-		"another archive":      {Config{Labels: archive(t, empty)}, []string{"development kit"}},
-		"no such folder":       {Config{FolderLabels: map[string]string{"vall": full}}, []string{"there is no folder vall"}},
-		"a folder outside":     {Config{FolderLabels: map[string]string{"../val": full}}, []string{"../val"}},
+		"too many lines":       {folder.Config{FolderLabels: map[string]string{"val": devkit(t, "1\n3\n1\n")}}, []string{"3 images", "the folder val has 2"}},
+		"for the whole source": {folder.Config{Labels: full}, []string{"has 3", "val=" + full}},
+		"no such number":       {folder.Config{FolderLabels: map[string]string{"val": devkit(t, "1\n1001\n")}}, []string{"line 2", `"1001"`}},
+		"not a number":         {folder.Config{FolderLabels: map[string]string{"val": devkit(t, "1\nx\n")}}, []string{"line 2", `"x"`}},
+		"without its classes":  {folder.Config{FolderLabels: map[string]string{"val": alone}}, []string{"meta.mat", "ILSVRC2012_devkit_t12.tar.gz"}},
+		"a class less":         {folder.Config{FolderLabels: map[string]string{"val": full}}, []string{"n02100735", "no class folder", "--class-order"}},
+		"a list of classes":    {folder.Config{Labels: mapping}, []string{"--class-order"}},
+		"another archive":      {folder.Config{Labels: archive(t, empty)}, []string{"development kit"}},
+		"no such folder":       {folder.Config{FolderLabels: map[string]string{"vall": full}}, []string{"there is no folder vall"}},
+		"a folder outside":     {folder.Config{FolderLabels: map[string]string{"../val": full}}, []string{"../val"}},
 	} {
-		_, err := Open(context.Background(), root, c.cfg)
+		_, err := folder.Open(context.Background(), root, c.cfg)
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
@@ -153,11 +155,18 @@ func TestImageNetThatDoesNotFit(t *testing.T) {
 		}
 	}
 	// The mapping orders the classes, and knows them all.
-	d := open(t, filepath.Join(root, "train"), Config{ClassOrder: mapping})
+	d := open(t, filepath.Join(root, "train"), folder.Config{ClassOrder: mapping})
 	if got := d.Meta().Classes(); !slices.Equal(got, []string{"n01440764", "n02119789"}) {
 		t.Errorf("%q", got)
 	}
-	if _, err := Open(context.Background(), tree(t, "n01440764/1.jpg", "n01440765/1.jpg"), Config{ClassOrder: mapping}); err == nil || !strings.Contains(err.Error(), `"n01440765" is missing`) {
+	if _, err := folder.Open(context.Background(), foldertest.Tree(t, "n01440764/1.jpg", "n01440765/1.jpg"), folder.Config{ClassOrder: mapping}); err == nil || !strings.Contains(err.Error(), `"n01440765" is missing`) {
 		t.Errorf("an unknown class: %v", err)
 	}
+}
+
+func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
+	t.Helper()
+	d, err := folder.Open(context.Background(), root, cfg)
+	foldertest.Must(t, err)
+	return d
 }

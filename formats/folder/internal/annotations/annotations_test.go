@@ -1,4 +1,4 @@
-package folder
+package annotations_test
 
 import (
 	"context"
@@ -12,17 +12,19 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 // objects is "[x0 y0 x1 y1]class" of the boxes of each sample, after its key, and the flags and captions.
-func objects(t *testing.T, d *Dataset) []string {
+func objects(t *testing.T, d *folder.Dataset) []string {
 	t.Helper()
 	var rows []string
 	var s formats.Sample
 	schema := d.Meta().Schema
 	for i := range d.Len() {
 		in, err := d.Info(i)
-		must(t, err)
+		foldertest.Must(t, err)
 		row := in.Key
 		if err := d.Read(i, &s); err != nil {
 			rows = append(rows, row+" error "+err.Error())
@@ -59,10 +61,10 @@ const cocoText = `{"info": {"a": [1, {"b": 2}]}, "annotations": [
  "categories": [{"id": 18, "name": "dog"}, {"id": 2, "name": "cat"}]}`
 
 func TestCOCO(t *testing.T) {
-	root := files(t, map[string]string{"train/a.png": "png", "train/b.png": "png", "train/c.png": "png", "train/d.png": "png"})
+	root := foldertest.Files(t, map[string]string{"train/a.png": "png", "train/b.png": "png", "train/c.png": "png", "train/d.png": "png"})
 	list := filepath.Join(t.TempDir(), "instances.json")
-	must(t, os.WriteFile(list, []byte(cocoText), 0o644))
-	d := open(t, root, Config{Boxes: []string{list}})
+	foldertest.Must(t, os.WriteFile(list, []byte(cocoText), 0o644))
+	d := open(t, root, folder.Config{Boxes: []string{list}})
 	defer d.Close()
 	want := []string{
 		"train/a [1 2 4.5 3] 1 [0 0 8 6] 0 flags[0 1]", "train/b flags[]",
@@ -82,9 +84,9 @@ func TestCOCO(t *testing.T) {
 }
 
 func TestCaptions(t *testing.T) {
-	root := files(t, map[string]string{"a.png": "png", "b.png": "png", "captions.json": `{"images": [{"id": 1, "file_name": "x\\a.png"}, {"id": "2", "file_name": "b.png"}],
+	root := foldertest.Files(t, map[string]string{"a.png": "png", "b.png": "png", "captions.json": `{"images": [{"id": 1, "file_name": "x\\a.png"}, {"id": "2", "file_name": "b.png"}],
 		"annotations": [{"image_id": 1, "caption": "größer <b>"}, {"image_id": 1, "caption": "two"}]}`})
-	d := open(t, root, Config{Captions: []string{filepath.Join(root, "captions.json")}})
+	d := open(t, root, folder.Config{Captions: []string{filepath.Join(root, "captions.json")}})
 	defer d.Close()
 	if got, want := objects(t, d), []string{`a ["größer <b>","two"]`, "b []"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -92,12 +94,12 @@ func TestCaptions(t *testing.T) {
 }
 
 func TestYOLO(t *testing.T) {
-	root := files(t, map[string]string{
+	root := foldertest.Files(t, map[string]string{
 		"images/train/a.png": "png", "images/train/b.png": "png", "images/val/c.png": "png", "images/val/d.png": "png",
 		"labels/train/a.txt": "1 0.5 0.5 0.25 0.5\n\n0 0 0 1 0 1 1\n", "labels/val/c.txt": "0 0.5 0.5 x 1\n", "labels/val/d.txt": "2 0.5 0.5 1 1\n",
 		"data.yaml": "train: images/train\nnames:\n  0: cat\n  1: 'dog' # barks\nnc: 2\n",
 	})
-	d := open(t, root, Config{Boxes: []string{"labels/{key}.txt"}})
+	d := open(t, root, folder.Config{Boxes: []string{"labels/{key}.txt"}})
 	defer d.Close()
 	want := []string{
 		"train/a [3 1.5 5 4.5] 1 [0 0 8 6] 0", "train/b", `val/c error field boxes: labels/val/c.txt: line 1: "x" is no number`,
@@ -113,12 +115,12 @@ func TestVOC(t *testing.T) {
 		return fmt.Sprintf("<object><name>%s</name><difficult>%s</difficult><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>",
 			name, difficult, box[0], box[1], box[2], box[3])
 	}
-	root := files(t, map[string]string{
+	root := foldertest.Files(t, map[string]string{
 		"JPEGImages/a.png": "png", "JPEGImages/b.png": "png", "JPEGImages/c.png": "png", "JPEGImages/d.png": "png",
 		"Annotations/a.xml": "<annotation>" + object("dog", "0", 1, 1, 8, 6) + object("cat", "1", 2, 3, 4, 5) + "</annotation>",
 		"Annotations/b.xml": "<annotation></annotation>", "Annotations/c.xml": "<annotation><object>",
 	})
-	d := open(t, root, Config{Boxes: []string{"Annotations/{stem}.xml"}})
+	d := open(t, root, folder.Config{Boxes: []string{"Annotations/{stem}.xml"}})
 	defer d.Close()
 	got := objects(t, d)
 	want := []string{
@@ -138,13 +140,20 @@ func TestHostileAnnotations(t *testing.T) {
 		"a long name": `{"` + long, "not a list": `{"images": 1}`, "another type": `{"images": [{"id": 1, "file_name": 3}]}`, "no match": `{"images": [], "annotations": []}`,
 		"a box of a text": `{"images": [], "annotations": [{"image_id": 1, "bbox": "x"}]}`,
 	} {
-		root := files(t, map[string]string{"a.png": "png", "x.json": text})
-		d, err := Open(context.Background(), root, Config{Boxes: []string{filepath.Join(root, "x.json")}})
+		root := foldertest.Files(t, map[string]string{"a.png": "png", "x.json": text})
+		d, err := folder.Open(context.Background(), root, folder.Config{Boxes: []string{filepath.Join(root, "x.json")}})
 		if err == nil {
-			must(t, d.Close())
+			foldertest.Must(t, d.Close())
 		}
 		if err == nil || !strings.Contains(err.Error(), "x.json") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
+	t.Helper()
+	d, err := folder.Open(context.Background(), root, cfg)
+	foldertest.Must(t, err)
+	return d
 }

@@ -1,9 +1,13 @@
-package folder
+package listing_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 func TestQuestions(t *testing.T) {
@@ -34,8 +38,8 @@ func TestQuestions(t *testing.T) {
 		"texts beside":         {many("c/#.jpg c/#.txt", 4), nil},
 		"a class named labels": {many("labels/#.jpg cats/#.jpg", 4), nil},
 	} {
-		root := tree(t, strings.Fields(c.files)...)
-		for _, cfg := range []Config{{}, {Fields: []string{"none"}}} {
+		root := foldertest.Tree(t, strings.Fields(c.files)...)
+		for _, cfg := range []folder.Config{{}, {Fields: []string{"none"}}} {
 			d := open(t, root, cfg)
 			err := d.Question()
 			if asked := err != nil; asked != (len(c.want) > 0 && cfg.Fields == nil) {
@@ -46,7 +50,14 @@ func TestQuestions(t *testing.T) {
 					t.Errorf("%s: %v, want %q", name, err, want)
 				}
 			}
-			must(t, d.Close())
+			foldertest.Must(t, d.Close())
 		}
 	}
+}
+
+func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
+	t.Helper()
+	d, err := folder.Open(context.Background(), root, cfg)
+	foldertest.Must(t, err)
+	return d
 }
