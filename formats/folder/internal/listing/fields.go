@@ -86,7 +86,7 @@ func (s *Scan) askAbout(rel string) {
 	}
 }
 
-// FindStems lists the folder for the fields whose patterns are found out: those of FieldsAuto.
+// FindStems lists the folder for the fields whose patterns are found out: those of fields.Auto.
 func (s *Scan) FindStems(ctx context.Context) (err error) {
 	if s.fields == nil || !s.fields.Auto {
 		return nil

@@ -1,5 +1,5 @@
 // Package sheet reads files of labels as rows of cells: CSV, TSV, JSON, JSON Lines, lines of text, Parquet. It finds the
-// columns of the paths and of the labels, and knows nothing of images.
+// columns of the paths and of the labels, and looks at no image.
 package sheet
 
 import (
