@@ -48,7 +48,7 @@ func (r *run) handleBad(j *job, path string) error {
 			bad.Action = ActionQuarantined
 		}
 	}
-	r.state.Skipped = append(r.state.Skipped, bad)
+	r.state.addSkipped(j.pos, bad.Cause, bad.Action)
 	return nil
 }
 

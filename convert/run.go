@@ -198,6 +198,7 @@ func (r *run) published() (*Report, error) {
 // finish completes the report.
 func (r *run) finish() {
 	r.report.Results, r.report.Narrowed = r.state.Results, r.problems(r.state.Narrowed)
+	r.report.Skipped = r.skipped()
 	r.report.Warnings = slices.Concat(r.report.Warnings, r.problems(r.state.Fallbacks))
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
 	if r.report.Failure != nil {
@@ -299,7 +300,7 @@ func (r *run) showProgress(always bool) error {
 	r.shown = time.Now()
 	err := guard.Do(func() error {
 		r.o.Progress(Progress{
-			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.Len(), Resumed: r.report.Resumed, Skipped: len(r.state.Skipped),
+			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.Len(), Resumed: r.report.Resumed, Skipped: r.state.skips,
 			BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 		})
 		return nil
