@@ -134,7 +134,15 @@ func openAdded(cc *cli.Context, c *console, path string, m *formats.Meta, source
 	}
 	cfg.Stdin = c.in
 	src, err := openSourcesWith(cc.Context, sources, cfg, read)
-	return src, cfg, err
+	if err != nil {
+		return nil, cfg, err
+	}
+	if f, ok := src.(*folder.Dataset); ok {
+		if err := f.Question(); err != nil {
+			return nil, cfg, errors.Join(usageError{err}, f.Close())
+		}
+	}
+	return src, cfg, nil
 }
 
 // checkOutside returns an error if dir is in one of the sources.
@@ -142,7 +150,7 @@ func checkOutside(dir string, sources []string) error {
 	for _, text := range sources {
 		for _, source := range dsconv.SplitSources(text) {
 			if err := outside.Check(dir, source.Path); err != nil {
-				return err
+				return usageError{err}
 			}
 		}
 	}
