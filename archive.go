@@ -2,6 +2,7 @@ package dsconv
 
 import (
 	"context"
+	"os"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -23,14 +24,17 @@ func (archiveFormat) Name() string { return archiveName }
 // Aliases implements formats.Aliased.
 func (archiveFormat) Aliases() []string { return []string{"zip", "tgz"} }
 
-// Match reports whether path is an archive, or a folder in one, and not a shard that dsconv wrote; or several sources
-// that are read as one folder.
+// Match reports whether path is an archive, a folder in one, or a folder with an archive for each class, and not a shard that
+// dsconv wrote; or several sources that are read as one folder.
 func (archiveFormat) Match(path string) bool {
 	if sources := SplitSources(path); sources[0].Name != "" {
 		return !slices.ContainsFunc(sources, func(s Source) bool { return !sourceExists(s.Path) })
 	}
-	file, _ := archive.SplitPath(path)
-	return file != "" && !sharded.IsOwn(file)
+	if file, _ := archive.SplitPath(path); file != "" {
+		return !sharded.IsOwn(file)
+	}
+	classes := archive.ListClassArchives(path)
+	return len(classes) > 0 && !slices.ContainsFunc(classes, sharded.IsOwn)
 }
 
 // Open opens the archive or the sources at path with the zero folder.Config.
@@ -48,7 +52,7 @@ func sourceExists(path string) bool {
 }
 
 func openArchive(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	files, err := archive.Open(ctx, path)
+	files, err := openTree(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -57,4 +61,12 @@ func openArchive(ctx context.Context, path string, cfg folder.Config) (formats.D
 		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
 	}
 	return d, nil
+}
+
+// openTree opens what archiveFormat matches.
+func openTree(ctx context.Context, path string) (folder.Tree, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return archive.OpenClassArchives(ctx, path)
+	}
+	return archive.Open(ctx, path)
 }

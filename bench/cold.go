@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/internal/pagecache"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -129,6 +130,8 @@ func imageFiles(sources []dsconv.Source, ds formats.Dataset) (files []string, er
 	for _, source := range sources {
 		if !isDir(source.Path) {
 			files = append(files, archiveOf(source.Path))
+		} else if classes := archive.ListClassArchives(source.Path); len(classes) > 0 {
+			files = append(files, classes...)
 		}
 	}
 	for i := range ds.Len() {
@@ -141,7 +144,7 @@ func imageFiles(sources []dsconv.Source, ds formats.Dataset) (files []string, er
 			if source.Name != "" {
 				file, below = strings.CutPrefix(file, source.Name+"/")
 			}
-			if file = filepath.Join(source.Path, filepath.FromSlash(file)); below && isDir(source.Path) && (len(sources) == 1 || isFile(file)) {
+			if file = filepath.Join(source.Path, filepath.FromSlash(file)); below && isFile(file) {
 				files = append(files, file)
 			}
 		}
