@@ -2,9 +2,7 @@ package dsconv_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/trainer"
@@ -124,21 +123,9 @@ type arraysRead struct {
 // torchWrote runs a script with the interpreter that has torchvision, in a new folder.
 func torchWrote(t *testing.T, script string) (dir string, read []arraysRead) {
 	t.Helper()
-	python := os.Getenv("DSCONV_TORCH_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_TORCH_PYTHON is not set: it names a Python with torchvision")
-	}
 	dir = t.TempDir()
-	if out, err := exec.Command(python, "-c", script, dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "read.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &read)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatcheck.TorchPython(t, script, dir)
+	formatcheck.ReadJSON(t, filepath.Join(dir, "read.json"), &read)
 	return dir, read
 }
 
