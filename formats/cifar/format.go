@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
 )
 
@@ -72,9 +73,9 @@ func (o *opening) run() error {
 
 // split adds the files of a split, unless none of them is there.
 func (o *opening) split(name string, files []string) error {
-	if !isFile(filepath.Join(o.dir, files[0])) {
+	if !durable.IsFile(filepath.Join(o.dir, files[0])) {
 		for _, file := range files[1:] {
-			if isFile(filepath.Join(o.dir, file)) {
+			if durable.IsFile(filepath.Join(o.dir, file)) {
 				return fmt.Errorf("%s: %w: the file %s is missing, but %s is there", o.dir, formats.ErrDamaged, files[0], file)
 			}
 		}

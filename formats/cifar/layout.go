@@ -1,8 +1,9 @@
 package cifar
 
 import (
-	"os"
 	"path/filepath"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 const (
@@ -72,10 +73,5 @@ func (l *layout) isIn(dir string) bool {
 	if !l.python {
 		names = l.labels[0].names
 	}
-	return isFile(filepath.Join(dir, names)) && (isFile(filepath.Join(dir, l.train[0])) || isFile(filepath.Join(dir, l.test)))
-}
-
-func isFile(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular()
+	return durable.IsFile(filepath.Join(dir, names)) && (durable.IsFile(filepath.Join(dir, l.train[0])) || durable.IsFile(filepath.Join(dir, l.test)))
 }

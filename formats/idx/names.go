@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // imagesName are the names of files of images: set and split, and what follows.
@@ -44,17 +45,12 @@ func labelsBeside(path string) string {
 	stem := dir + name[:at] + "labels"
 	for _, middle := range []string{"-", ".", "_"} {
 		for _, end := range []string{"", ".gz"} {
-			if labels := stem + middle + "idx1-ubyte" + end; isFile(labels) {
+			if labels := stem + middle + "idx1-ubyte" + end; durable.IsFile(labels) {
 				return labels
 			}
 		}
 	}
 	return ""
-}
-
-func isFile(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular()
 }
 
 // rawFolders are where torchvision puts the files below the folder that it is given.
