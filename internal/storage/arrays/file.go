@@ -13,8 +13,9 @@ type File struct {
 	Path string
 	Data []byte
 
-	info    os.FileInfo
-	mapping *mapped.Mapping // nil if Data is Go's
+	info     os.FileInfo
+	mapping  *mapped.Mapping // nil if Data is Go's
+	checksum uint64          // of the Data of a file in an archive, whose info does not tell it from others
 }
 
 // Map maps the file at path.
@@ -27,7 +28,7 @@ func Map(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{path, m.Data, st, m}, nil
+	return &File{Path: path, Data: m.Data, info: st, mapping: m}, nil
 }
 
 // Unpacked is the file at path whose content is compressed: data is what it contains.
@@ -52,7 +53,7 @@ func (f *File) Close() error {
 
 // identity tells the file from another one at its path, and from an earlier content.
 func (f *File) identity() [3]int64 {
-	id := [3]int64{f.info.Size(), f.info.ModTime().UnixNano(), 0}
+	id := [3]int64{f.info.Size(), f.info.ModTime().UnixNano(), int64(f.checksum)}
 	if sys, ok := f.info.Sys().(*syscall.Stat_t); ok {
 		id[2] = int64(sys.Ino)
 	}
