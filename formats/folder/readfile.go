@@ -12,6 +12,9 @@ import (
 // errChanged is the error about a file that is not the one that was listed.
 var errChanged = errors.New("it changed since it was listed")
 
+// maxSlack is the most memory beyond a file's size that a buffer gets, for larger files that come after.
+const maxSlack = 1 << 20
+
 // readFile reads a file that was listed with that size and time into buf, growing it. It
 // makes the system calls itself: os.Open registers every file with the poller, which takes
 // as long as reading a small one. It does not block on a pipe that replaced the file.
@@ -24,7 +27,7 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	defer unix.Close(fd)
 	// One byte more than expected, so that no extra read is needed to find the end.
 	if int64(cap(buf)) <= size {
-		buf = make([]byte, 0, size+size/4+512)
+		buf = make([]byte, 0, size+min(size/4, maxSlack)+512)
 	}
 	for {
 		n, err := retry(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
@@ -66,7 +69,7 @@ func retry(call func() (int, error)) (int, error) {
 // readAll appends all bytes of r, about size of them, to buf.
 func readAll(r io.Reader, size int64, buf []byte) ([]byte, error) {
 	if int64(cap(buf)) <= size {
-		buf = make([]byte, 0, size+size/4+512)
+		buf = make([]byte, 0, size+min(size/4, maxSlack)+512)
 	}
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])

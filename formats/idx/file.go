@@ -61,7 +61,7 @@ func unpack(dir arrays.Dir, name string, left *int64) (*arrays.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir.Path(name), err)
 	}
-	return dir.Unpacked(name, data, st), nil
+	return dir.Unpacked(name, data)
 }
 
 // inflate decompresses an IDX file of size bytes. Memory is allocated for what its header claims, if the file can

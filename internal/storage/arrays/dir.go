@@ -126,14 +126,13 @@ func (d Dir) Load(name string, left *int64) (*File, error) {
 	if n, err := f.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w: it does not end after its %d bytes: %w", d.Path(name), formats.ErrDamaged, len(data), err)
 	}
-	return d.Unpacked(name, data, st), nil
+	return d.Unpacked(name, data)
 }
 
-// Unpacked is the file of that name whose content, decompressed, is data. st is the file's.
-func (d Dir) Unpacked(name string, data []byte, st fs.FileInfo) *File {
-	f := &File{Path: d.Path(name), Data: data, info: st}
-	if d.files != nil {
-		f.checksum = xxh3.Hash(data)
+// Unpacked is the file of that name whose content, decompressed, is data.
+func (d Dir) Unpacked(name string, data []byte) (*File, error) {
+	if d.files == nil {
+		return Unpacked(d.Path(name), data)
 	}
-	return f
+	return &File{Path: d.Path(name), Data: data, checksum: xxh3.Hash(data)}, nil
 }
