@@ -3,8 +3,6 @@ package cifar
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -36,8 +34,8 @@ const maxNames = 1 << 16
 
 // textNames reads a file of class names, one a line.
 func (o *opening) textNames(name string) ([]string, error) {
-	path := filepath.Join(o.dir, name)
-	f, err := os.Open(path)
+	path := o.dir.Path(name)
+	f, err := o.dir.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package cifar
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
@@ -94,8 +92,8 @@ func texts(v any) ([]string, bool) {
 
 // pickledNames reads a list of class names from the pickle of names.
 func (o *opening) pickledNames(key string) ([]string, error) {
-	path := filepath.Join(o.dir, o.meta)
-	f, err := os.Open(path)
+	path := o.dir.Path(o.meta)
+	f, err := o.dir.Open(o.meta)
 	if err != nil {
 		return nil, err
 	}
