@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// LargeInput is the size from which on the bytes of an encoded image, which are in memory as a whole, are counted.
-	LargeInput = 32 << 20
+	// largeInput is the size from which on the bytes of an encoded image, which are in memory as a whole, are counted.
+	largeInput = 32 << 20
 	// InputBudget is the most such bytes of a process at once. A larger image is alone.
 	InputBudget = 256 << 20
 	// largeBuffer is the size of buffers whose memory is returned to the system at once.
@@ -29,7 +29,7 @@ func NewInputs(limit, large int64) *Inputs {
 }
 
 // SharedInputs is the InputBudget of all readers of the process.
-var SharedInputs = NewInputs(InputBudget, LargeInput)
+var SharedInputs = NewInputs(InputBudget, largeInput)
 
 // Counts reports whether images of that size are counted.
 func (i *Inputs) Counts(size int64) bool { return size >= i.large }
