@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // kind is a kind of archive.
@@ -94,7 +95,7 @@ func beginsAsArchive(file string) bool {
 	if k := kindOf(file); k != tarKind && k != zstdKind {
 		return true
 	}
-	f, err := os.Open(file)
+	f, err := unblocked.Open(file)
 	if err != nil {
 		return false
 	}
@@ -179,7 +180,7 @@ func Open(ctx context.Context, path string) (*FS, error) {
 	if name == "" {
 		name = path
 	}
-	file, err := os.Open(name)
+	file, err := unblocked.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, formats.NotFound(path)
 	} else if err != nil {

@@ -3,7 +3,6 @@ package cifar
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // records fills b with the records of a binary file: the labels, a byte each, and the planes of the image.
@@ -37,7 +37,7 @@ const maxNames = 1 << 16
 // textNames reads a file of class names, one a line.
 func (o *opening) textNames(name string) ([]string, error) {
 	path := filepath.Join(o.dir, name)
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return nil, err
 	}

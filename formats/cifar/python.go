@@ -3,13 +3,13 @@ package cifar
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/pickle"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 const (
@@ -95,7 +95,7 @@ func texts(v any) ([]string, bool) {
 // pickledNames reads a list of class names from the pickle of names.
 func (o *opening) pickledNames(key string) ([]string, error) {
 	path := filepath.Join(o.dir, o.meta)
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 const (
@@ -52,7 +52,7 @@ func openArray(path string, left *int64) (a *array, err error) {
 
 // unpack decompresses the file at path.
 func unpack(path string, left *int64) (*arrays.File, error) {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func unpackError(err error) error {
 
 // begins reports whether the file at path begins as an IDX file of so many dimensions, at least, does.
 func begins(path string, dims int) bool {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}
