@@ -2,6 +2,8 @@ package dsconv
 
 import (
 	"context"
+	"os"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
@@ -21,10 +23,13 @@ func (archiveFormat) Name() string { return archiveName }
 // Aliases implements formats.Aliased.
 func (archiveFormat) Aliases() []string { return []string{"zip", "tgz"} }
 
-// Match reports whether path is an archive, or a folder in one, and not a shard that dsconv wrote.
+// Match reports whether path is an archive, a folder in one, or a folder with an archive for each class, and not a shard that dsconv wrote.
 func (archiveFormat) Match(path string) bool {
-	file, _ := archive.SplitPath(path)
-	return file != "" && !sharded.IsOwn(file)
+	if file, _ := archive.SplitPath(path); file != "" {
+		return !sharded.IsOwn(file)
+	}
+	classes := archive.ListClassArchives(path)
+	return len(classes) > 0 && !slices.ContainsFunc(classes, sharded.IsOwn)
 }
 
 // Open opens the archive at path with the zero folder.Config.
@@ -33,7 +38,7 @@ func (archiveFormat) Open(path string) (formats.Dataset, error) {
 }
 
 func openArchive(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	files, err := archive.Open(ctx, path)
+	files, err := openTree(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,4 +47,12 @@ func openArchive(ctx context.Context, path string, cfg folder.Config) (formats.D
 		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
 	}
 	return d, nil
+}
+
+// openTree opens what archiveFormat matches.
+func openTree(ctx context.Context, path string) (folder.Tree, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return archive.OpenClassArchives(ctx, path)
+	}
+	return archive.Open(ctx, path)
 }

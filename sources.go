@@ -60,7 +60,7 @@ func openMounts(ctx context.Context, sources []string) (mounts []folder.Mount, e
 		case err != nil:
 			return mounts, err
 		case f.Name() == archiveName:
-			files, err := archive.Open(ctx, path)
+			files, err := openTree(ctx, path)
 			if err != nil {
 				return mounts, err
 			}

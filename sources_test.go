@@ -64,7 +64,11 @@ for split in os.listdir(root):
                 for f in sorted(os.listdir(f"{root}/{split}/{cls}")):
                     inner.add(f"{root}/{split}/{cls}/{f}", arcname=f)
             t.add(name, arcname=cls + ".tar")
-            os.remove(name)
+            os.makedirs(f"{out}/classes/{split}", exist_ok=True)
+            os.replace(name, f"{out}/classes/{split}/{cls}.tar")
+os.makedirs(out + "/zips")
+for cls in os.listdir(root + "/val"):
+    shutil.make_archive(f"{out}/zips/{cls}", "zip", root + "/val", cls)  # with the folder cls in it
 `
 
 // writtenArchives writes the folder as archives, by Python and the programs that are installed.
@@ -77,6 +81,7 @@ func writtenArchives(t *testing.T, root, out string) [][]string {
 	}
 	sources = append(
 		sources, []string{"train=" + out + "/train-classes.tar", "val=" + out + "/val-classes.tar"},
+		[]string{out + "/classes"}, []string{"train=" + out + "/classes/train", "val=" + out + "/zips"},
 		[]string{"train=" + root + "/train", "val=" + out + "/val-classes.tar"}, []string{"val=" + out + "/stored.zip/val", "train=" + out + "/gnu.tar.gz/train"},
 	)
 	for name, command := range map[string]string{

@@ -2,6 +2,8 @@ package formats_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +55,32 @@ func TestValues(t *testing.T) {
 	}
 	if _, ok := v.Int64(); ok {
 		t.Error("two bytes are an int64")
+	}
+}
+
+// theirs claims every path, as another program's format would that looks into the data only.
+type theirs struct{ formats.Format }
+
+func (theirs) Name() string      { return "theirs" }
+func (theirs) Match(string) bool { return true }
+
+// TestDescribedIsAskedFirst checks that dsconv's own description decides before other formats look at the data.
+func TestDescribedIsAskedFirst(t *testing.T) {
+	r := append(formats.Registry{theirs{}}, dsconv.Formats()...)
+	dir := t.TempDir()
+	for path, description := range map[string]string{
+		"a.lmdb": "a.lmdb/dataset.json", "b.tar": "b.tar.dsconv", "c-%03d.tar": "c.tar.dsconv", "d.tfrecord": "d.tfrecord.dsconv",
+	} {
+		path, description = filepath.Join(dir, path), filepath.Join(dir, description)
+		if f, err := r.ByPath(path); err != nil || f.Name() != "theirs" {
+			t.Errorf("%s without a description: %v %v", path, f, err)
+		}
+		if err := os.MkdirAll(description, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := r.ByPath(path); err != nil || f.Name() == "theirs" {
+			t.Errorf("%s with its description: %v %v", path, f, err)
+		}
 	}
 }
 

@@ -14,6 +14,13 @@ import (
 // first, then dsconv's own, which match by the name too, and the folder last.
 type Registry []Format
 
+// Describer is a Format whose datasets have a description beside the data.
+type Describer interface {
+	// Describes reports whether the description of a dataset of this format is at path. It looks for one file: a registry
+	// asks this before other formats read what is there.
+	Describes(path string) bool
+}
+
 // Aliased is a Format that users also know by other names than its own.
 type Aliased interface {
 	// Aliases are in lower case.
@@ -48,13 +55,20 @@ func (r Registry) ByPath(path string) (Format, error) {
 	if err := cmp.Or(r.check(), CheckPath(path)); err != nil {
 		return nil, err
 	}
-	for _, f := range r {
-		if f.Match(path) {
-			return f, nil
+	for _, matches := range []func(Format, string) bool{describes, Format.Match} {
+		for _, f := range r {
+			if matches(f, path) {
+				return f, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%w: %s: neither its name nor its content is that of a known format: %s",
 		ErrUnknownFormat, path, strings.Join(r.names(), ", "))
+}
+
+func describes(f Format, path string) bool {
+	d, ok := f.(Describer)
+	return ok && d.Describes(path)
 }
 
 // ByExistingPath is ByPath for a path that must exist.

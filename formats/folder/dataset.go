@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -248,7 +249,7 @@ func (d *Dataset) noImages() error {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
 	if root, onDisk := d.in.(disk); onDisk {
-		err = fmt.Errorf("%w%s", err, sharded.SuggestDatasets(string(root)))
+		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(string(root)), suggestArchives(string(root))))
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/manifest"
 )
 
 // Format is LMDB; see the package's documentation.
@@ -23,6 +25,11 @@ func (Format) Match(path string) bool {
 	}
 	_, err := os.Stat(filepath.Join(path, dataName))
 	return err == nil
+}
+
+// Describes implements formats.Describer.
+func (Format) Describes(path string) bool {
+	return durable.Exists(filepath.Join(path, manifest.MetaName))
 }
 
 // Traits implements formats.WritableFormat: samples come in key order.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Format is the format "shard". The zero value is ready for use.
@@ -39,6 +40,9 @@ func isPlain(path string) bool { return strings.EqualFold(filepath.Ext(path), pl
 func isCompressed(path string) bool {
 	return strings.HasSuffix(strings.ToLower(path), compressedSuffix)
 }
+
+// Describes implements formats.Describer.
+func (f Format) Describes(path string) bool { return f.Match(path) && sharded.HasSidecar(path) }
 
 // Traits implements formats.WritableFormat.
 func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true, Zstd: true} }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Format is the format "tfrecord". The zero value is ready for use.
@@ -28,6 +29,9 @@ func (Format) Match(path string) bool {
 	}
 	return false
 }
+
+// Describes implements formats.Describer.
+func (f Format) Describes(path string) bool { return f.Match(path) && sharded.HasSidecar(path) }
 
 // Traits implements formats.WritableFormat.
 func (Format) Traits() formats.Traits { return formats.Traits{Sharded: true, ClassNames: true} }

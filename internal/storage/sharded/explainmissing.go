@@ -59,6 +59,12 @@ func IsOwn(path string) bool {
 	return isShard || p.loneSidecar() != ""
 }
 
+// HasSidecar reports whether the folder that describes the dataset at path is there.
+func HasSidecar(path string) bool {
+	p, err := ParseShardPath(path)
+	return err == nil && durable.Exists(p.Sidecar())
+}
+
 // hasAnyFile reports whether any of the path's data files exists.
 func (p ShardPath) hasAnyFile() bool {
 	if !p.IsPattern() {

@@ -1,0 +1,313 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// ClassArchives is a folder with an archive for each class, as the tar of ImageNet's training images leaves it when it
+// is unpacked: n01440764.tar is the folder n01440764. The archives may also lie in folders that are splits. It is
+// safe for concurrent use, and must be closed.
+type ClassArchives struct {
+	root  string
+	parts map[string]*FS // by the folder that the archive is: "n01440764", "train/n01440764"
+	dirs  map[string][]fs.DirEntry
+}
+
+var (
+	_ fs.ReadDirFS = (*ClassArchives)(nil)
+	_ fs.StatFS    = (*ClassArchives)(nil)
+)
+
+// besideArchives are the extensions of files that may lie beside the archives of classes.
+var besideArchives = []string{"", ".txt", ".md", ".csv", ".tsv", ".json", ".md5", ".sha1", ".sha256"}
+
+// ListClassArchives returns the paths of the archives in the folder at path if it has one for each class, else nil: then it has
+// images, other folders than splits, or archives that are numbered in a row, as shards are.
+func ListClassArchives(path string) []string {
+	found, ok := listArchives(path, true)
+	if !ok || areNumbered(found) {
+		return nil
+	}
+	return found
+}
+
+func listArchives(dir string, top bool) (found []string, ok bool) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	for { // in parts, since a folder of a million images ends at the first
+		entries, err := f.ReadDir(256)
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			switch {
+			case strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX":
+			case e.IsDir():
+				below, ok := listArchives(name, false)
+				if !top || !ok || len(below) == 0 || !slices.Contains(splitNames, strings.ToLower(e.Name())) {
+					return nil, false
+				}
+				found = append(found, below...)
+			case kindOf(e.Name()) != none:
+				if file, _ := SplitPath(name); file == "" {
+					return nil, false
+				}
+				found = append(found, name)
+			case !slices.Contains(besideArchives, strings.ToLower(filepath.Ext(e.Name()))):
+				return nil, false
+			}
+		}
+		if err != nil {
+			return found, errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// areNumbered reports whether the names end in numbers of one width without a gap, as those of shards do.
+func areNumbered(paths []string) bool {
+	var numbers []int
+	width := 0
+	for _, p := range paths {
+		stem := className(p)
+		digits := stem[len(strings.TrimRight(stem, "0123456789")):]
+		n, err := strconv.Atoi(digits)
+		if err != nil || width > 0 && len(digits) != width {
+			return false
+		}
+		numbers, width = append(numbers, n), len(digits)
+	}
+	slices.Sort(numbers)
+	return width > 1 && numbers[len(numbers)-1]-numbers[0] == len(numbers)-1
+}
+
+// className returns the name of an archive without what its kind adds.
+func className(path string) string {
+	name := filepath.Base(path)
+	longest := 0
+	for i := range suffixes {
+		if n := len(suffixes[i].name); n > longest && n < len(name) && strings.EqualFold(name[len(name)-n:], suffixes[i].name) {
+			longest = n
+		}
+	}
+	return name[:len(name)-longest]
+}
+
+// OpenClassArchives opens the archives that ListClassArchives finds, also those that are numbered in a row. An archive that has folders is an error: which of them are
+// classes is for the caller to say. ctx ends the listing.
+func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err error) {
+	if ctx == nil {
+		return nil, errors.New("archive.OpenClassArchives: ctx is nil: give context.Background()")
+	}
+	paths, ok := listArchives(root, true)
+	if !ok || len(paths) == 0 {
+		return nil, fmt.Errorf("%s: it is no archive, and no folder with an archive for each class", root)
+	}
+	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, dirs: map[string][]fs.DirEntry{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	slices.SortFunc(paths, func(a, b string) int { // train.tar before train/cat.tar
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
+	})
+	for _, p := range paths {
+		if err := cmp.Or(ctx.Err(), c.add(ctx, p)); err != nil {
+			return nil, err
+		}
+	}
+	c.listFolders()
+	return c, nil
+}
+
+func (c *ClassArchives) add(ctx context.Context, name string) error {
+	rel, err := filepath.Rel(c.root, filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	folder := path.Join(filepath.ToSlash(rel), className(name))
+	if err := formats.CheckKey(folder); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if other := cmp.Or(c.parts[folder], c.parts[path.Dir(folder)]); other != nil {
+		return fmt.Errorf("%s and %s are both the folder %s: move one of them elsewhere", other.path, name, folder)
+	}
+	f, err := Open(ctx, name+"/") // the archive's own root
+	if err != nil {
+		return err
+	}
+	c.parts[folder] = f
+	f.root = f.index.only(path.Base(folder))
+	if f.index.hasFolders(f.root) {
+		return fmt.Errorf("%s has folders, so it is not the images of one class: give the archives as sources, as in \"%s=%s\"", name, className(name), name)
+	}
+	return nil
+}
+
+// only returns the folder in the archive that is named as the class, if there is nothing else, else "".
+func (x *index) only(class string) string {
+	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.folders("")) == 1 {
+		return class
+	}
+	return ""
+}
+
+func (x *index) hasFolders(path string) bool { return len(x.folders(path)) > 0 }
+
+// folders returns those in the folder at path which are not macOS's.
+func (x *index) folders(path string) (ids []int32) {
+	for _, id := range x.dirs[x.byPath[path]].folders {
+		if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// listFolders makes the folders that hold the archives.
+func (c *ClassArchives) listFolders() {
+	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
+		up, name := path.Split(folder)
+		c.list(path.Clean(up), classDir{c.parts[folder].dirInfo(0), name})
+		if up != "" && len(c.dirs[path.Clean(up)]) == 1 {
+			c.list(".", classDir{c.parts[folder].dirInfo(0), path.Clean(up)})
+		}
+	}
+}
+
+func (c *ClassArchives) list(folder string, d classDir) { c.dirs[folder] = append(c.dirs[folder], d) }
+
+// classDir is a folder that is not in an archive.
+type classDir struct {
+	*info
+	name string
+}
+
+func (d classDir) Name() string { return d.name }
+
+func (d classDir) Info() (fs.FileInfo, error) { return d, nil }
+
+// part returns the archive that has name, and its name there; nil if name is a folder above the archives, or nothing.
+func (c *ClassArchives) part(name string) (*FS, string) {
+	for end := 0; fs.ValidPath(name) && end < len(name); end++ {
+		n := strings.IndexByte(name[end:], '/')
+		if n < 0 {
+			n = len(name) - end
+		}
+		end += n
+		if f := c.parts[name[:end]]; f != nil {
+			return f, cmp.Or(strings.TrimPrefix(name[end:], "/"), ".")
+		}
+	}
+	return nil, ""
+}
+
+func missing(op, name string) error {
+	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+}
+
+// openClass is an open folder that is not in an archive.
+type openClass struct {
+	openDir
+	stat fs.FileInfo
+}
+
+func (d *openClass) Stat() (fs.FileInfo, error) { return d.stat, nil }
+
+// Open implements fs.FS.
+func (c *ClassArchives) Open(name string) (fs.File, error) {
+	if f, below := c.part(name); f != nil && below != "." {
+		return f.Open(below)
+	}
+	st, err := c.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := c.ReadDir(name)
+	return &openClass{openDir{info: *st.(classDir).info, left: entries}, st}, err
+}
+
+// Stat implements fs.StatFS.
+func (c *ClassArchives) Stat(name string) (fs.FileInfo, error) {
+	f, below := c.part(name)
+	switch entries := c.dirs[name]; {
+	case f != nil && below != ".":
+		return f.Stat(below)
+	case f != nil:
+		return classDir{f.dirInfo(0), path.Base(name)}, nil
+	case len(entries) > 0:
+		return classDir{entries[0].(classDir).info, path.Base(name)}, nil
+	}
+	return nil, missing("stat", name)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (c *ClassArchives) ReadDir(name string) ([]fs.DirEntry, error) {
+	if f, below := c.part(name); f != nil {
+		return f.ReadDir(below)
+	}
+	if len(c.dirs[name]) == 0 {
+		return nil, missing("readdir", name)
+	}
+	return slices.Clone(c.dirs[name]), nil
+}
+
+// ReadInto reads a member into the memory of buf, or into new memory if that is too small.
+func (c *ClassArchives) ReadInto(name string, buf []byte) ([]byte, error) {
+	f, below := c.part(name)
+	if f == nil {
+		return buf[:0], missing("read", name)
+	}
+	return f.ReadInto(below, buf)
+}
+
+// Identify writes what tells the archives from others. It reads no member.
+func (c *ClassArchives) Identify(w io.Writer) error {
+	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
+		if err := c.parts[folder].Identify(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Refused lists the members that Stat and Open cannot name, with the cause.
+func (c *ClassArchives) Refused() iter.Seq2[string, string] {
+	return func(yield func(path, cause string) bool) {
+		for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
+			for name, cause := range c.parts[folder].Refused() {
+				if !yield(folder+"/"+name, cause) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// String returns the path of the folder.
+func (c *ClassArchives) String() string { return c.root }
+
+// Close closes the archives. A second Close does nothing.
+func (c *ClassArchives) Close() error {
+	var errs []error
+	for _, f := range c.parts {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
