@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -23,8 +24,12 @@ func (archiveFormat) Name() string { return archiveName }
 // Aliases implements formats.Aliased.
 func (archiveFormat) Aliases() []string { return []string{"zip", "tgz"} }
 
-// Match reports whether path is an archive, a folder in one, or a folder with an archive for each class, and not a shard that dsconv wrote.
+// Match reports whether path is an archive, a folder in one, or a folder with an archive for each class, and not a shard that
+// dsconv wrote; or several sources that are read as one folder.
 func (archiveFormat) Match(path string) bool {
+	if sources := SplitSources(path); sources[0].Name != "" {
+		return !slices.ContainsFunc(sources, func(s Source) bool { return !sourceExists(s.Path) })
+	}
 	if file, _ := archive.SplitPath(path); file != "" {
 		return !sharded.IsOwn(file)
 	}
@@ -32,9 +37,18 @@ func (archiveFormat) Match(path string) bool {
 	return len(classes) > 0 && !slices.ContainsFunc(classes, sharded.IsOwn)
 }
 
-// Open opens the archive at path with the zero folder.Config.
+// Open opens the archive or the sources at path with the zero folder.Config.
 func (archiveFormat) Open(path string) (formats.Dataset, error) {
+	if SplitSources(path)[0].Name != "" {
+		return OpenSources(context.Background(), []string{path}, folder.Config{})
+	}
 	return openArchive(context.Background(), path, folder.Config{})
+}
+
+// sourceExists reports whether there is a file or a folder at path, or a folder in an archive.
+func sourceExists(path string) bool {
+	file, _ := archive.SplitPath(path)
+	return file != "" || durable.Exists(path)
 }
 
 func openArchive(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {

@@ -21,7 +21,8 @@ func Open(path string) (formats.Dataset, error) {
 }
 
 // OpenSource opens what a dataset is packed from: a folder of images, an archive of one or a list of images, read as
-// cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has.
+// cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has, and
+// "train=a.tar,val=b/" are several folders and archives as one: see SplitSources and OpenSources.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
 	return OpenSourceWith(ctx, path, cfg, formats.ReadOptions{})
 }
@@ -34,6 +35,14 @@ func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 		return nil, errNilContext("OpenSource")
 	case path == "":
 		return nil, wrongOptions{errors.New("dsconv.OpenSource: the path is empty")}
+	}
+	return OpenSourcesWith(ctx, []string{path}, cfg, o)
+}
+
+// openOne opens a source that is none of several.
+func openOne(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+	if path == "" {
+		return nil, wrongOptions{errors.New("dsconv.OpenSources: the path is empty")}
 	}
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err

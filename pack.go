@@ -99,7 +99,7 @@ func PlanPackSources(ctx context.Context, sources []string, dst string, o Option
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
 	}
-	ds, err := openSources(ctx, sources, o.Source, o.Read)
+	ds, err := OpenSourcesWith(ctx, sources, o.Source, o.Read)
 	if err != nil {
 		return nil, err
 	}

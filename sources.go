@@ -14,28 +14,77 @@ import (
 	"github.com/dsconv/dsconv/internal/outside"
 )
 
+// Source is one of several folders and archives that are read as one folder.
+type Source struct {
+	Name string // the folder below which it is put; "" is the root
+	Path string
+}
+
+// SplitSources returns the sources that a path stands for: "train=a.tar,val=b/" for two, each below the folder of its
+// name. What exists as it stands is one path. A comma without NAME= after it is part of a file's name.
+func SplitSources(path string) []Source {
+	name, rest := splitSource(path)
+	if name == "" {
+		return []Source{{Path: path}}
+	}
+	sources := []Source{{name, rest}}
+	for !durable.Exists(rest) {
+		first, more, ok := cutSource(rest)
+		if !ok {
+			break
+		}
+		sources[len(sources)-1].Path = first
+		name, rest, _ = strings.Cut(more, "=")
+		sources = append(sources, Source{name, rest})
+	}
+	return sources
+}
+
+// cutSource cuts a list of sources before its second NAME=PATH.
+func cutSource(list string) (first, rest string, ok bool) {
+	for at, r := range list {
+		if r != ',' {
+			continue
+		}
+		if name, path, ok := strings.Cut(list[at+1:], "="); ok && name != "" && path != "" && !strings.ContainsAny(name, "/,") {
+			return list[:at], list[at+1:], true
+		}
+	}
+	return list, "", false
+}
+
+// splitAll returns what several sources of a caller stand for.
+func splitAll(sources []string) (all []Source) {
+	for _, source := range sources {
+		all = append(all, SplitSources(source)...)
+	}
+	return all
+}
+
 // OpenSources opens several folders and archives as one folder of images, read as cfg says. "NAME=PATH" puts what is at
 // PATH below the folder NAME: "train=ILSVRC2012_img_train.tar". Sources without a name are merged; it is an error, which
 // names both, if two of them have an image of the same path. One source without a name may be anything that OpenSource
 // opens.
 func OpenSources(ctx context.Context, sources []string, cfg folder.Config) (formats.Dataset, error) {
-	return openSources(ctx, sources, cfg, formats.ReadOptions{})
+	return OpenSourcesWith(ctx, sources, cfg, formats.ReadOptions{})
 }
 
-func openSources(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+// OpenSourcesWith is OpenSources where a source that another program wrote, which must be the only one, is read as o says.
+func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	switch {
 	case ctx == nil:
 		return nil, errNilContext("OpenSources")
 	case len(sources) == 0:
 		return nil, wrongOptions{errors.New("dsconv.OpenSources: no source is given")}
 	}
-	if name, path := splitSource(sources[0]); len(sources) == 1 && name == "" {
-		return OpenSourceWith(ctx, path, cfg, o)
+	all := splitAll(sources)
+	if len(all) == 1 && all[0].Name == "" {
+		return openOne(ctx, all[0].Path, cfg, o)
 	}
 	if o.Format != "" || len(o.Map) > 0 {
 		return nil, wrongOptions{errors.New("a source's format and a map are for one source, and not for several or one with a name")}
 	}
-	mounts, err := openMounts(ctx, sources)
+	mounts, err := openMounts(ctx, all)
 	if err != nil {
 		for _, m := range mounts {
 			if m.Tree != nil {
@@ -52,9 +101,9 @@ func openSources(ctx context.Context, sources []string, cfg folder.Config, o for
 }
 
 // openMounts opens the archives among the sources. With an error it returns those that are open.
-func openMounts(ctx context.Context, sources []string) (mounts []folder.Mount, err error) {
+func openMounts(ctx context.Context, sources []Source) (mounts []folder.Mount, err error) {
 	for _, source := range sources {
-		name, path := splitSource(source)
+		name, path := source.Name, source.Path
 		f, err := Formats().ByExistingPath(path)
 		switch {
 		case err != nil:
@@ -87,8 +136,8 @@ func splitSource(source string) (name, path string) {
 
 // checkOutside returns an error if dst is one of the sources, or in one.
 func checkOutside(dst string, sources []string) error {
-	for _, source := range sources {
-		_, path := splitSource(source)
+	for _, source := range splitAll(sources) {
+		path := source.Path
 		if file, _ := archive.SplitPath(path); file != "" {
 			path = file
 		}

@@ -274,3 +274,35 @@ func TestSourcesThatConflict(t *testing.T) {
 		t.Errorf("quarantine in a source: %v", err)
 	}
 }
+
+// A path stands for several sources only if it is a list of NAME=PATH, and nothing lies there.
+func TestSplitSources(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"x=y", "a=b,c=d", "dir,e=f", "p/q"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"":                          "[{ }]",
+		"images":                    "[{ images}]",
+		"train=t.tar":               "[{train t.tar}]",
+		"train=t.tar,val=v/":        "[{train t.tar} {val v/}]",
+		"a=1,b=2,a=3":               "[{a 1} {b 2} {a 3}]",
+		"a=1,2,b=3,4":               "[{a 1,2} {b 3,4}]",
+		"x=y":                       "[{ x=y}]",
+		"a=b,c=d":                   "[{ a=b,c=d}]",
+		"one=dir,e=f":               "[{one dir,e=f}]",
+		"one=x=y,two=p/q":           "[{one x=y} {two p/q}]",
+		"a=1,":                      "[{a 1,}]",
+		"a=1,b=":                    "[{a 1,b=}]",
+		"=1,b=2":                    "[{ =1,b=2}]",
+		"./a=1,b=2":                 "[{ ./a=1,b=2}]",
+		"s3://bucket/key?x=1":       "[{ s3://bucket/key?x=1}]",
+		"train=https://h/?a=1,b/=2": "[{train https://h/?a=1,b/=2}]",
+	} {
+		if got := fmt.Sprint(dsconv.SplitSources(path)); got != want {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+}

@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/internal/pagecache"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -122,6 +125,38 @@ func isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
+// imageFiles lists the files of the images of ds, which is read from the sources: archives as a whole.
+func imageFiles(sources []dsconv.Source, ds formats.Dataset) (files []string, err error) {
+	for _, source := range sources {
+		if !isDir(source.Path) {
+			files = append(files, archiveOf(source.Path))
+		} else if classes := archive.ListClassArchives(source.Path); len(classes) > 0 {
+			files = append(files, classes...)
+		}
+	}
+	for i := range ds.Len() {
+		in, err := ds.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, source := range sources {
+			file, below := in.Source.Path, true
+			if source.Name != "" {
+				file, below = strings.CutPrefix(file, source.Name+"/")
+			}
+			if file = filepath.Join(source.Path, filepath.FromSlash(file)); below && isFile(file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files, nil
+}
+
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
 // filesOf lists the files that hold the dataset at path.
 func filesOf(path string, ds formats.Dataset) (files []string, err error) {
 	list, ok := ds.(interface {
@@ -131,18 +166,8 @@ func filesOf(path string, ds formats.Dataset) (files []string, err error) {
 	if ok && list.IsList() {
 		path = list.Root() // the folder that has its images
 	}
-	if ds.Meta().Format == "folder" && !isDir(path) {
-		return []string{archiveOf(path)}, nil
-	}
 	if ds.Meta().Format == "folder" {
-		for i := range ds.Len() {
-			in, err := ds.Info(i)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, filepath.Join(path, filepath.FromSlash(in.Source.Path)))
-		}
-		return files, nil
+		return imageFiles(dsconv.SplitSources(path), ds)
 	}
 	if f, ok := ds.(formats.Filed); ok {
 		return f.DataFiles(), nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
@@ -43,6 +44,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 
 // freeSpace is the free space on the disk of the dataset at path, the largest number if unknown.
 func freeSpace(path string) int64 {
+	path = dsconv.SplitSources(path)[0].Path
 	for _, at := range []string{path, filepath.Dir(path)} { // of a pattern only the folder exists
 		if n, err := cache.FreeSpace(at); err == nil {
 			return n

@@ -48,7 +48,7 @@ func (r *run) handleBad(j *job, path string) error {
 			bad.Action = ActionQuarantined
 		}
 	}
-	r.state.Skipped = append(r.state.Skipped, bad)
+	r.state.addSkipped(j.pos, bad.Cause, bad.Action)
 	return nil
 }
 
@@ -69,6 +69,7 @@ func hasImage(schema formats.Schema, s *formats.Sample) bool {
 // quarantine copies the source's bytes to a file of the same relative path. copied is false if
 // the image cannot be read; that another field cannot does not matter. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
+	dropValues(&j.in) // the sample is not in memory twice
 	var s formats.Sample
 	if err := guard.Do(func() error { return r.readSample(j, &s) }); err != nil && !hasImage(r.schema, &s) {
 		return false, nil

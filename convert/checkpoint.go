@@ -13,7 +13,10 @@ type checkpoint struct {
 	Fingerprint uint64 `json:"fingerprint"`
 	Next        int    `json:"next"` // the position to resume from
 	Results
-	Narrowed []span `json:"narrowed,omitempty"`
+	// SkippedSpans are what Results.Skipped lists in a Report.
+	SkippedSpans []skippedSpan `json:"skipped_spans,omitempty"`
+	skips        int           // all images that were skipped
+	Narrowed     []span        `json:"narrowed,omitempty"`
 	// Fallbacks are the images for which a GPU failed.
 	Fallbacks []span `json:"fallbacks,omitempty"`
 	// Command started the unfinished dataset; messages name it.
@@ -81,5 +84,6 @@ func decodeCheckpoint(b []byte, fingerprint uint64) (checkpoint, error) {
 	if err := json.Unmarshal(b, &n); err != nil {
 		return n, fmt.Errorf("%w: cannot read the last checkpoint: %w", formats.ErrDamaged, err)
 	}
+	n.countSkipped()
 	return n, nil
 }

@@ -48,6 +48,7 @@ func (r *run) commitAll(ctx context.Context) error {
 		}
 		r.budget.release(j)
 		r.room.Release()
+		r.releaseInput(j)
 		r.idle <- j
 		if r.state.Next%r.interval == 0 && r.state.Next < r.Len() {
 			if err := r.timedWrite(r.checkpoint); err != nil {

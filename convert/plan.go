@@ -24,6 +24,7 @@ type Plan struct {
 	Path          string       // of the output dataset
 	Meta          formats.Meta // of the output dataset, as far as it is known before the run
 	Bytes         int64        // of the source's images
+	largest       int64        // bytes of the source's largest image
 	expectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
 	Shards        int          // number of files
 	// Samples is the number of samples of the output if none is skipped.
@@ -187,6 +188,7 @@ func (p *Plan) addSample(i int, h *fingerprint) error {
 func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 	ready, split := p.isReady(i), p.splits.Of(i, *in)
 	p.Bytes += in.Size
+	p.largest = max(p.largest, in.Size)
 	p.counts[split]++
 	if ready {
 		p.expectedBytes += in.Size

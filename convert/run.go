@@ -37,6 +37,7 @@ type job struct {
 	done        chan struct{} // gets one token when the job is processed
 	started     atomic.Bool   // a worker has it
 	reserved    int64         // bytes of out, see outputBudget
+	inputBytes  int64         // of in that are counted, see limitInputs
 	deferred    bool          // processed when it is committed
 	// What a GPU decoded, the bytes of the gpuStage's room that it takes, and afterwards what decoded it.
 	decoded      *preprocess.Decoded
@@ -65,6 +66,7 @@ type run struct {
 	gpu *gpuStage // nil without a GPU
 
 	budget       outputBudget
+	inputs       *budget.Inputs // nil if no image is large
 	stop         pixel.Stop
 	deferredProc *processor         // of the goroutine that commits, for deferred jobs
 	room         budget.Reservation // memory for deferred jobs
@@ -196,6 +198,7 @@ func (r *run) published() (*Report, error) {
 // finish completes the report.
 func (r *run) finish() {
 	r.report.Results, r.report.Narrowed = r.state.Results, r.problems(r.state.Narrowed)
+	r.report.Skipped = r.skipped()
 	r.report.Warnings = slices.Concat(r.report.Warnings, r.problems(r.state.Fallbacks))
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
 	if r.report.Failure != nil {
@@ -220,6 +223,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		readers = max(4, workers)
 	}
 	jobs := r.jobs(workers + readers + r.asking())
+	r.limitInputs(jobs, workers+readers+r.asking()/2)
 	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
 	r.read, r.decode, r.process = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
 	for range jobs {
@@ -278,6 +282,9 @@ func (r *run) dispatch(ctx context.Context) error {
 		case j := <-r.idle:
 			j.pos = pos
 			j.started.Store(false)
+			if err := guard.Do(func() error { return r.reserveInput(ctx, j) }); err != nil {
+				return err
+			}
 			r.read <- j
 			r.ordered <- j
 		}
@@ -293,7 +300,7 @@ func (r *run) showProgress(always bool) error {
 	r.shown = time.Now()
 	err := guard.Do(func() error {
 		r.o.Progress(Progress{
-			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.Len(), Resumed: r.report.Resumed, Skipped: len(r.state.Skipped),
+			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.Len(), Resumed: r.report.Resumed, Skipped: r.state.skips,
 			BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 		})
 		return nil

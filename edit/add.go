@@ -57,7 +57,7 @@ type AddReport struct {
 // Added counts what Add found. With Options.DryRun nothing was changed.
 type Added struct {
 	New        int `json:"new"`
-	Changed    int `json:"changed"`    // the image changed
+	Changed    int `json:"changed"`    // the image changed, or another field that is no label
 	Relabelled int `json:"relabelled"` // only label, split or columns changed
 	Unchanged  int `json:"unchanged"`
 	Absent     int `json:"absent"` // not in the source, but kept
@@ -69,14 +69,17 @@ type Added struct {
 	// Reset counts samples whose edits by hand are dropped, and classes that get their names in the source again.
 	Reset      int      `json:"reset"`
 	NewClasses []string `json:"new_classes,omitempty"`
+	// ChangedFields counts the samples whose image stayed, by the fields that changed: masks, boxes, texts.
+	ChangedFields map[string]int `json:"changed_fields,omitempty"`
 }
 
 // nothing reports whether there is nothing to do.
 func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.Reset == 0 }
 
 // Add adds the new and changed samples of src to the dataset at path, processed by the recipe that the
-// dataset was packed with. A file of the same size and time is unchanged; if the time differs, its
-// bytes are compared. Labels, splits and columns become those of src; edits by hand are kept. src stays open.
+// dataset was packed with. An image file of the same size and time is unchanged; if the time differs, its
+// bytes are compared. Masks, boxes, texts and other fields have no times: all of them are read, processed as the
+// recipe says, and compared. Labels, splits and columns become those of src; edits by hand are kept. src stays open.
 //
 // A dataset that was packed from a table of labels needs src to be opened with the same table, and with
 // folder.Config's Like set to the dataset's Meta.SourceSchema: then class indices are read as they were.
@@ -177,10 +180,10 @@ type adder struct {
 
 // pair is a sample of the target, of the source, or of both. An index is -1 if the sample is not there.
 type pair struct {
-	old, src     int32 // indices in the target and the source
-	imageChanged bool  // the image differs
-	dropped      bool  // the sample is not in the new version
-	change       *change
+	old, src int32 // indices in the target and the source
+	replaced bool  // the image or another field differs: the sample is taken from the source
+	dropped  bool  // the sample is not in the new version
+	change   *change
 }
 
 // buildUnion sets a.union to the union of target and source, without samples.
@@ -257,6 +260,9 @@ func (a *adder) compare(ctx context.Context) error {
 	if err := a.compareImages(ctx); err != nil {
 		return err
 	}
+	if err := a.compareOtherFields(ctx); err != nil {
+		return err
+	}
 	if err := a.compareRest(); err != nil {
 		return err
 	}
@@ -278,7 +284,7 @@ func (a *adder) compareRest() error {
 		if p.old < 0 || p.src < 0 {
 			continue
 		}
-		if p.imageChanged {
+		if p.replaced {
 			a.found.Changed++
 			if err := a.keepEditsOfChanged(p); err != nil {
 				return err
@@ -312,7 +318,7 @@ func (a *adder) newVersion() *version {
 		case p.old < 0:
 			v.added = append(v.added, at)
 			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
-		case p.imageChanged:
+		case p.replaced:
 			v.newIndex[p.old] = at
 			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
 		default:

@@ -36,7 +36,7 @@ func (a *adder) compareImages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p.imageChanged = imageDiffers(&old, &now); p.imageChanged || a.knownEqual(&old, &now) {
+		if p.replaced = imageDiffers(&old, &now); p.replaced || a.knownEqual(&old, &now) {
 			continue
 		}
 		g.Go(func() error {
@@ -85,11 +85,11 @@ func (a *adder) compareBytes(p *pair, old, now *formats.Info) error {
 	if err := a.src.Read(int(p.src), &s); pixel.EndsRun(err) {
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	} else if err != nil {
-		p.imageChanged = true
+		p.replaced = true
 		return nil //nolint:nilerr // see above
 	}
 	h := checksum.Hash(s.Values[a.src.Meta().Schema.ImageIndex()].Data)
-	if p.imageChanged = h != old.Source.Hash; !p.imageChanged && old.Source != now.Source {
+	if p.replaced = h != old.Source.Hash; !p.replaced && old.Source != now.Source {
 		source := now.Source
 		source.Hash = h
 		if source != old.Source {

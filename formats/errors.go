@@ -25,6 +25,9 @@ var (
 	ErrClosed = errors.New("it is closed")
 	// ErrDamaged is returned when stored bytes are not those that were written.
 	ErrDamaged = errors.New("damaged")
+	// ErrChanged is returned by everything that reads a file of many samples, such as an archive or another program's
+	// dataset, after that file was written to. It ends a run: what was read before may not fit to the rest.
+	ErrChanged = errors.New("it has changed since it was opened: repeat this when nobody writes to it any more")
 	// ErrForeign is returned when dsconv would have to replace something that it cannot prove
 	// to have written. That is neither changed nor removed.
 	ErrForeign = errors.New("not written by dsconv")

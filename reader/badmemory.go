@@ -14,6 +14,7 @@ import (
 // read, become errors that name the sample. If the cache's memory cannot be read, do is called again
 // and reads the sample from the dataset.
 func (w *worker) use(do func() error) error {
+	defer w.freeInput()
 	for {
 		w.mark, w.cached, w.fetched = guard.Now(), nil, false
 		err := guard.Do(func() error {

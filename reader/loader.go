@@ -257,21 +257,25 @@ func (l *Loader) firstReadable(see func(w *worker) error) error {
 func (w *worker) readSample(i int) error {
 	l, s := w.loader, &w.sample
 	s.Key = ""
+	_, lends := l.dataset.(formats.Viewer)
+	var in formats.Info
+	var unknown error
+	if !lends {
+		if in, unknown = l.dataset.Info(i); unknown == nil {
+			w.reserveInput(in.Size)
+		}
+	}
 	if err := l.read(i, s); err != nil {
 		return fmt.Errorf("read sample %d: %w", i, err)
 	}
 	if n := len(l.dataset.Meta().Schema); len(s.Values) != n {
 		return fmt.Errorf("read sample %d, key %q: %w: the dataset's Read gave %d values for %d fields", i, s.Key, formats.ErrSchema, len(s.Values), n)
 	}
-	if _, ok := l.dataset.(formats.Viewer); ok {
-		return nil
+	if unknown == nil && !lends && s.Key != in.Key {
+		unknown = fmt.Errorf("%w: the dataset's Read gave the key %q, but its Info has %q", formats.ErrKey, s.Key, in.Key)
 	}
-	in, err := l.dataset.Info(i)
-	if err == nil && s.Key != in.Key {
-		err = fmt.Errorf("%w: the dataset's Read gave the key %q, but its Info has %q", formats.ErrKey, s.Key, in.Key)
-	}
-	if err != nil {
-		return fmt.Errorf("read sample %d: %w", i, err)
+	if unknown != nil {
+		return fmt.Errorf("read sample %d: %w", i, unknown)
 	}
 	return nil
 }

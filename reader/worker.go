@@ -38,6 +38,7 @@ type worker struct {
 	// too; 1 is upright.
 	orientation int
 	room        budget.Reservation // that the sample takes
+	input       int64              // bytes that the sample takes as read, if it is large
 	stop        *pixel.Stop
 	counters
 }

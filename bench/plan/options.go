@@ -49,6 +49,10 @@ type Options struct {
 	Dir string `json:"-"`
 	// least is what Sample is at least if it is 0.
 	least int
+	// Sources are the words for the source in commands of dsconv pack; none are the path. Reading are flags of that command,
+	// with their values, that say how the source is read, as Open does.
+	Sources []string `json:"sources,omitempty"`
+	Reading []string `json:"reading,omitempty"`
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each step, on the caller's goroutine.

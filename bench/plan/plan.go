@@ -136,7 +136,7 @@ func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (
 		return nil, err
 	}
 	o.Sample = len(src.indices)
-	e = &exploration{o: o, src: src, as: &trial{dataset: src.sample}, here: thisMachine(o.Dir, path)}
+	e = &exploration{o: o, src: src, as: &trial{dataset: src.sample}, here: thisMachine(o.Dir, o.place(path))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.close())

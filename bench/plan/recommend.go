@@ -96,7 +96,7 @@ func (r *Recommendation) Apply(ctx context.Context, dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, baseName(src)+suffixes[r.format])
-	command := fmt.Sprintf("dsconv pack %s %s %s", quote(src), quote(path), flags(*r.recipe))
+	command := r.options.packCommand(src, path) + " " + flags(*r.recipe)
 	if err := r.pack(ctx, src, path, command); err != nil {
 		if _, left := os.Stat(path + sidecar.PartialSuffix); left == nil {
 			err = fmt.Errorf("%w\nwhat is packed so far stays: go on with %s", err, strings.TrimSpace(command))
@@ -118,8 +118,13 @@ func (r *Recommendation) checkSpace(dir string) error {
 
 // CheckEmpty returns an error unless Apply may write into the folder dir: it is new or empty, and not in src.
 func CheckEmpty(dir, src string) error {
-	if err := errors.Join(formats.CheckPath(dir), outside.Check(dir, src)); err != nil {
+	if err := formats.CheckPath(dir); err != nil {
 		return err
+	}
+	for _, source := range dsconv.SplitSources(src) {
+		if err := outside.Check(dir, source.Path); err != nil {
+			return err
+		}
 	}
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -173,6 +178,9 @@ func (r *Recommendation) measure(ctx context.Context, src, path, command string)
 
 // baseName is the name of a dataset for the one that is packed from it.
 func baseName(src string) string {
+	if dsconv.SplitSources(src)[0].Name != "" {
+		return "packed"
+	}
 	name := filepath.Base(filepath.Clean(src))
 	if ext := filepath.Ext(name); len(ext) > 1 && len(ext) <= len(".tfrecord") {
 		name = strings.TrimSuffix(name, ext)

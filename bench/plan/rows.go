@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench/verdict"
 )
 
@@ -71,12 +72,39 @@ func (e *exploration) rowsOf(t *trial) (rows []Row) {
 
 // command is the command that packs the source so.
 func (e *exploration) command(t *trial, format string) string {
-	words := []string{"dsconv pack", quote(e.src.path), "OUT" + suffixes[format]}
+	words := []string{e.o.packCommand(e.src.path, "OUT"+suffixes[format])}
 	if t.flags != "" {
 		words = append(words, t.flags)
 	}
 	return strings.Join(words, " ")
 }
+
+// packCommand is the command that packs the source at path to dst.
+func (o *Options) packCommand(path, dst string) string {
+	words := []string{"dsconv pack"}
+	for _, source := range o.words(path) {
+		words = append(words, quote(source))
+	}
+	words = append(words, quote(dst))
+	for _, word := range o.Reading {
+		if !strings.HasPrefix(word, "--") {
+			word = quote(word)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// words are the words for the source at path.
+func (o *Options) words(path string) []string {
+	if len(o.Sources) > 0 {
+		return o.Sources
+	}
+	return []string{path}
+}
+
+// place is a path on the disk of the source at path.
+func (o *Options) place(path string) string { return dsconv.SplitSources(o.words(path)[0])[0].Path }
 
 // quote writes a path so that a shell reads it.
 func quote(path string) string {

@@ -3,14 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/dsconv/dsconv"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/outside"
 )
 
@@ -18,11 +20,13 @@ func addCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "add",
 		Usage:     "add new and changed images to a dataset",
-		ArgsUsage: "DATASET SRC",
-		Description: "New and changed images of SRC are packed with the options that the dataset was packed with.\n" +
-			"Options for labels can be changed by flags. Labels, splits and columns become those of SRC. A file of\n" +
-			"the same size and time counts as unchanged; if the time differs, its bytes are compared. New classes\n" +
-			"come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
+		ArgsUsage: "DATASET SRC...",
+		Description: "New and changed samples of SRC are packed with the options that the dataset was packed with.\n" +
+			"Options for labels and fields can be changed by flags. Several folders and archives are one folder, and\n" +
+			"NAME=SRC puts one below the folder NAME, as in dsconv pack. Labels, splits and columns become those of\n" +
+			"SRC. An image file of the same size and time counts as unchanged; if the time differs, its bytes are\n" +
+			"compared. Masks, boxes and other fields have no times: what pack makes of them is compared, which takes\n" +
+			"as long as packing if images are resized or encoded. New classes come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
 			"are written again, without decoding their images. If the file of a packed image is damaged now, the\n" +
 			"image is skipped, and its sample is removed from the dataset.\n\n" +
 			"Edits are kept: a sample that rm removed is not added again, even if its file was renamed, and labels\n" +
@@ -31,16 +35,8 @@ func addCommand(c *console) *cli.Command {
 			"are in the dataset twice without --prune. --prune keeps samples that came from another folder or\n" +
 			"dataset, and is an error if SRC lacks more than half of the samples that came from SRC. --prune-all\n" +
 			"drops all samples that SRC lacks.\n\n" + patternHelp + "\n\n" +
-			"Example:\n   dsconv add out.lmdb images/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
-		Flags: append(readFlags("SRC"), writeFlags(
-			&cli.StringSliceFlag{Name: "labels", Usage: "table of labels in `FILE`, or FOLDER=FILE for one folder of SRC", DefaultText: "as packed"},
-			&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table", DefaultText: "as packed"},
-			unlistedFlag("as packed"),
-			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"},
-			labelTypeFlag(),
-			&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes that are not in the dataset yet: natural, or a file with one class per line", DefaultText: "as packed"},
-			&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`", DefaultText: "as packed"},
-			&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`", DefaultText: "as packed"},
+			"Examples:\n   dsconv add out.lmdb images/\n   dsconv add out.lmdb train=train.tar val=val/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
+		Flags: slices.Concat(readFlags("SRC"), sourceFlags("dsconv pack --help", "as packed"), writeFlags(
 			&cli.BoolFlag{Name: "prune", Usage: "drop samples that came from SRC and are not in it any more"},
 			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks"},
 			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
@@ -50,13 +46,13 @@ func addCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
-		)...),
+		)),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
 	}
 }
 
 func add(cc *cli.Context, c *console) error {
-	args, err := arguments(cc, "DATASET", "SRC")
+	args, err := argumentsOrMore(cc, "DATASET", "SRC")
 	if err != nil {
 		return err
 	}
@@ -68,11 +64,11 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return editError(err, false, args[0])
 	}
-	return addTo(cc, c, args[0], m, args[1], o)
+	return addTo(cc, c, args[0], m, args[1:], o)
 }
 
-// addTo adds the folder or dataset from to the dataset at path, which m describes.
-func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from string, o *writeOptions) error {
+// addTo adds the sources to the dataset at path, which m describes.
+func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []string, o *writeOptions) error {
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
@@ -82,18 +78,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	}
 	defer gpu.close()
 	o.convert.GPU = gpu.GPU
-	cfg, err := packedConfig(cc, path, m, from)
-	if err != nil {
-		return err
-	}
-	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
-		return err
-	}
-	read, err := packedReadOptions(cc, m.Recipe)
-	if err != nil {
-		return err
-	}
-	src, err := openSourceWith(cc.Context, from, cfg, read)
+	src, cfg, err := openAdded(cc, c, path, m, sources)
 	if err != nil {
 		return err
 	}
@@ -108,7 +93,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if err := outside.Check(o.convert.Quarantine, from); err != nil {
+	if err := checkOutside(o.convert.Quarantine, sources); err != nil {
 		return err
 	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
@@ -131,7 +116,45 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, from strin
 	if err := table.finishEdit(&r.Report, err, reportFile, o); err != nil {
 		return err
 	}
-	return printEdit(c, &r.Report, o, editOutcome{summary: addedText(&r.Added, from), details: r.Added, inputs: table})
+	return printEdit(c, &r.Report, o, editOutcome{summary: addedText(&r.Added, strings.Join(sources, ", ")), details: r.Added, inputs: table})
+}
+
+// openAdded opens the sources as those of the dataset at path, which m describes.
+func openAdded(cc *cli.Context, c *console, path string, m *formats.Meta, sources []string) (formats.Dataset, folder.Config, error) {
+	cfg, err := packedConfig(cc, path, m, sources...)
+	if err != nil {
+		return nil, cfg, err
+	}
+	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
+		return nil, cfg, err
+	}
+	read, err := packedReadOptions(cc, m.Recipe)
+	if err != nil {
+		return nil, cfg, err
+	}
+	cfg.Stdin = c.in
+	src, err := openSourcesWith(cc.Context, sources, cfg, read)
+	if err != nil {
+		return nil, cfg, err
+	}
+	if f, ok := src.(*folder.Dataset); ok {
+		if err := f.Question(); err != nil {
+			return nil, cfg, errors.Join(usageError{err}, f.Close())
+		}
+	}
+	return src, cfg, nil
+}
+
+// checkOutside returns an error if dir is in one of the sources.
+func checkOutside(dir string, sources []string) error {
+	for _, text := range sources {
+		for _, source := range dsconv.SplitSources(text) {
+			if err := outside.Check(dir, source.Path); err != nil {
+				return usageError{err}
+			}
+		}
+	}
+	return nil
 }
 
 func pruning(cc *cli.Context) edit.Prune {
@@ -158,8 +181,20 @@ func (s *summary) finishEdit(r *edit.Report, err error, file string, o *writeOpt
 	return errors.Join(err, s.WriteTable(file, err))
 }
 
+// changedFields lists the fields that changed though the image stayed.
+func changedFields(found *edit.Added) string {
+	if len(found.ChangedFields) == 0 {
+		return ""
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(found.ChangedFields)) {
+		list = append(list, fmt.Sprintf("%s %d", printable(name), found.ChangedFields[name]))
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
 func addedText(found *edit.Added, from string) string {
-	said := fmt.Sprintf("%d new, %d changed, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed,
+	said := fmt.Sprintf("%d new, %d changed%s, %d relabelled, %d unchanged, %d not in %s", found.New, found.Changed, changedFields(found),
 		found.Relabelled, found.Unchanged, found.Absent+found.Pruned, from)
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))

@@ -32,6 +32,10 @@ the epoch in which the trainer or the GPU waited for data. A sentence for each d
 what holds its epoch back: that without which the epoch would be shortest. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
 OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
+Several folders and archives are one dataset, written as one word: train=train.tar,val=val/. --labels,
+--field, --boxes and the like say how the first dataset is read, as in dsconv pack. So it has the
+samples and fields of what was packed from it.
+
 --script train.py:NAME measures the DataLoader of a training script, or any iterable of batches, and
 looks into its workers: what they read, decode, each transform, collate. dsconv's loader reads the
 same folder with the same transforms beside it; so are datasets that are given too. The script is
@@ -60,6 +64,7 @@ Examples:
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench --merge bench.json --html bench.html
    dsconv bench images/ out.lmdb --train cnn
+   dsconv bench train=train.tar,val=val/ out.lmdb --field mask=masks/{key}.png
    dsconv bench images/ --consume 3000/s --isolate --cold
    dsconv bench images/ --sweep workers=0,1,2,4 --sweep batch=16,64,256
    dsconv bench --script train.py:loader --step train_step
@@ -68,7 +73,7 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), readFlags("SRC"), adviseFlags(), differentialFlags(), scriptFlags(),
+		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), adviseFlags(), differentialFlags(), scriptFlags(),
 			loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured

@@ -55,7 +55,7 @@ func advise(cc *cli.Context, c *console, r *bench.Report) error {
 	if err != nil {
 		return err
 	}
-	advice, err := plan.Advise(cc.Context, r, plan.Options{Progress: show, Open: open})
+	advice, err := plan.Advise(cc.Context, r, plan.Options{Progress: show, Open: open, Reading: readingWords(cc)})
 	if err != nil && cc.Err() == nil && !cc.IsSet("apply") { // what was measured is not lost for that
 		r.Notes = append(r.Notes, "there is no advice: "+err.Error())
 		return nil

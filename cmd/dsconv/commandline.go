@@ -65,7 +65,11 @@ func takesValue(cmd *cli.Command, name string) bool {
 func arguments(cc *cli.Context, names ...string) ([]string, error) {
 	args, err := argumentsOrMore(cc, names...)
 	if err == nil && len(args) > len(names) {
-		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help", args[len(names)], cc.Command.Name)
+		several := ""
+		if name := names[len(names)-1]; name == "DATASET" || name == "SRC" {
+			several = "; several folders are one dataset as NAME=PATH,NAME=PATH"
+		}
+		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help%s", args[len(names)], cc.Command.Name, several)
 	}
 	return args, err
 }

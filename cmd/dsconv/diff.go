@@ -11,37 +11,40 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder"
 )
 
 func diffCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
 		Usage:     "compare two datasets or folders, of any formats",
-		ArgsUsage: "A B",
+		ArgsUsage: "A... B",
 		Description: "Prints a line for each key that differs: + if only B has it, - if only A has it, ~ if both have it, and\n" +
 			"what differs: bytes (as stored), pixels (as decoded), label, split, column. If bytes differ and pixels do\n" +
 			"not, the image is encoded differently. Labels are compared by name. Samples with equal checksums are not\n" +
 			"read. If A and B are folders with a dataset for each split, such as OUT/ of dsconv pack --format, the\n" +
 			"datasets of one name are compared: OUT/train.lmdb with other/train.h5.\n\n" +
-			"Example:\n   dsconv diff images/ out.lmdb\n\n" +
+			"A folder, an archive or a list of images is read by the flags below, without them as the dataset beside\n" +
+			"it was packed: with its tables of labels and its fields. What --include, --exclude, --limit or --sample\n" +
+			"left out of that dataset is listed with a - all the same. Several folders and archives A are one folder, and\n" +
+			"NAME=A puts one below the folder NAME, as in dsconv pack.\n\n" +
+			"Examples:\n   dsconv diff images/ out.lmdb\n   dsconv diff train=train.tar val=val/ out.lmdb\n\n" +
 			"Exit codes: 0 no difference, 1 differences or the command failed, 2 wrong usage.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line; the last one is the summary"},
 			progressFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the summary"},
 			workersFlag("goroutines that read"),
-		},
+		}, append(readFlags("A"), sourceFlags("dsconv pack --help", "as packed")...)...),
 		Action: func(cc *cli.Context) error {
 			show, err := newProgress(cc, c, progressWords{unit: "samples"})
 			if err != nil {
 				return err
 			}
-			args, err := arguments(cc, "A", "B")
+			args, err := argumentsOrMore(cc, "A", "B")
 			if err != nil {
 				return err
 			}
-			pairs, several, err := diffPairs(cc.Context, args[0], args[1])
+			pairs, several, err := diffPairs(cc.Context, args[:len(args)-1], args[len(args)-1])
 			if err != nil {
 				return err
 			}
@@ -51,7 +54,7 @@ func diffCommand(c *console) *cli.Command {
 				if several {
 					d.dataset = p.name
 				}
-				if one := comparePaths(cc, d, p, show); !errors.Is(one, errDiffer) {
+				if one := comparePaths(cc, c, d, p, show); !errors.Is(one, errDiffer) {
 					err = errors.Join(err, one)
 				} else if err == nil {
 					err = errDiffer
@@ -68,20 +71,16 @@ func diffCommand(c *console) *cli.Command {
 var errDiffer = errors.New("the datasets differ")
 
 // comparePaths compares the datasets of a pair.
-func comparePaths(cc *cli.Context, d *differences, p diffPair, show *runProgress) error {
-	if p.a == "" || p.b == "" {
+func comparePaths(cc *cli.Context, c *console, d *differences, p diffPair, show *runProgress) error {
+	if len(p.a) == 0 || p.b == "" {
 		d.oneDataset(p)
 		return errDiffer
 	}
-	a, err := openSource(cc, p.a, folder.Config{})
+	a, b, err := openPair(cc, c, p)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := openSource(cc, p.b, folder.Config{})
-	if err != nil {
-		return err
-	}
 	defer b.Close()
 	d.heading()
 	start := time.Now()
@@ -127,7 +126,7 @@ func (d *differences) heading() {
 // oneDataset writes that only one of two folders has a dataset.
 func (d *differences) oneDataset(p diffPair) {
 	side, sign := "a", "-"
-	if p.a == "" {
+	if len(p.a) == 0 {
 		side, sign = "b", "+"
 	}
 	if d.asJSON {

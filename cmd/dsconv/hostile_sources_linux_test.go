@@ -56,21 +56,33 @@ func isCounted(t *testing.T, said, dst string, bad map[string]string) {
 	}
 }
 
-// tarMembers is a tar of the folder src and of members that must not be read, without an end mark.
-func tarMembers(t *testing.T, src string) []byte {
+// tarMembersOf is a tar of the folder src, without an end mark.
+func tarMembersOf(t *testing.T, src string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
+	for _, image := range imagesOf(t, src) {
+		name, err := filepath.Rel(src, image)
+		must(t, err)
+		data := read(t, image)
+		must(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data))}))
+		_, err = w.Write(data)
+		must(t, err)
+	}
+	must(t, w.Flush())
+	return b.Bytes()
+}
+
+// tarMembers is tarMembersOf with members that must not be read.
+func tarMembers(t *testing.T, src string) []byte {
+	t.Helper()
+	b := bytes.NewBuffer(tarMembersOf(t, src))
+	w := tar.NewWriter(b)
 	add := func(h tar.Header, data []byte) {
 		h.Mode, h.Size = 0o644, int64(len(data))
 		must(t, w.WriteHeader(&h))
 		_, err := w.Write(data)
 		must(t, err)
-	}
-	for _, image := range imagesOf(t, src) {
-		name, err := filepath.Rel(src, image)
-		must(t, err)
-		add(tar.Header{Name: name}, read(t, image))
 	}
 	add(tar.Header{Name: "../up.jpg"}, []byte("x"))
 	add(tar.Header{Name: "/absolute.jpg"}, []byte("x"))

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -42,6 +45,33 @@ type datasetInfo struct {
 	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
 	*formats.Meta
 	Counts *infoCounts `json:"counts,omitempty"` // nil if they would take long
+	// Of a source that dsconv did not write: what a pack finds there, and what is no sample.
+	Found   int            `json:"found,omitempty"`
+	Skipped []formats.Skip `json:"skipped,omitempty"`
+}
+
+// skip sets what a pack of ds finds and skips before it reads an image.
+func (d *datasetInfo) skip(ds formats.Dataset) error {
+	r, err := dsconv.NewReport(ds, formats.Patterns{})
+	if err != nil || len(r.Listed) == 0 {
+		return err
+	}
+	d.Found = ds.Len() + len(r.Listed)
+	for _, k := range r.Listed {
+		d.Skipped = append(d.Skipped, formats.Skip{Path: k.Path, Cause: k.Cause})
+	}
+	return nil
+}
+
+// printSkipped prints how many images are no samples, and the first of them.
+func (d *datasetInfo) printSkipped(c *console) {
+	if len(d.Skipped) == 0 {
+		return
+	}
+	c.printf("skipped    %d of %d found\n", len(d.Skipped), d.Found)
+	printFirst(c, d.Skipped, 10, " (--json lists them all)", func(k formats.Skip) string {
+		return fmt.Sprintf("  %s: %s", printable(k.Path), legible.Line(k.Cause))
+	})
 }
 
 // maxLabelBytes is the most bytes of images that info reads for the labels in their records without --counts.
@@ -56,26 +86,30 @@ func info(cc *cli.Context, c *console, several *openedDatasets) error {
 	asJSON := cc.Bool("json")
 	var list []datasetInfo
 	for k, ds := range several.datasets {
-		path := several.paths[k]
-		var counts *infoCounts
+		path, one := several.paths[k], datasetInfo{Meta: ds.Meta()}
+		if err := one.skip(ds); err != nil {
+			return err
+		}
 		if cc.Bool("counts") || countsQuickly(ds) {
 			var err error
-			if counts, err = countSamples(cc.Context, ds); err != nil {
+			if one.Counts, err = countSamples(cc.Context, ds); err != nil {
 				return err
 			}
 		}
 		switch {
 		case asJSON && !several.folder:
-			return c.json(datasetInfo{Meta: ds.Meta(), Counts: counts})
+			return c.json(one)
 		case asJSON:
-			list = append(list, datasetInfo{path, ds.Meta(), counts})
+			one.Dataset = path
+			list = append(list, one)
 			continue
 		case several.folder:
 			c.printf("dataset    %s\n", printable(path))
 		}
 		printInfo(c, ds.Meta())
-		if counts != nil {
-			counts.print(c)
+		one.printSkipped(c)
+		if one.Counts != nil {
+			one.Counts.print(c)
 		} else {
 			c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
 		}

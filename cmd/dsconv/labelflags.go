@@ -5,15 +5,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
-
-func unlistedFlag(defaultText string) cli.Flag {
-	return &cli.StringFlag{Name: "unlisted", Usage: "`WHAT` becomes of images that their table of labels does not list: skip, or folder (the class is their folder's)", DefaultText: defaultText}
-}
 
 // parseLabels sets cfg.Labels and cfg.FolderLabels to the values of --labels: FILE, or FOLDER=FILE for one folder
 // of the source, several of them with commas between. A file that exists is never taken for a list.

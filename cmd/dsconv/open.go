@@ -56,7 +56,12 @@ func openSource(cc *cli.Context, path string, cfg folder.Config) (formats.Datase
 }
 
 func openSourceWith(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	ds, err := dsconv.OpenSourceWith(ctx, path, cfg, o)
+	return openSourcesWith(ctx, []string{path}, cfg, o)
+}
+
+// openSourcesWith opens several sources as one dataset, or one.
+func openSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+	ds, err := dsconv.OpenSourcesWith(ctx, sources, cfg, o)
 	return ds, asUsage(err)
 }
 
@@ -70,9 +75,9 @@ func folderConfig(option func(name string) string) folder.Config {
 	}
 }
 
-// packedConfig returns how from, if it is a folder, is read as the source of the dataset at path: by the flags
-// that are set, else as it was packed. The error is about a file that it was packed with and that is not there.
-func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (folder.Config, error) {
+// packedConfig returns how the sources, if they are folders, are read as those of the dataset at path: by the flags
+// that are set, else as they were packed. The error is about a file that they were packed with and that is not there.
+func packedConfig(cc *cli.Context, path string, m *formats.Meta, sources ...string) (folder.Config, error) {
 	recipe := recipepath.Resolve(m.Recipe, path)
 	given, labelsGiven := folder.Config{}, cc.IsSet("labels")
 	if err := parseLabels(cc.StringSlice("labels"), &given); err != nil {
@@ -92,7 +97,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, from string) (f
 		cfg.Labels, cfg.FolderLabels = given.Labels, given.FolderLabels
 	}
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
-	if !isFolderOfImages(from) {
+	if len(sources) == 1 && !isFolderOfImages(sources[0]) {
 		options := folderConfig(sourceFlag(cc)) // those of the recipe are for the folder that was packed
 		options.Labels, options.FolderLabels = given.Labels, given.FolderLabels
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory

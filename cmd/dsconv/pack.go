@@ -118,9 +118,6 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
-	if err := checkLabelOptions(sources[0], &o.folder); err != nil {
-		return err
-	}
 	if err := checkTable(cc, &o.folder); err != nil {
 		return err
 	}

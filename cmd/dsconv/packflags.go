@@ -3,31 +3,22 @@ package main
 import (
 	"encoding"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
 func packFlags() []cli.Flag {
-	return append(readFlags("SRC"), writeFlags(
+	return slices.Concat(readFlags("SRC"), sourceFlags("above", ""), writeFlags(
 		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of DST: lmdb, hdf5 (h5), shard (tar, webdataset) or tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1 (with :seed=3 other images), or a column of the labels"},
-		&cli.StringSliceFlag{Name: "labels", Usage: "table of labels in `FILE`: .csv, .tsv, .jsonl, .json or .txt with paths and labels; labels.json of unpack; or FOLDER=FILE for one folder of SRC; see above"},
-		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table, the first is the designated label; or path=A,label=B"},
-		unlistedFlag("skip"),
-		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)"},
-		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name; see above", DefaultText: "by the cells"},
-		&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes: natural (2 before 10), or a file with one class per line", DefaultText: "as ImageFolder's"},
-		&cli.StringSliceFlag{Name: "field", Usage: "`FIELD` of each sample, NAME=PATTERN[,kind=KIND], such as mask=masks/{key}.png; or none, or auto; see above"},
-		&cli.StringSliceFlag{Name: "boxes", Usage: "boxes of objects in `FILE`, a .json of COCO, or a pattern such as labels/{key}.txt (YOLO) or Annotations/{key}.xml (Pascal VOC)"},
-		&cli.StringSliceFlag{Name: "captions", Usage: "captions in `FILE`, a .json of COCO"},
 		&cli.StringFlag{Name: "resize", Usage: "resize to `SIZE`: shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
 		&cli.StringFlag{Name: "filter", Value: "bilinear", Usage: "`FILTER` of --resize: nearest, box, bilinear, hamming, bicubic or lanczos, antialiased like Pillow's"},
@@ -52,14 +43,12 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "copies", Usage: "with --augment: `N` copies of each image", DefaultText: "1"},
 		&cli.BoolFlag{Name: "copies-only", Usage: "with --augment: leave out the images themselves"},
 		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images; with --augment: it draws other copies"},
-		&cli.StringSliceFlag{Name: "include", Usage: "pack only files that match `PATTERN`, such as '*.png' or train/; see above"},
-		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out files that match `PATTERN`, such as 'test/*'"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
 		&cli.BoolFlag{Name: "stats", Usage: "record mean and deviation of each channel, class balance and sizes in the dataset; each image is decoded for it"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
 		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
-	)...)
+	))
 }
 
 func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
@@ -71,16 +60,11 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	if o.read, err = readOptions(cc); err != nil {
 		return nil, err
 	}
-	patterns := parsePatterns(cc)
-	o.folder = folderConfig(sourceFlag(cc))
-	o.folder.Patterns, o.folder.Memory = patterns, memory(cc)
-	if err := parseLabels(cc.StringSlice("labels"), &o.folder); err != nil {
-		return nil, usageError{err}
+	if o.folder, err = sourceConfig(cc, cc.Args().First()); err != nil {
+		return nil, err
 	}
-	if _, err := labels.ParseTypes(o.folder.LabelType); err != nil {
-		return nil, usageError{err}
-	}
-	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = patterns, cc.Int("limit"), cc.Int("io-workers")
+	o.folder.Memory = memory(cc)
+	o.convert.Patterns, o.convert.Limit, o.convert.IOWorkers = o.folder.Patterns, cc.Int("limit"), cc.Int("io-workers")
 	o.convert.Stats = cc.Bool("stats")
 	o.convert.Create = formats.CreateOptions{Replace: cc.Bool("force")}
 	if o.convert.Sample = cc.Int("sample"); cc.IsSet("sample") {
@@ -106,12 +90,6 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 
 // parsePackSyntax parses the flags whose values have a syntax.
 func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
-	if err := o.folder.Patterns.Validate(); err != nil {
-		return err
-	}
-	if err := o.folder.CheckFields(); err != nil {
-		return err
-	}
 	if err := o.parseOnError(cc.String("on-error")); err != nil {
 		return err
 	}

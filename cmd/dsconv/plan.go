@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess"
@@ -24,8 +27,8 @@ func planCommand(c *console) *cli.Command {
 	return &cli.Command{
 		Name:      "plan",
 		Usage:     "say what packing a folder would bring: bytes, packing time, epoch time, pixels",
-		ArgsUsage: "SRC",
-		Description: `Packs a sample of the images of SRC, a folder or a dataset, in each size and encoding into a
+		ArgsUsage: "SRC...",
+		Description: `Packs a sample of the images of SRC, what dsconv pack takes, in each size and encoding into a
 temporary folder, which is removed, and loads it with the loader of bench. Prints for each:
 the bytes of the whole dataset in each format, the time of packing it, the time of an epoch,
 how near the pixels are (PSNR and SSIM beside the source's pixels of the same size), and
@@ -35,16 +38,21 @@ disk, or as pixels in memory, is not measured.
 --cores, --images, --consume, --memory and --disk compute the same for another machine, on
 paper, and say what to buy next: cores, memory, a faster disk or a faster GPU.
 
+Several folders and archives are one folder, and NAME=SRC puts one below the folder NAME. --labels,
+--field, --boxes and the like are those of dsconv pack, and the commands of the table have them.
+
 Examples:
    dsconv plan images/
    dsconv plan images/ --resize shorter:256 --resize none --encode jpeg:90 --encode raw
+   dsconv plan train=train.tar val=val/ --field mask=masks/{key}.png
    dsconv plan images/ --cores 32 --images 1.28M --consume 3000/s --memory 64GB
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: append(planFlags(), loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")...),
+		Flags: slices.Concat(planFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""),
+			loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")),
 		Action: func(cc *cli.Context) error {
-			args, err := arguments(cc, "SRC")
+			sources, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
 				return err
 			}
@@ -52,7 +60,10 @@ Augmentations:
 			if err != nil {
 				return usageError{err}
 			}
-			return runPlan(cc, c, args[0], o)
+			if err := planSources(cc, c, sources, &o); err != nil {
+				return err
+			}
+			return runPlan(cc, c, strings.Join(sources, ", "), o)
 		},
 	}
 }
@@ -101,6 +112,24 @@ func planOptions(cc *cli.Context) (o plan.Options, err error) {
 		return o, err
 	}
 	return o, o.Validate()
+}
+
+// planSources sets how the sources are opened.
+func planSources(cc *cli.Context, c *console, sources []string, o *plan.Options) error {
+	cfg, err := sourceConfig(cc, sources[0])
+	if err != nil {
+		return err
+	}
+	read, err := readOptions(cc)
+	if err != nil {
+		return err
+	}
+	cfg.Stdin = c.in
+	o.Sources, o.Reading = sources, readingWords(cc)
+	o.Open = func(ctx context.Context, _ string) (formats.Dataset, error) {
+		return openSourcesWith(ctx, sources, cfg, read)
+	}
+	return nil
 }
 
 // planGrid reads --resize and --encode.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,17 +37,42 @@ func packedReadOptions(cc *cli.Context, recipe map[string]string) (formats.ReadO
 	return formats.ReadOptionsFromRecipe(recipe)
 }
 
-// opener returns what opens the source of bench, the first of its datasets, as readFlags say, and others by
-// their content; nil if no flag is set.
+// opener returns what opens the source of bench, the first of its datasets, as readFlags and sourceFlags say, and others
+// by their content; nil if no flag is set.
 func opener(cc *cli.Context, source string) (func(ctx context.Context, path string) (formats.Dataset, error), error) {
 	read, err := readOptions(cc)
-	if err != nil || read.Format == "" && len(read.Map) == 0 {
+	if err != nil || len(readingWords(cc)) == 0 {
+		return nil, err
+	}
+	cfg, err := sourceConfig(cc, source)
+	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, path string) (formats.Dataset, error) {
 		if path == source {
-			return openSourceWith(ctx, path, folder.Config{}, read)
+			return openSourceWith(ctx, path, cfg, read)
 		}
 		return openSourceWith(ctx, path, folder.Config{}, formats.ReadOptions{})
 	}, nil
+}
+
+// readingWords are the readFlags and sourceFlags that are set, as words of dsconv pack.
+func readingWords(cc *cli.Context) (words []string) {
+	for _, f := range append(readFlags(""), sourceFlags("", "")...) {
+		name := f.Names()[0]
+		if !cc.IsSet(name) {
+			continue
+		}
+		values := []string{cc.String(name)}
+		if _, isList := f.(*cli.StringSliceFlag); isList {
+			values = []string{strings.Join(cc.StringSlice(name), ",")}
+		}
+		if slices.Contains(listFlags, name) {
+			values = splitLines(sourceFlag(cc)(name))
+		}
+		for _, value := range values {
+			words = append(words, "--"+name, value)
+		}
+	}
+	return words
 }

@@ -143,15 +143,21 @@ func (o *openedDatasets) close() error {
 	return err
 }
 
-// diffPair are two datasets to compare. A path is "" if only the other side has a dataset of that name.
-type diffPair struct{ name, a, b string }
+// diffPair are two datasets to compare. a is empty, or b "", if only the other side has a dataset of that name.
+type diffPair struct {
+	name string
+	a    []string // several are read as one folder
+	b    string
+}
 
 // diffPairs returns the datasets to compare: a and b themselves, or if both are folders of datasets, those of one
 // name.
-func diffPairs(ctx context.Context, a, b string) (pairs []diffPair, several bool, err error) {
-	inA, folderA, err := datasetPaths(ctx, a)
-	if err != nil {
-		return nil, false, err
+func diffPairs(ctx context.Context, a []string, b string) (pairs []diffPair, several bool, err error) {
+	inA, folderA := a, false
+	if len(a) == 1 {
+		if inA, folderA, err = datasetPaths(ctx, a[0]); err != nil {
+			return nil, false, err
+		}
 	}
 	inB, folderB, err := datasetPaths(ctx, b)
 	switch {
@@ -160,14 +166,15 @@ func diffPairs(ctx context.Context, a, b string) (pairs []diffPair, several bool
 	case !folderA && !folderB:
 		return []diffPair{{a: a, b: b}}, false, nil
 	case folderA != folderB:
+		name, in := a[0], inA
 		if folderB {
-			a, inA = b, inB
+			name, in = b, inB
 		}
-		return nil, false, usageErrorf("%s: it has several datasets (%s), which are compared with those of a folder like it: give one of them", a, shortList(fileNames(inA), 5))
+		return nil, false, usageErrorf("%s: it has several datasets (%s), which are compared with those of a folder like it: give one of them", name, shortList(fileNames(in), 5))
 	}
 	byName := map[string]*diffPair{}
 	for _, path := range inA {
-		byName[datasetName(path)] = &diffPair{name: datasetName(path), a: path}
+		byName[datasetName(path)] = &diffPair{name: datasetName(path), a: []string{path}}
 	}
 	for _, path := range inB {
 		name := datasetName(path)

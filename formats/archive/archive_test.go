@@ -15,12 +15,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 func must(t testing.TB, err error) {
@@ -269,8 +272,8 @@ func TestChanged(t *testing.T) {
 	var before, after bytes.Buffer
 	must(t, f.Identify(&before))
 	must(t, os.WriteFile(path, makeTar(t, file{"a/1.jpg", []byte("two")}, file{"b", nil}), 0o644))
-	if _, err := f.ReadFile("a/1.jpg"); err == nil {
-		t.Error("no error for an archive that changed")
+	if _, err := f.ReadFile("a/1.jpg"); !errors.Is(err, formats.ErrChanged) || !strings.Contains(err.Error(), path) {
+		t.Error("an archive that changed:", err)
 	}
 	g, err := Open(context.Background(), path)
 	must(t, err)

@@ -25,7 +25,7 @@ func (f *FS) Identify(w io.Writer) error {
 	if w == nil {
 		return fmt.Errorf("%s: Identify into a nil io.Writer", f.path)
 	}
-	_, err := fmt.Fprintf(w, "%q %v\n", f.String(), f.was)
+	_, err := fmt.Fprintf(w, "%q %v\n", f.String(), f.was.Identity())
 	return err
 }
 
@@ -160,7 +160,7 @@ func (f *FS) read(e *entry, buf []byte) ([]byte, error) {
 		err = f.stream.readAt(buf, e.offset)
 	}
 	if changed := f.unchanged(); changed != nil {
-		err = changed
+		return buf[:0], changed
 	}
 	if err != nil {
 		return buf[:0], fmt.Errorf("%s: %w", f.path, err)
@@ -203,7 +203,7 @@ func (i *info) Mode() fs.FileMode {
 }
 
 // ModTime is the archive's. A member's own time, of whole seconds, may stay the same although its bytes changed.
-func (i *info) ModTime() time.Time { return time.Unix(0, i.f.was.modTime) }
+func (i *info) ModTime() time.Time { return time.Unix(0, i.f.was.Identity().ModTime) }
 
 func (i *info) IsDir() bool                { return i.e == nil }
 func (i *info) Sys() any                   { return nil }

@@ -14,9 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
@@ -144,26 +143,12 @@ type FS struct {
 	path   string // of the file
 	root   string // a folder in it
 	file   *os.File
-	was    fileState
+	was    filestate.State
 	index  *index
 	zip    *zipReader // nil for a tar
 	stream stream     // nil for a zip
 	closed atomic.Bool
 	once   sync.Once
-}
-
-// fileState tells a file from another, or from a later version.
-type fileState struct {
-	inode         uint64
-	size, modTime int64
-}
-
-func stateOf(f *os.File) (fileState, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return fileState{}, &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
-	}
-	return fileState{st.Ino, st.Size, st.Mtim.Nano()}, nil
 }
 
 // Open opens the archive at path, and lists its members. A path that goes on after the name of the archive, such as
@@ -197,7 +182,7 @@ func (f *FS) open(ctx context.Context, folder string) (err error) {
 	if st, err := f.file.Stat(); err == nil && !st.Mode().IsRegular() {
 		return fmt.Errorf("%s is not an archive but a folder, or no regular file", f.path)
 	}
-	if f.was, err = stateOf(f.file); err != nil {
+	if f.was, err = filestate.OfFile(f.file); err != nil {
 		return err
 	}
 	if err := f.list(ctx); err != nil {
@@ -219,7 +204,7 @@ func (f *FS) list(ctx context.Context) error {
 	var in sequence
 	var made func(length int64) stream
 	var err error
-	switch size := f.was.size; k {
+	switch size := f.was.Size(); k {
 	case zipKind:
 		f.zip = &zipReader{file: f.file}
 		return scanZip(ctx, f.file, size, f.index)
@@ -296,16 +281,12 @@ func (f *FS) setRoot(folder string) error {
 	return fmt.Errorf("%s has no folder %q: %w", f.path, folder, fs.ErrNotExist)
 }
 
-// unchanged returns an error if the archive is not the file that was opened.
+// unchanged returns an error if the archive was written to since it was opened, formats.ErrChanged in its chain.
 func (f *FS) unchanged() error {
 	if f.closed.Load() {
 		return fs.ErrClosed
 	}
-	now, err := stateOf(f.file)
-	if err == nil && now != f.was {
-		err = fmt.Errorf("%s changed since it was opened", f.path)
-	}
-	return err
+	return f.was.CheckFile(f.file)
 }
 
 // Close frees what the FS holds. Nothing may read it meanwhile or afterwards. A second Close does nothing.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
@@ -55,7 +56,7 @@ type Config struct {
 	// Stdin is what OpenList reads for "-".
 	Stdin io.Reader
 
-	list *labelTable // the images, of a list
+	list *tables.Labels // the images, of a list
 }
 
 // defaultMemory is what listing a folder may take if Config.Memory is 0. For a hundred

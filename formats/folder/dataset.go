@@ -2,31 +2,26 @@ package folder
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/listing"
+	"github.com/dsconv/dsconv/formats/folder/internal/records"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/lifetime"
-	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Dataset is a folder of images, on the disk or in an fs.FS. It is safe for concurrent use.
 type Dataset struct {
-	in            filesystem
+	in            vfs.FS
 	gate          lifetime.Gate
 	meta          formats.Meta
-	records       *records
+	records       *records.List
 	source        source
 	skips         []Skip
 	ignored       int
@@ -42,17 +37,9 @@ type Dataset struct {
 	unmatched         formats.Patterns
 	unusedDescription string // a description in the folder, if no table was given
 
-	questions  questions
-	fields     *fieldSet // nil without
-	firstField int       // the position of its fields in the schema
-}
-
-type sample struct {
-	file
-	key, split string
-	labels     []int64 // one per label field of the schema, a number as its bits; the set classes if multi-hot
-	columns    []string
-	row        []string // of the table, if there is a description
+	questions  listing.Questions
+	fields     *fields.Set // nil without
+	firstField int         // the position of its fields in the schema
 }
 
 // source gives the images of a folder their labels: a labeler or a descriptionSource.
@@ -61,176 +48,12 @@ type source interface {
 	includes(path string) bool
 	// label sets what the sample at it.path has, or returns why it is skipped.
 	label(it *sample) (why string)
-	missing(in filesystem) []Skip
+	missing(in vfs.FS) []vfs.Skip
 	schema() formats.Schema
 	userColumns() []string
 }
 
 var _ formats.Dataset = (*Dataset)(nil)
-
-// UnfinishedName is the file that marks a folder which dsconv unpack has not completed.
-const UnfinishedName = "dsconv-unpack.partial"
-
-// Format opens folders with the zero Config.
-type Format struct{}
-
-// Name is "folder".
-func (Format) Name() string { return "folder" }
-
-// Match reports whether path is a folder.
-func (Format) Match(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
-}
-
-// Open opens the folder at path.
-func (Format) Open(path string) (formats.Dataset, error) {
-	return Open(context.Background(), path, Config{})
-}
-
-// Open lists the folder and reads the table of labels, but no image. Skips returns the images
-// that cannot be part of the dataset. The error is about the whole: no folder, no image, an
-// invalid table.
-func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("folder.Open: ctx is nil: give context.Background()")
-	}
-	if err := formats.CheckPath(root); err != nil {
-		return nil, err
-	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRoot(root); err != nil {
-		return nil, err
-	}
-	return openIn(ctx, disk(root), filter, cfg)
-}
-
-// checkRoot returns an error if there is nothing at root, or an unfinished folder.
-func checkRoot(root string) error {
-	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return formats.NotFound(root)
-	}
-	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
-		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
-	}
-	return nil
-}
-
-// OpenFS is Open for a file system: an embed.FS, a *zip.Reader, an os.DirFS, a fstest.MapFS. The root of
-// fsys is the folder; Config.Labels and the file of Config.ClassOrder are paths in fsys. Keys, labels,
-// skips and samples are those of the same files on the disk. Files need no time. fsys must allow
-// concurrent reads, as all of these do, and must not be closed before the Dataset.
-func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
-	if fsys == nil {
-		return nil, errors.New("folder: OpenFS of a nil file system")
-	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
-	in := virtual{fsys}
-	if _, err := in.lstat(UnfinishedName); err == nil {
-		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
-	}
-	return openIn(ctx, in, filter, cfg)
-}
-
-func openIn(ctx context.Context, in filesystem, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
-	if cfg.Memory < 0 {
-		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
-	}
-	l := newSorting(&cfg)
-	defer func() { err = errors.Join(err, l.close()) }()
-	s := &scan{in: in, filter: filter, found: &l.found, system: newSystemFolders(&cfg)}
-	if s.fields, err = newFieldSet(in, &cfg); err != nil {
-		return nil, err
-	}
-	d := &Dataset{in: in, filter: filter, fields: s.fields, isList: cfg.list != nil}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.fields.close())
-		}
-	}()
-	if err := d.list(ctx, s, &cfg); err != nil {
-		return nil, err
-	}
-	d.skips, d.ignored, d.unmatched = slices.Concat(s.skips, in.refused()), s.ignored, filter.Unmatched()
-	if err := d.fields.listed(ctx, s); err != nil {
-		return nil, err
-	}
-	if d.source, err = newSource(in, &cfg, s.classes); err != nil {
-		return nil, err
-	}
-	if err := d.useFields(&cfg); err != nil {
-		return nil, err
-	}
-	d.listLeftOut(s, &cfg.Patterns)
-	if description, ok := d.source.(*descriptionSource); ok {
-		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
-	}
-	d.describe(&cfg)
-	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
-		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
-	}
-	if err := d.add(ctx, l); err != nil {
-		return nil, err
-	}
-	d.summarizeLabels()
-	d.skips = append(d.skips, d.source.missing(in)...)
-	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
-	d.listUnreadable(s.dangling)
-	if d.Len() == 0 {
-		return nil, d.noImages()
-	}
-	d.gate.Open(in.String(), func() error { return errors.Join(d.records.close(), d.fields.close(), in.close()) })
-	if file := in.join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
-		if _, err := readDescription(in, file); err == nil {
-			d.unusedDescription = file
-		}
-	}
-	return d, nil
-}
-
-// list finds the files: those below the root, or those of a list.
-func (d *Dataset) list(ctx context.Context, s *scan, cfg *Config) error {
-	if cfg.list == nil {
-		if err := d.fields.findStems(ctx, s); err != nil {
-			return err
-		}
-		return s.walk(ctx)
-	}
-	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {
-		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
-	}
-	return s.walkList(ctx, cfg.list.table)
-}
-
-func newSource(in filesystem, cfg *Config, folders classFolders) (source, error) {
-	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
-		return newDescriptionSource(in, cfg)
-	}
-	return newLabeler(in, cfg, folders)
-}
-
-// describe sets what is known before the files.
-func (d *Dataset) describe(cfg *Config) {
-	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
-	if d.fields != nil {
-		d.meta.Schema = append(d.meta.Schema, d.fields.schema()...)
-	}
-	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.recorded)
-	if description, ok := d.source.(*descriptionSource); ok {
-		d.meta.Renamed = description.Renamed
-	}
-	d.meta.Version = d.meta.RequiredVersion()
-	if folders, ok := d.source.(*labeler); ok {
-		d.columns = folders.labelColumns()
-		d.notices = folders.notices()
-	}
-}
 
 // UnusedDescription returns the path of the description of labels, splits and columns that dsconv
 // unpack wrote into the folder, if no table was given; "" if there is none.
@@ -248,8 +71,8 @@ func (d *Dataset) noImages() error {
 	if patterns := d.unmatched.String(); patterns != "" {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
-	if root, onDisk := d.in.(disk); onDisk {
-		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(string(root)), suggestArchives(string(root))))
+	if root, ok := vfs.RootOnDisk(d.in); ok {
+		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(root), suggestArchives(root)))
 	}
 	return err
 }
@@ -258,7 +81,7 @@ func (d *Dataset) noImages() error {
 func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 
 // Len returns the number of images.
-func (d *Dataset) Len() int { return d.records.count }
+func (d *Dataset) Len() int { return d.records.Len() }
 
 // Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
 // has all of them. For an fs.FS it is a text for messages.
@@ -290,9 +113,9 @@ func (d *Dataset) sample(i int) (*sample, error) {
 		return nil, fmt.Errorf("%s: index %d out of range: the folder has %d samples", d.in, i, d.Len())
 	}
 	it := new(sample)
-	err := d.records.read(i, it)
+	err := d.records.Read(i, it)
 	if err == nil {
-		d.fields.locate(it)
+		d.fields.Locate(&it.File)
 		d.source.label(it)
 	}
 	return it, err
@@ -309,8 +132,8 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 
 func (d *Dataset) info(it *sample) formats.Info {
 	in := formats.Info{
-		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.size, Columns: it.columns,
-		Source: formats.Source{Path: it.path, Size: it.size, ModTime: it.modTime},
+		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.Size, Columns: it.columns,
+		Source: formats.Source{Path: it.Path, Size: it.Size, ModTime: it.ModTime},
 	}
 	if l := d.meta.Schema.LabelIndex(); l >= 0 && d.meta.Schema[l].Kind == formats.Label {
 		in.Label = it.labels[0]
@@ -352,7 +175,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	data, err := d.in.read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
+	data, err := d.in.Read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
 		v.Data = nil // an incomplete image is no one's
@@ -369,7 +192,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	}
 	d.setLabels(it, s.Values[1:labels])
 	if d.fields != nil {
-		return d.fields.read(it, v, s.Values[labels:])
+		return d.fields.Read(&it.File, v, s.Values[labels:])
 	}
 	return nil
 }

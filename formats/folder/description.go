@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -53,13 +55,13 @@ type UserColumn struct {
 }
 
 // IsDescription reports whether a file of labels on the disk is a Description. Other JSON files are tables.
-func IsDescription(file string) bool { return isDescription(disk(""), file) }
+func IsDescription(file string) bool { return isDescription(vfs.OnDisk(""), file) }
 
-func isDescription(in filesystem, file string) bool {
+func isDescription(in vfs.FS, file string) bool {
 	if !strings.EqualFold(filepath.Ext(file), ".json") {
 		return false
 	}
-	f, err := in.open(file)
+	f, err := in.OpenText(file)
 	if err != nil {
 		return false // reading it returns the error
 	}
@@ -104,8 +106,8 @@ func skipValue(d *json.Decoder, t json.Token) bool {
 	}
 }
 
-func readDescription(in filesystem, file string) (*Description, error) {
-	b, err := readText(in, file)
+func readDescription(in vfs.FS, file string) (*Description, error) {
+	b, err := vfs.ReadText(in, file)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
@@ -225,7 +227,7 @@ func (r *labelReader) indices(cell string) ([]int64, error) {
 		x, ok := r.index[name]
 		if !ok {
 			if x, ok = r.numbered(name); !ok {
-				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", r.Column, name, listNames(r.Classes))
+				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", r.Column, name, sheet.ListNames(r.Classes))
 			}
 		}
 		list[i] = x

@@ -3,7 +3,6 @@ package folder
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,66 +13,21 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
-
-const jpegHead = "\xff\xd8\xff\xe0"
-
-// tree makes the files under a new folder; a name that ends in "/" is a folder, "a -> b"
-// a link.
-func tree(t *testing.T, names ...string) string {
-	t.Helper()
-	root := t.TempDir()
-	for _, n := range names {
-		if link, to, ok := strings.Cut(n, " -> "); ok {
-			must(t, os.Symlink(to, filepath.Join(root, link)))
-			continue
-		}
-		path := filepath.Join(root, n)
-		if strings.HasSuffix(n, "/") {
-			must(t, os.MkdirAll(path, 0o755))
-			continue
-		}
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(jpegHead+n), 0o644))
-	}
-	return root
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func open(t *testing.T, root string, cfg Config) *Dataset {
 	t.Helper()
 	d, err := Open(context.Background(), root, cfg)
-	must(t, err)
+	foldertest.Must(t, err)
 	return d
-}
-
-// listing is "key split label" of each sample.
-func listing(t *testing.T, d *Dataset) []string {
-	t.Helper()
-	var list []string
-	for i := range d.Len() {
-		in, err := d.Info(i)
-		must(t, err)
-		row := in.Key + " " + in.Split
-		if classes := d.Meta().Classes(); in.Label >= 0 {
-			row += " " + classes[in.Label]
-		}
-		list = append(list, row)
-	}
-	return list
 }
 
 func samplesOf(t *testing.T, d *Dataset) (list []*sample) {
 	t.Helper()
 	for i := range d.Len() {
 		it, err := d.sample(i)
-		must(t, err)
+		foldertest.Must(t, err)
 		list = append(list, it)
 	}
 	return list
@@ -128,8 +82,8 @@ func TestLayouts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := open(t, tree(t, c.files...), Config{})
-			if got := listing(t, d); !reflect.DeepEqual(got, c.want) {
+			d := open(t, foldertest.Tree(t, c.files...), Config{})
+			if got := foldertest.Rows(t, d); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			if got := d.Meta().Classes(); !reflect.DeepEqual(got, c.classes) {
@@ -144,7 +98,7 @@ func TestLayouts(t *testing.T) {
 
 func TestWhatIsSkippedIsNamed(t *testing.T) {
 	long := strings.Repeat("d", 200) + "/" + strings.Repeat("e", 200) + "/" + strings.Repeat("f", 200)
-	root := tree(t, "a/1.jpg", "a/2.heic", "stray.jpg", "a/loop -> ../a", "a/gone.jpg -> nowhere", "a/"+long+".jpg", "a/.hidden", "a/1.jpg.png", "a/\xff.jpg", "a/1.png")
+	root := foldertest.Tree(t, "a/1.jpg", "a/2.heic", "stray.jpg", "a/loop -> ../a", "a/gone.jpg -> nowhere", "a/"+long+".jpg", "a/.hidden", "a/1.jpg.png", "a/\xff.jpg", "a/1.png")
 	d := open(t, root, Config{})
 	want := map[string]string{
 		"a/2.heic": "heic", "stray.jpg": "not in a class folder", "a/loop": "loop", "a/gone.jpg": "no such file",
@@ -162,7 +116,7 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 	if d.Ignored() != 1 {
 		t.Errorf("%d files ignored", d.Ignored())
 	}
-	if got, want := listing(t, d), []string{"a/1.jpg  a", "a/1.jpg.png  a", "a/1.png  a"}; !reflect.DeepEqual(got, want) {
+	if got, want := foldertest.Rows(t, d), []string{"a/1.jpg  a", "a/1.jpg.png  a", "a/1.png  a"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -192,9 +146,9 @@ func TestLabelTables(t *testing.T) {
 		"bad json":      {"l.jsonl", "{\n", Config{}, nil, nil, nil, "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := tree(t, files...)
+			root := foldertest.Tree(t, files...)
 			c.cfg.Labels = filepath.Join(t.TempDir(), c.file)
-			must(t, os.WriteFile(c.cfg.Labels, []byte(c.table), 0o644))
+			foldertest.Must(t, os.WriteFile(c.cfg.Labels, []byte(c.table), 0o644))
 			d, err := Open(context.Background(), root, c.cfg)
 			if c.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), c.wrong) || !strings.Contains(err.Error(), c.cfg.Labels) {
@@ -202,7 +156,7 @@ func TestLabelTables(t *testing.T) {
 				}
 				return
 			}
-			must(t, err)
+			foldertest.Must(t, err)
 			var labels [][]int64
 			var columns []string
 			for _, it := range samplesOf(t, d) {
@@ -214,9 +168,9 @@ func TestLabelTables(t *testing.T) {
 			}
 		})
 	}
-	root := tree(t, files...)
+	root := foldertest.Tree(t, files...)
 	table := filepath.Join(t.TempDir(), "l.csv")
-	must(t, os.WriteFile(table, []byte("path,label\n2.jpg,a\ngone.jpg,b\n"), 0o644))
+	foldertest.Must(t, os.WriteFile(table, []byte("path,label\n2.jpg,a\ngone.jpg,b\n"), 0o644))
 	got := skipped(open(t, root, Config{Labels: table}))
 	if !strings.Contains(got["gone.jpg"], "does not exist") || !strings.Contains(got["3.jpg"], "not listed") || len(got) != 3 {
 		t.Errorf("skipped %v", got)
@@ -224,17 +178,17 @@ func TestLabelTables(t *testing.T) {
 }
 
 func TestReadGivesTheFilesBytes(t *testing.T) {
-	root := tree(t, "a/1.jpg", "b/22.jpg")
+	root := foldertest.Tree(t, "a/1.jpg", "b/22.jpg")
 	d := open(t, root, Config{})
 	var s formats.Sample
-	must(t, d.Read(0, &s))
-	if string(s.Values[0].Data) != jpegHead+"a/1.jpg" || s.Values[0].Encoding != formats.JPEG || s.Key != "a/1" {
+	foldertest.Must(t, d.Read(0, &s))
+	if string(s.Values[0].Data) != foldertest.JPEGHead+"a/1.jpg" || s.Values[0].Encoding != formats.JPEG || s.Key != "a/1" {
 		t.Errorf("%+v", s)
 	}
 	if x, ok := s.Values[1].Int64(); !ok || x != 0 {
 		t.Errorf("label %d", x)
 	}
-	must(t, os.Remove(filepath.Join(root, "a/1.jpg")))
+	foldertest.Must(t, os.Remove(filepath.Join(root, "a/1.jpg")))
 	if err := d.Read(0, &s); err == nil || !strings.Contains(err.Error(), "a/1.jpg") {
 		t.Errorf("a file that is gone: %v", err)
 	}
@@ -242,18 +196,18 @@ func TestReadGivesTheFilesBytes(t *testing.T) {
 
 // A file that is not the one that was listed is an error, whatever its bytes are.
 func TestReadNoticesChanges(t *testing.T) {
-	root := tree(t, "a/1.jpg")
+	root := foldertest.Tree(t, "a/1.jpg")
 	file := filepath.Join(root, "a/1.jpg")
 	var s formats.Sample
 	for what, change := range map[string]func(){
-		"it grew":      func() { must(t, os.WriteFile(file, []byte(strings.Repeat("grown", 5000)), 0o644)) },
-		"it shrank":    func() { must(t, os.WriteFile(file, nil, 0o644)) },
-		"another time": func() { must(t, os.Chtimes(file, time.Time{}, time.Unix(1, 0))) },
+		"it grew":      func() { foldertest.Must(t, os.WriteFile(file, []byte(strings.Repeat("grown", 5000)), 0o644)) },
+		"it shrank":    func() { foldertest.Must(t, os.WriteFile(file, nil, 0o644)) },
+		"another time": func() { foldertest.Must(t, os.Chtimes(file, time.Time{}, time.Unix(1, 0))) },
 	} {
 		d := open(t, root, Config{})
-		must(t, d.Read(0, &s))
+		foldertest.Must(t, d.Read(0, &s))
 		change()
-		if err := d.Read(0, &s); !errors.Is(err, errChanged) || !strings.Contains(err.Error(), "a/1.jpg") {
+		if err := d.Read(0, &s); err == nil || !strings.Contains(err.Error(), "it changed since it was listed") || !strings.Contains(err.Error(), "a/1.jpg") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -261,7 +215,7 @@ func TestReadNoticesChanges(t *testing.T) {
 
 func TestFoldersThatCannotBeRead(t *testing.T) {
 	for name, root := range map[string]string{
-		"no image": tree(t, "a/", "readme.txt"), "is not a folder": filepath.Join(tree(t, "f.jpg"), "f.jpg"),
+		"no image": foldertest.Tree(t, "a/", "readme.txt"), "is not a folder": filepath.Join(foldertest.Tree(t, "f.jpg"), "f.jpg"),
 		"there is nothing": filepath.Join(t.TempDir(), "gone"), "object stores": "s3://bucket/x",
 	} {
 		if _, err := Open(context.Background(), root, Config{}); err == nil || !strings.Contains(err.Error(), name) {
@@ -276,7 +230,7 @@ func TestClassesAreTorchvisions(t *testing.T) {
 	if python == "" {
 		t.Skip("DSCONV_PYTHON is not set")
 	}
-	root := tree(t, "100/1.jpg", "2/1.jpg", "Zebra/1.jpg", "apple/1.jpg", "apple-pie/1.jpg", "apple pie/1.jpg", "éclair/1.jpg", "日本/1.jpg", "𝔘/1.jpg", "\uffff/1.jpg", "_x/1.jpg", "link -> 2", "file.txt")
+	root := foldertest.Tree(t, "100/1.jpg", "2/1.jpg", "Zebra/1.jpg", "apple/1.jpg", "apple-pie/1.jpg", "apple pie/1.jpg", "éclair/1.jpg", "日本/1.jpg", "𝔘/1.jpg", "\uffff/1.jpg", "_x/1.jpg", "link -> 2", "file.txt")
 	// torchvision's module is loaded by itself: the package needs torch, the list does not.
 	const script = `
 import importlib.util, json, pathlib, sys, types
@@ -297,9 +251,9 @@ json.dump(folder.find_classes(sys.argv[1])[1], sys.stdout)
 	if cmd.ProcessState.ExitCode() == 3 {
 		t.Skip("torchvision is not installed in DSCONV_PYTHON")
 	}
-	must(t, err)
+	foldertest.Must(t, err)
 	var want map[string]int
-	must(t, json.Unmarshal(out, &want))
+	foldertest.Must(t, json.Unmarshal(out, &want))
 	got := map[string]int{}
 	for i, name := range open(t, root, Config{}).Meta().Classes() {
 		got[name] = i

@@ -3,12 +3,9 @@ package folder
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 var _ formats.Identifier = (*Dataset)(nil)
@@ -23,7 +20,7 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if w == nil {
 		return fmt.Errorf("%s: Identify into a nil io.Writer", d.in)
 	}
-	all, err := d.in.identify(w)
+	all, err := d.in.Identify(w)
 	if err != nil {
 		return err
 	}
@@ -38,10 +35,10 @@ func (d *Dataset) Identify(w io.Writer) error {
 		if all {
 			continue
 		}
-		if err := d.identifyContent(w, &it.file); err != nil {
+		if err := d.identifyContent(w, &it.File); err != nil {
 			return err
 		}
-		if err := d.fields.identify(it, w); err != nil {
+		if err := d.fields.Identify(&it.File, w); err != nil {
 			return err
 		}
 	}
@@ -49,44 +46,14 @@ func (d *Dataset) Identify(w io.Writer) error {
 }
 
 // identifyContent writes a file that has no time: its size alone does not tell that it is the same.
-func (d *Dataset) identifyContent(w io.Writer, f *file) error {
-	if f.modTime != 0 {
+func (d *Dataset) identifyContent(w io.Writer, f *vfs.File) error {
+	if f.ModTime != 0 {
 		return nil
 	}
-	data, err := d.in.read(f.path, f.size, f.modTime, nil)
+	data, err := d.in.Read(f.Path, f.Size, f.ModTime, nil)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", f.path, err)
+		return fmt.Errorf("read %s: %w", f.Path, err)
 	}
 	_, err = w.Write(data)
 	return err
-}
-
-func (d disk) identify(w io.Writer) (all bool, err error) {
-	root, err := filepath.Abs(string(d))
-	if err != nil {
-		return false, err
-	}
-	st, err := os.Stat(root)
-	if err != nil {
-		return false, err
-	}
-	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
-	return false, err
-}
-
-func (v virtual) identify(w io.Writer) (all bool, err error) {
-	st, err := v.stat("")
-	if err != nil {
-		return false, err
-	}
-	_, err = fmt.Fprintf(w, "%T %v\n", v.FS, inodeOf(st))
-	return false, err
-}
-
-// inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.
-func inodeOf(st fs.FileInfo) any {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return sys.Ino
-	}
-	return nil
 }

@@ -20,7 +20,7 @@ func (d *Dataset) Excludes(path string) bool {
 	if path == "" || d.filter.IncludesFile(path) {
 		return false
 	}
-	_, err := d.in.lstat(path)
+	_, err := d.in.Lstat(path)
 	return !durable.IsMissing(err)
 }
 
@@ -29,7 +29,7 @@ func (d *Dataset) listUnreadable(dangling []string) {
 	d.unreadable = dangling
 	for _, k := range d.skips {
 		// A row of a table may name a file that is not there.
-		if _, err := d.in.lstat(k.Path); !durable.IsMissing(err) {
+		if _, err := d.in.Lstat(k.Path); !durable.IsMissing(err) {
 			d.unreadable = append(d.unreadable, k.Path)
 		}
 	}

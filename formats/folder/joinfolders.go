@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -13,11 +14,11 @@ import (
 // ImageFolder's order. The error is about a table whose labels cannot be those of folders, and about a class
 // that only the table has: a typing error must not become a class.
 func (l *labeler) joinFolders(types labels.Types, cfg *Config) error {
-	if len(l.table.labels) != 1 {
-		return fmt.Errorf("its label columns are %s, but other images have the class of their folder: name the column of classes with --label-columns", orNone(l.table.labels))
+	if len(l.table.Labels) != 1 {
+		return fmt.Errorf("its label columns are %s, but other images have the class of their folder: name the column of classes with --label-columns", sheet.ListOrNone(l.table.Labels))
 	}
-	name := l.table.labels[0]
-	at, err := l.table.column(name)
+	name := l.table.Labels[0]
+	at, err := l.table.Column(name)
 	if err != nil {
 		return err
 	}
@@ -26,12 +27,12 @@ func (l *labeler) joinFolders(types labels.Types, cfg *Config) error {
 		return fmt.Errorf("--label-type float: its labels are numbers to predict, but other images have the class of their folder")
 	}
 	j := &joined{labeler: l, at: at, sep: cfg.LabelSep, known: map[string]bool{}}
-	for _, class := range l.layout.names {
+	for _, class := range l.layout.Names {
 		j.known[class] = true
 	}
 	if t == labels.Index || t == labels.Auto && j.onlyNumbers() {
 		if t == labels.Auto {
-			return fmt.Errorf("its labels are numbers, and no class folder has such a name. Choose what they are: --label-type index (positions among the sorted class folders, 0 is %s) or name (class names)", l.layout.names[0])
+			return fmt.Errorf("its labels are numbers, and no class folder has such a name. Choose what they are: --label-type index (positions among the sorted class folders, 0 is %s) or name (class names)", l.layout.Names[0])
 		}
 		return j.replaceIndices()
 	}
@@ -56,8 +57,8 @@ type joined struct {
 
 // each calls yield for each label of each row, with the row's number, until it is false.
 func (j *joined) each(yield func(row int, label string) bool) {
-	for i, p := range j.table.paths {
-		list := []string{j.table.rows[p][j.at]}
+	for i, p := range j.table.Paths {
+		list := []string{j.table.Rows[p][j.at]}
 		if j.sep != "" {
 			list = strings.Split(list[0], j.sep)
 		}
@@ -83,8 +84,8 @@ func (j *joined) onlyNumbers() bool {
 
 // replaceIndices replaces class indices by the names of the class folders at these positions.
 func (j *joined) replaceIndices() error {
-	for i, p := range j.table.paths {
-		row := j.table.rows[p]
+	for i, p := range j.table.Paths {
+		row := j.table.Rows[p]
 		parts := []string{row[j.at]}
 		if j.sep != "" {
 			parts = strings.Split(parts[0], j.sep)
@@ -94,15 +95,15 @@ func (j *joined) replaceIndices() error {
 			switch {
 			case strings.TrimSpace(text) == "" || err == nil && n == -1:
 				parts[k] = ""
-			case err != nil || n < 0 || n >= len(j.layout.names):
-				return fmt.Errorf("%s: %q is not the index of a class folder: these are 0 to %d", j.table.where(i), text, len(j.layout.names)-1)
+			case err != nil || n < 0 || n >= len(j.layout.Names):
+				return fmt.Errorf("%s: %q is not the index of a class folder: these are 0 to %d", j.table.Where(i), text, len(j.layout.Names)-1)
 			default:
-				parts[k] = j.layout.names[n]
+				parts[k] = j.layout.Names[n]
 			}
 		}
 		row = slices.Clone(row)
 		row[j.at] = strings.Join(parts, j.sep)
-		j.table.rows[p] = row
+		j.table.Rows[p] = row
 	}
 	return nil
 }
@@ -116,9 +117,9 @@ func (j *joined) unknown(t labels.Type) error {
 			continue
 		}
 		if label == "-1" && t == labels.Auto {
-			p := j.table.paths[i]
+			p := j.table.Paths[i]
 			if j.sep == "" {
-				j.table.rows[p][j.at] = ""
+				j.table.Rows[p][j.at] = ""
 				continue
 			}
 		}
@@ -130,5 +131,5 @@ func (j *joined) unknown(t labels.Type) error {
 	}
 	slices.Sort(list)
 	return fmt.Errorf("%s: no class folder has the name %q (%d such classes: %s); the %d class folders are %s. If they are classes, list all classes in a file, one on each line, and give it with --class-order",
-		j.table.where(first[list[0]]), list[0], len(list), listNames(list), len(j.layout.names), listNames(j.layout.names[:min(5, len(j.layout.names))]))
+		j.table.Where(first[list[0]]), list[0], len(list), sheet.ListNames(list), len(j.layout.Names), sheet.ListNames(j.layout.Names[:min(5, len(j.layout.Names))]))
 }

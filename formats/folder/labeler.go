@@ -5,21 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // labeler gives each image its split, labels and columns, from folders, from tables without a description, or
 // from both.
 type labeler struct {
-	layout layout
+	layout layout.Layout
 	index  map[string]int64 // of the folders' classes, if there is no table
-	files  []labelFile      // of tables; none for folders
-	table  *labelTable      // of all files
+	files  []tables.File    // of tables; none for folders
+	table  *tables.Labels   // of all files
 	// byFolder: images that no table lists may have the label of their class folder.
 	byFolder bool
 	unlisted string       // Config.Unlisted
@@ -35,7 +37,7 @@ type labelField struct {
 	column int
 }
 
-func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, error) {
+func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error) {
 	files, err := cfg.labelFiles()
 	if err != nil {
 		return nil, err
@@ -43,48 +45,40 @@ func newLabeler(in filesystem, cfg *Config, folders classFolders) (*labeler, err
 	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list}
 	order := cfg.ClassOrder
 	switch {
-	case cfg.list != nil && len(cfg.list.labels) == 0: // the class folders of the listed images
+	case cfg.list != nil && len(cfg.list.Labels) == 0: // the class folders of the listed images
 		l.byFolder = true
 	case cfg.list != nil:
 		order = ""
 	case len(files) > 0:
 		order = "" // it orders the table's classes, not the folders'
 		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
-			folders = folders.without(cfg.tablesOfFolders(files))
+			folders = uncovered(folders, cfg.tablesOfFolders(files))
 		}
 	}
-	if l.layout, err = newLayout(in, folders, order); err != nil {
+	if l.layout, err = layout.New(in, folders, order); err != nil {
 		return nil, err
 	}
-	l.index = labels.IndexOf(l.layout.names)
-	l.byFolder = l.byFolder && l.layout.class
+	l.index = labels.IndexOf(l.layout.Names)
+	l.byFolder = l.byFolder && l.layout.Class
 	switch {
 	case cfg.list != nil:
-		l.files = []labelFile{cfg.list.files[0].labelFile}
+		l.files = []tables.File{cfg.list.Files[0].File}
 	case len(files) == 0:
 		return l, nil
 	default:
-		if l.table, err = readLabels(in, files, cfg.LabelColumns); err != nil {
+		if l.table, err = tables.ReadLabels(in, files, cfg.LabelColumns); err != nil {
 			return nil, err
 		}
 	}
 	if err := l.choose(in, cfg); err != nil {
-		return nil, fmt.Errorf("%s: %w", names(l.files), err)
+		return nil, fmt.Errorf("%s: %w", tables.Names(l.files), err)
 	}
 	return l, nil
 }
 
-// tablesOfFolders returns the files that are not for the whole source.
-func (c *Config) tablesOfFolders(files []labelFile) []labelFile {
-	if c.Labels != "" {
-		return files[1:]
-	}
-	return files
-}
-
 // choose finds the label columns of the table and their classes.
-func (l *labeler) choose(in filesystem, cfg *Config) error {
-	names := l.table.labels
+func (l *labeler) choose(in vfs.FS, cfg *Config) error {
+	names := l.table.Labels
 	if cfg.LabelSep != "" && len(names) != 1 {
 		return fmt.Errorf("--label-sep needs exactly one label column, there are %d", len(names))
 	}
@@ -105,7 +99,7 @@ func (l *labeler) choose(in filesystem, cfg *Config) error {
 		}
 		l.fields = append(l.fields, *f)
 	}
-	for i := range l.table.columns {
+	for i := range l.table.Columns {
 		if !slices.ContainsFunc(l.fields, func(f labelField) bool { return f.column == i }) {
 			l.rest = append(l.rest, i)
 		}
@@ -127,22 +121,22 @@ func checkOrder(columns []string, types labels.Types, cfg *Config) error {
 }
 
 // read interprets the cells of a label column.
-func (l *labeler) read(in filesystem, name string, t labels.Type, cfg *Config) (*labelField, error) {
-	at, err := l.table.column(name)
+func (l *labeler) read(in vfs.FS, name string, t labels.Type, cfg *Config) (*labelField, error) {
+	at, err := l.table.Column(name)
 	if err != nil {
 		return nil, err
 	}
-	if line, ok := l.table.nested[name]; ok {
+	if line, ok := l.table.Nested[name]; ok {
 		return nil, fmt.Errorf("line %d: %s is a list or an object; write several labels as one text with a separator, and use --label-sep", line, name)
 	}
 	src := l.cells(name, at, t, cfg)
 	if cfg.ClassOrder != "" {
-		src.Order = func(names []string) ([]string, error) { return orderClasses(in, names, cfg.ClassOrder) }
+		src.Order = func(names []string) ([]string, error) { return layout.Order(in, names, cfg.ClassOrder) }
 		if _, err := src.Order([]string{"-1"}); t == labels.Auto && cfg.ClassOrder != "natural" && err == nil {
 			src.Type = labels.Name // the file says that -1 is a class
 		}
 	}
-	field := cmp.Or(l.table.field, fieldName(name))
+	field := cmp.Or(l.table.Field, fields.Name(name))
 	if k := cfg.Like.Index(field); k >= 0 && cfg.Like[k].Kind.IsLabel() {
 		src.Like = &cfg.Like[k]
 	}
@@ -155,20 +149,20 @@ func (l *labeler) read(in filesystem, name string, t labels.Type, cfg *Config) (
 
 // cells returns the cells of a label column, after which come the classes of folders and of known files.
 func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels.Source {
-	rows := len(l.table.paths)
+	rows := len(l.table.Paths)
 	src := &labels.Source{Column: name, Type: t, Sep: cfg.LabelSep, Cells: make([]string, rows)}
-	for i, p := range l.table.paths {
-		src.Cells[i] = l.table.rows[p][at]
+	for i, p := range l.table.Paths {
+		src.Cells[i] = l.table.Rows[p][at]
 	}
-	more := l.table.classes
+	more := l.table.Classes
 	if l.byFolder {
-		more = l.layout.names
+		more = l.layout.Names
 	}
 	src.Where = func(i int) string {
 		if i >= rows {
 			return "the class " + more[i-rows]
 		}
-		return l.table.where(i)
+		return l.table.Where(i)
 	}
 	if len(more) > 0 {
 		src.Cells = append(src.Cells, more...)
@@ -183,18 +177,18 @@ func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels
 
 // label sets split, labels and columns of it, or returns why it is skipped.
 func (l *labeler) label(it *sample) (why string) {
-	split, class, ok := l.layout.splitAndClass(it.place())
+	split, class, ok := l.layout.SplitAndClass(it.Place())
 	it.split = split
 	if l.table == nil {
 		if !ok {
 			return "it is not in a class folder"
 		}
-		if l.layout.class {
+		if l.layout.Class {
 			it.labels = []int64{l.index[class]}
 		}
 		return ""
 	}
-	if row, listed := l.table.rows[it.path]; listed {
+	if row, listed := l.table.Rows[it.Path]; listed {
 		if l.byFolder && len(l.fields) == 0 { // a list without labels
 			if !ok {
 				return "it is not in a class folder"
@@ -209,16 +203,16 @@ func (l *labeler) label(it *sample) (why string) {
 		}
 		return ""
 	}
-	f := covering(l.files, it.path)
+	f := tables.Covering(l.files, it.Path)
 	switch {
 	case f != nil && l.unlisted != UnlistedFolder:
-		return "it is not listed in " + f.file
+		return "it is not listed in " + f.File
 	case !l.byFolder || !ok:
 		why = "it is not in a class folder"
 		if f == nil {
 			return why + ", and no table is for its folder"
 		}
-		return why + " and not listed in " + f.file
+		return why + " and not listed in " + f.File
 	}
 	it.labels = l.fields[0].Indices(class)
 	it.columns = make([]string, len(l.rest))
@@ -240,54 +234,19 @@ func (f *labelField) labels(row []string) []int64 {
 }
 
 // missing lists the table's files that the scan of the folder cannot have found.
-func (l *labeler) missing(in filesystem) []Skip {
+func (l *labeler) missing(in vfs.FS) []vfs.Skip {
 	if l.table == nil {
 		return nil
 	}
-	return missingFiles(l.table.table, in)
-}
-
-func missingFiles(t *table, in filesystem) []Skip {
-	var skips []Skip
-	for i, p := range t.paths {
-		if why := t.whyNotFound(i, in); why != "" {
-			skips = append(skips, Skip{Path: p, Cause: "it is listed in " + t.fileOf(i).file + " but " + why})
-		}
-	}
-	return skips
+	return l.table.Missing(in)
 }
 
 func (l *labeler) includes(string) bool { return true }
 
-// whyNotFound returns why the scan of the folder cannot have found the file of row i, "" if it has.
-func (t *table) whyNotFound(i int, in filesystem) string {
-	p := t.paths[i]
-	if !filepath.IsLocal(filepath.FromSlash(p)) {
-		return "is outside the folder"
-	}
-	if t.exists == nil || !t.exists[i] {
-		if fits := t.fits[p]; len(fits) > 0 {
-			return "may be any of " + listNames(fits) + ": write the extension"
-		}
-		switch st, err := in.lstat(p); {
-		case err != nil && strings.Contains(p, "\\"):
-			return "does not exist: write paths with /"
-		case err != nil:
-			return "does not exist"
-		case st.IsDir() && hasImageName(p):
-			return "is a folder"
-		}
-	}
-	if !hasImageName(p) {
-		return "has no extension of an image"
-	}
-	return ""
-}
-
 func (l *labeler) schema() formats.Schema {
 	s := formats.Schema{{Name: "image", Kind: formats.Image}}
-	if l.layout.class && (l.table == nil || l.byFolder && len(l.fields) == 0) {
-		return append(s, formats.Field{Name: "label", Kind: formats.Label, DType: formats.Int64, Classes: l.layout.names})
+	if l.layout.Class && (l.table == nil || l.byFolder && len(l.fields) == 0) {
+		return append(s, formats.Field{Name: "label", Kind: formats.Label, DType: formats.Int64, Classes: l.layout.Names})
 	}
 	if l.table == nil {
 		return s
@@ -298,21 +257,10 @@ func (l *labeler) schema() formats.Schema {
 	return s
 }
 
-// fieldName turns a column's name into a valid field name.
-func fieldName(column string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, column)
-}
-
 func (l *labeler) userColumns() []string {
 	var names []string
 	for _, i := range l.rest {
-		names = append(names, l.table.columns[i])
+		names = append(names, l.table.Columns[i])
 	}
 	return names
 }

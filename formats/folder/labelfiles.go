@@ -6,7 +6,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 )
 
 // The values of Config.Unlisted.
@@ -17,27 +19,21 @@ const (
 	UnlistedFolder = "folder"
 )
 
-// labelFile is a file of labels and the folder whose images it lists.
-type labelFile struct {
-	folder string // relative, with slashes; "" is the root
-	file   string
-}
-
 // labelFiles returns the files of labels, those of folders after the one of the root.
-func (c *Config) labelFiles() ([]labelFile, error) {
-	var list []labelFile
+func (c *Config) labelFiles() ([]tables.File, error) {
+	var list []tables.File
 	if c.Labels != "" {
-		list = append(list, labelFile{"", c.Labels})
+		list = append(list, tables.File{Folder: "", File: c.Labels})
 	}
 	for _, folder := range slices.Sorted(maps.Keys(c.FolderLabels)) {
 		clean := path.Clean(filepath.ToSlash(folder))
 		if folder == "" || clean == "." || !filepath.IsLocal(filepath.FromSlash(clean)) {
 			return nil, fmt.Errorf("labels for the folder %q: give a folder in the source, such as val", folder)
 		}
-		if slices.ContainsFunc(list, func(f labelFile) bool { return f.folder == clean }) {
+		if slices.ContainsFunc(list, func(f tables.File) bool { return f.Folder == clean }) {
 			return nil, fmt.Errorf("labels for the folder %s: it has two files of labels", clean)
 		}
-		list = append(list, labelFile{clean, c.FolderLabels[folder]})
+		list = append(list, tables.File{Folder: clean, File: c.FolderLabels[folder]})
 	}
 	switch c.Unlisted {
 	case "", UnlistedSkip:
@@ -51,40 +47,23 @@ func (c *Config) labelFiles() ([]labelFile, error) {
 	return list, nil
 }
 
-// holds reports whether the file at a relative path is in the folder of f.
-func (f *labelFile) holds(rel string) bool {
-	return f.folder == "" || strings.HasPrefix(rel, f.folder+"/")
-}
-
-// covering returns the file of labels for the image at rel, that of the deepest folder; nil for none.
-func covering(files []labelFile, rel string) *labelFile {
-	var found *labelFile
-	for i := range files {
-		if f := &files[i]; f.holds(rel) && (found == nil || len(f.folder) > len(found.folder)) {
-			found = f
-		}
-	}
-	return found
-}
-
-// without returns the folders that are splits or classes beside those that the files cover: a table says what
+// uncovered returns the folders that are splits or classes beside those that the files cover: a table says what
 // images in these are, whatever folders they are in.
-func (c classFolders) without(files []labelFile) classFolders {
-	left := classFolders{}
+func uncovered(c layout.Folders, files []tables.File) layout.Folders {
+	left := layout.Folders{}
 	for name, images := range c {
-		f := covering(files, name+"/")
-		if f == nil || f.folder == name && slices.Contains(splitNames, name) {
+		f := tables.Covering(files, name+"/")
+		if f == nil || f.Folder == name && slices.Contains(layout.Splits, name) {
 			left[name] = images
 		}
 	}
 	return left
 }
 
-// names lists the files for a message.
-func names(files []labelFile) string {
-	list := make([]string, len(files))
-	for i := range files {
-		list[i] = files[i].file
+// tablesOfFolders returns the files that are not for the whole source.
+func (c *Config) tablesOfFolders(files []tables.File) []tables.File {
+	if c.Labels != "" {
+		return files[1:]
 	}
-	return strings.Join(list, ", ")
+	return files
 }

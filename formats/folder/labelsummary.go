@@ -34,15 +34,15 @@ func (l *labeler) notices() []string {
 	if l.table == nil {
 		return nil
 	}
-	list := l.table.notices
+	list := l.table.Notices
 	for _, f := range l.files {
-		if f.folder != "" {
-			list = append(list, fmt.Sprintf("%s/: labels from %s", f.folder, f.file))
+		if f.Folder != "" {
+			list = append(list, fmt.Sprintf("%s/: labels from %s", f.Folder, f.File))
 		}
 	}
 	switch {
 	case !l.byFolder:
-	case len(l.table.labels) == 0:
+	case len(l.table.Labels) == 0:
 		list = append(list, "the class of a listed image is its folder's")
 	case l.unlisted == UnlistedFolder:
 		list = append(list, "images that no table lists: the class is their folder's")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 // withLabels makes a folder of images and a table that gives each the cell at its place.
@@ -22,8 +23,8 @@ func withLabels(t *testing.T, cells ...string) (root, table string) {
 		text += files[i] + "\t" + cell + "\n"
 	}
 	table = filepath.Join(t.TempDir(), "l.tsv")
-	must(t, os.WriteFile(table, []byte(text), 0o644))
-	return tree(t, files...), table
+	foldertest.Must(t, os.WriteFile(table, []byte(text), 0o644))
+	return foldertest.Tree(t, files...), table
 }
 
 // What is made of a column of labels: no label gets another meaning without a word.
@@ -85,7 +86,7 @@ func TestLabelTypes(t *testing.T) {
 				}
 				return
 			}
-			must(t, err)
+			foldertest.Must(t, err)
 			var got []int64
 			for _, it := range samplesOf(t, d) {
 				got = append(got, it.labels...)
@@ -105,7 +106,7 @@ func TestMinusOneInTheOrderOfClasses(t *testing.T) {
 	root, table := withLabels(t, "1", "-1", "0")
 	for order, want := range map[string][]int64{"1\n0\n": {0, -1, 1}, "-1\n0\n1\n": {2, 0, 1}} {
 		file := filepath.Join(t.TempDir(), "order.txt")
-		must(t, os.WriteFile(file, []byte(order), 0o644))
+		foldertest.Must(t, os.WriteFile(file, []byte(order), 0o644))
 		d := open(t, root, Config{Labels: table, ClassOrder: file})
 		var got []int64
 		for _, it := range samplesOf(t, d) {
@@ -151,7 +152,7 @@ func TestLabelsLikeADatasets(t *testing.T) {
 				}
 				return
 			}
-			must(t, err)
+			foldertest.Must(t, err)
 			var got []int64
 			for _, it := range samplesOf(t, d) {
 				got = append(got, it.labels...)

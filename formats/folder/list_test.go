@@ -11,12 +11,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 func openList(t *testing.T, file string, cfg Config) *Dataset {
 	t.Helper()
 	d, err := OpenList(context.Background(), file, cfg)
-	must(t, err)
+	foldertest.Must(t, err)
 	return d
 }
 
@@ -29,33 +30,33 @@ type parquetRow struct {
 
 // A list gives the images that it lists, in whatever folders they are, with keys from the folder above all.
 func TestLists(t *testing.T) {
-	root := tree(t, "a/1.jpg", "a/2.jpg", "b/c/3.png", "b/not listed.jpg", "lists/", "link -> b")
-	elsewhere := tree(t, "4.jpg")
+	root := foldertest.Tree(t, "a/1.jpg", "a/2.jpg", "b/c/3.png", "b/not listed.jpg", "lists/", "link -> b")
+	elsewhere := foldertest.Tree(t, "4.jpg")
 	here := filepath.Join(root, "lists")
 	absolute := filepath.Join(root, "b/c/3.png")
 	rows := []parquetRow{{Path: "../a/1.jpg", Label: "cat", Age: 3}, {Path: "../a/2.jpg", Label: "dog", Age: 4}, {Path: absolute, Label: "cat", Age: 5}}
-	must(t, parquet.WriteFile(filepath.Join(here, "l.parquet"), rows))
+	foldertest.Must(t, parquet.WriteFile(filepath.Join(here, "l.parquet"), rows))
 	for name, content := range map[string]string{
 		"l.csv":   "path,label,age\n../a/1.jpg,cat,3\n../a/2.jpg,dog,4\n" + absolute + ",cat,5\n",
 		"l.jsonl": `{"path":"../a/1.jpg","label":"cat","age":3}` + "\n" + `{"path":"../a/2.jpg","label":"dog","age":4}` + "\n" + `{"path":"` + absolute + `","label":"cat","age":5}`,
 		"l.json":  `[{"path":"../a/1.jpg","label":"cat","age":3},{"path":"../a/2.jpg","label":"dog","age":4},{"path":"` + absolute + `","label":"cat","age":5}]`,
 		"l.txt":   "../a/1.jpg cat\n../a/2.jpg dog\n" + absolute + " cat\n",
 	} {
-		must(t, os.WriteFile(filepath.Join(here, name), []byte(content), 0o644))
+		foldertest.Must(t, os.WriteFile(filepath.Join(here, name), []byte(content), 0o644))
 	}
 	for _, name := range []string{"l.csv", "l.jsonl", "l.json", "l.txt", "l.parquet"} {
 		d := openList(t, filepath.Join(here, name), Config{})
-		if got := strings.Join(listing(t, d), "|"); got != "a/1  cat|a/2  dog|b/c/3  cat" || len(d.Skips()) != 0 {
+		if got := strings.Join(foldertest.Rows(t, d), "|"); got != "a/1  cat|a/2  dog|b/c/3  cat" || len(d.Skips()) != 0 {
 			t.Errorf("%s: %q, skipped %v", name, got, d.Skips())
 		}
 		in, err := d.Info(1)
-		must(t, err)
+		foldertest.Must(t, err)
 		if name != "l.txt" && !slices.Equal(in.Columns, []string{"4"}) {
 			t.Errorf("%s: columns %q", name, in.Columns)
 		}
 		var s formats.Sample
-		must(t, d.Read(2, &s))
-		if string(s.Values[0].Data) != jpegHead+"b/c/3.png" {
+		foldertest.Must(t, d.Read(2, &s))
+		if string(s.Values[0].Data) != foldertest.JPEGHead+"b/c/3.png" {
 			t.Errorf("%s: %q", name, s.Values[0].Data)
 		}
 		if !(ListFormat{}).Match(filepath.Join(here, name)) {
@@ -64,21 +65,21 @@ func TestLists(t *testing.T) {
 	}
 	// Without labels the class is the folder; links are other folders; other columns are kept.
 	plain := filepath.Join(here, "paths.lst")
-	must(t, os.WriteFile(plain, []byte("../a/1.jpg\n../link/not listed.jpg\n"), 0o644))
+	foldertest.Must(t, os.WriteFile(plain, []byte("../a/1.jpg\n../link/not listed.jpg\n"), 0o644))
 	d := openList(t, plain, Config{})
-	if got := strings.Join(listing(t, d), "|"); got != "a/1  a|link/not listed  link" {
+	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "a/1  a|link/not listed  link" {
 		t.Errorf("%q", got)
 	}
-	must(t, os.WriteFile(plain, []byte("../a/1.jpg\n"+filepath.Join(elsewhere, "4.jpg")+"\n"), 0o644))
-	if d = openList(t, plain, Config{}); d.Len() != 2 || !strings.HasSuffix(listing(t, d)[0], filepath.Base(root)) && !strings.Contains(listing(t, d)[0], "/a/1") {
-		t.Errorf("%q", listing(t, d))
+	foldertest.Must(t, os.WriteFile(plain, []byte("../a/1.jpg\n"+filepath.Join(elsewhere, "4.jpg")+"\n"), 0o644))
+	if d = openList(t, plain, Config{}); d.Len() != 2 || !strings.HasSuffix(foldertest.Rows(t, d)[0], filepath.Base(root)) && !strings.Contains(foldertest.Rows(t, d)[0], "/a/1") {
+		t.Errorf("%q", foldertest.Rows(t, d))
 	}
 }
 
 // Each row ends as a sample or as a skip with its reason.
 func TestListedFilesThatAreNoSamples(t *testing.T) {
-	root := tree(t, "a/1.jpg", "a/x.heic", "a/notes.txt", "a/folder.jpg/", "a/dangling.jpg -> nothing", "a/b.jpg", "a/b.png")
-	must(t, os.WriteFile(filepath.Join(root, "l.csv"), []byte("path\na/1.jpg\na/gone.jpg\na/x.heic\na/notes.txt\na/folder.jpg\na/dangling.jpg\na/b\n/nowhere/at/all.jpg\n"), 0o644))
+	root := foldertest.Tree(t, "a/1.jpg", "a/x.heic", "a/notes.txt", "a/folder.jpg/", "a/dangling.jpg -> nothing", "a/b.jpg", "a/b.png")
+	foldertest.Must(t, os.WriteFile(filepath.Join(root, "l.csv"), []byte("path\na/1.jpg\na/gone.jpg\na/x.heic\na/notes.txt\na/folder.jpg\na/dangling.jpg\na/b\n/nowhere/at/all.jpg\n"), 0o644))
 	d := openList(t, filepath.Join(root, "l.csv"), Config{})
 	got := map[string]string{}
 	for _, s := range d.Skips() {
@@ -98,14 +99,14 @@ func TestListedFilesThatAreNoSamples(t *testing.T) {
 }
 
 func TestListsOnStandardInput(t *testing.T) {
-	root := tree(t, "a b/1.jpg", "c/2.jpg")
+	root := foldertest.Tree(t, "a b/1.jpg", "c/2.jpg")
 	t.Chdir(root)
 	for _, text := range []string{
 		"a b/1.jpg\nc/2.jpg\n", "./a b/1.jpg\r\n" + filepath.Join(root, "c/2.jpg"), "a b/1.jpg a b\nc/2.jpg c\n"[:0] + "a b/1.jpg\tx\nc/2.jpg\ty\n",
 		`{"file_name":"a b/1.jpg","label":"x"}` + "\n" + `{"file_name":"c/2.jpg","label":"y"}`,
 	} {
 		d := openList(t, "-", Config{Stdin: strings.NewReader(text)})
-		if got := strings.Join(listing(t, d), "|"); got != "a b/1  a b|c/2  c" && got != "a b/1  x|c/2  y" || strings.Contains(text, "x") != strings.Contains(got, "x") {
+		if got := strings.Join(foldertest.Rows(t, d), "|"); got != "a b/1  a b|c/2  c" && got != "a b/1  x|c/2  y" || strings.Contains(text, "x") != strings.Contains(got, "x") {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
@@ -128,25 +129,5 @@ func TestListsOnStandardInput(t *testing.T) {
 	}
 	if _, err := OpenList(context.Background(), "-", Config{}); err == nil {
 		t.Error("no input, no error")
-	}
-}
-
-// A damaged Parquet file is an error.
-func TestDamagedParquetLists(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "l.parquet")
-	must(t, parquet.WriteFile(file, []parquetRow{{Path: "a.jpg"}, {Path: "b.jpg"}}))
-	whole, err := os.ReadFile(file)
-	must(t, err)
-	for at := 0; at < len(whole); at += 5 {
-		for _, bits := range []byte{0x80, 0xff} {
-			b := slices.Clone(whole)
-			b[at] ^= bits
-			must(t, os.WriteFile(file, b, 0o644))
-			_, _ = readParquet(file) // an error or other text, no panic
-		}
-		must(t, os.WriteFile(file, whole[:at], 0o644))
-		if _, err := readParquet(file); err == nil {
-			t.Errorf("cut to %d bytes: no error", at)
-		}
 	}
 }

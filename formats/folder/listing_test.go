@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // randomTree returns paths whose stems and names collide in every way.
@@ -36,32 +38,29 @@ func randomTree(r *rand.Rand, n int) []string {
 func TestKeysInAnyMemory(t *testing.T) {
 	for seed := range uint64(4) {
 		paths := randomTree(rand.New(rand.NewPCG(seed, 0)), 800)
-		root := tree(t, paths...)
+		root := foldertest.Tree(t, paths...)
 		temporary := t.TempDir()
 		t.Setenv("TMPDIR", temporary)
 		var first []string
 		for _, memory := range []int64{0, 1, 100_000} {
 			d := open(t, root, Config{Memory: memory})
-			if d.records.mapped != (memory > 0) {
-				t.Errorf("memory %d: mapped %v", memory, d.records.mapped)
-			}
 			taken := keysTaken(paths)
 			for _, it := range samplesOf(t, d) {
-				if want := keyOf(it.path, taken); it.key != want {
-					t.Errorf("%q has the key %q, want %q", it.path, it.key, want)
+				if want := keyOf(it.Path, taken); it.key != want {
+					t.Errorf("%q has the key %q, want %q", it.Path, it.key, want)
 				}
 			}
-			got := listing(t, d)
+			got := foldertest.Rows(t, d)
 			if len(got) != len(paths) || first != nil && !reflect.DeepEqual(got, first) {
 				t.Fatalf("memory %d: %d samples, others than in %d", memory, len(got), len(first))
 			}
 			first = got
 			var s formats.Sample
-			must(t, d.Read(len(got)-1, &s))
-			if want := jpegHead + s.Source.Path; string(s.Values[0].Data) != want {
+			foldertest.Must(t, d.Read(len(got)-1, &s))
+			if want := foldertest.JPEGHead + s.Source.Path; string(s.Values[0].Data) != want {
 				t.Errorf("%q, want %q", s.Values[0].Data, want)
 			}
-			must(t, d.Close())
+			foldertest.Must(t, d.Close())
 			if _, err := d.Info(0); !errors.Is(err, formats.ErrClosed) {
 				t.Errorf("after Close: %v", err)
 			}
@@ -74,9 +73,9 @@ func TestKeysInAnyMemory(t *testing.T) {
 
 // A table's keys, splits and columns come from the table again each time.
 func TestTableInLittleMemory(t *testing.T) {
-	root := tree(t, "1.jpg", "x/2.jpg", "3.jpg")
-	must(t, os.WriteFile(filepath.Join(root, "l.csv"), []byte("path,label,age,k,s\n1.jpg,b,7,z,val\nx/2.jpg,a,8,y,train\n3.jpg,b,9,x/other,val\n"), 0o644))
-	must(t, os.WriteFile(filepath.Join(root, "l.json"), []byte(`{"dsconv_labels": 1, "table": "l.csv", "key": "k", "split": "s",
+	root := foldertest.Tree(t, "1.jpg", "x/2.jpg", "3.jpg")
+	foldertest.Must(t, os.WriteFile(filepath.Join(root, "l.csv"), []byte("path,label,age,k,s\n1.jpg,b,7,z,val\nx/2.jpg,a,8,y,train\n3.jpg,b,9,x/other,val\n"), 0o644))
+	foldertest.Must(t, os.WriteFile(filepath.Join(root, "l.json"), []byte(`{"dsconv_labels": 1, "table": "l.csv", "key": "k", "split": "s",
 		"fields": [{"name": "image", "kind": "image"}, {"name": "label", "kind": "label", "dtype": "int64", "classes": ["b", "a"], "column": "label"}],
 		"columns": [{"name": "age", "column": "age"}]}`), 0o644))
 	for _, labels := range []string{"l.csv", "l.json"} {
@@ -85,7 +84,7 @@ func TestTableInLittleMemory(t *testing.T) {
 			d := open(t, root, Config{Labels: filepath.Join(root, labels), Memory: memory})
 			for i := range d.Len() {
 				in, err := d.Info(i)
-				must(t, err)
+				foldertest.Must(t, err)
 				infos[k] = append(infos[k], in)
 			}
 		}
@@ -99,9 +98,9 @@ func TestTableInLittleMemory(t *testing.T) {
 }
 
 func TestListingWithoutATemporaryFolder(t *testing.T) {
-	root := tree(t, randomTree(rand.New(rand.NewPCG(1, 1)), 200)...)
+	root := foldertest.Tree(t, randomTree(rand.New(rand.NewPCG(1, 1)), 200)...)
 	t.Setenv("TMPDIR", filepath.Join(root, "gone"))
-	must(t, open(t, root, Config{}).Close())
+	foldertest.Must(t, open(t, root, Config{}).Close())
 	_, err := Open(context.Background(), root, Config{Memory: 1})
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("%v", err)
@@ -114,13 +113,13 @@ func TestListingWithoutATemporaryFolder(t *testing.T) {
 // More entries than are in memory at once, and more folders than are listed at once.
 func TestManyEntries(t *testing.T) {
 	var paths []string
-	for i := range 2*maxEntries + 1 {
+	for i := range 2*vfs.MaxEntries + 1 {
 		paths = append(paths, fmt.Sprintf("a/%d.jpg", i))
 	}
-	for i := range 5 * maxListings {
+	for i := range 5 * vfs.MaxOpen {
 		paths = append(paths, fmt.Sprintf("b/%d/%d/1.jpg", i, i))
 	}
-	d := open(t, tree(t, paths...), Config{})
+	d := open(t, foldertest.Tree(t, paths...), Config{})
 	if d.Len() != len(paths) || len(d.Skips()) > 0 {
 		t.Errorf("%d samples, want %d; %v", d.Len(), len(paths), d.Skips())
 	}
@@ -129,7 +128,7 @@ func TestManyEntries(t *testing.T) {
 func TestCancelledListing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Open(ctx, tree(t, "a/1.jpg"), Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := Open(ctx, foldertest.Tree(t, "a/1.jpg"), Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 // listed is all that a dataset says of itself.
@@ -39,9 +40,9 @@ func listAll(t *testing.T, d *Dataset) listed {
 	l := listed{Meta: d.Meta(), Skips: d.Skips(), Ignored: d.Ignored(), Unmatched: d.Unmatched(), Extension: d.KeepExtension()}
 	for i := range d.Len() {
 		in, err := d.Info(i)
-		must(t, err)
+		foldertest.Must(t, err)
 		var s formats.Sample
-		must(t, d.Read(i, &s))
+		foldertest.Must(t, d.Read(i, &s))
 		l.Infos, l.Samples, l.Sums = append(l.Infos, in), append(l.Samples, s), append(l.Sums, d.LabelSum(i))
 	}
 	return l
@@ -53,7 +54,7 @@ func fileSystems(t *testing.T, root string) map[string]fs.FS {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	m := fstest.MapFS{}
-	must(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	foldertest.Must(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(root, path)
 		if err != nil || rel == "." {
 			return err
@@ -80,9 +81,9 @@ func fileSystems(t *testing.T, root string) map[string]fs.FS {
 		_, err = f.Write(data)
 		return err
 	}))
-	must(t, w.Close())
+	foldertest.Must(t, w.Close())
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	must(t, err)
+	foldertest.Must(t, err)
 	return map[string]fs.FS{"DirFS": os.DirFS(root), "MapFS": m, "zip": z}
 }
 
@@ -107,22 +108,22 @@ func TestOpenFSEqualsOpen(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := tree(t, c.files...)
+			root := foldertest.Tree(t, c.files...)
 			for name, text := range c.texts {
-				must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
-				must(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+				foldertest.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+				foldertest.Must(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
 			}
-			must(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, _ error) error { return os.Chtimes(path, when, when) }))
+			foldertest.Must(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, _ error) error { return os.Chtimes(path, when, when) }))
 			t.Chdir(root) // so that the names of tables are the same
 			want := listAll(t, open(t, ".", c.cfg))
 			for key, value := range want.Meta.Recipe { // an fs.FS has no absolute paths
 				absolute, err := filepath.Abs(".")
-				must(t, err)
+				foldertest.Must(t, err)
 				want.Meta.Recipe[key] = strings.TrimPrefix(value, absolute+"/")
 			}
 			for kind, fsys := range fileSystems(t, root) {
 				d, err := OpenFS(context.Background(), fsys, c.cfg)
-				must(t, err)
+				foldertest.Must(t, err)
 				if diff := cmp.Diff(want, listAll(t, d), cmpopts.IgnoreUnexported(formats.Value{}, formats.Sample{})); diff != "" {
 					t.Errorf("%s differs:\n%s", kind, diff)
 				}
@@ -134,15 +135,15 @@ func TestOpenFSEqualsOpen(t *testing.T) {
 // Files without a time are read and identified by their bytes.
 func TestOpenFSWithoutTimes(t *testing.T) {
 	identity := func(content string) string {
-		d, err := OpenFS(context.Background(), fstest.MapFS{"a/1.jpg": {Data: []byte(jpegHead + content)}, "b/2.jpg": {Data: []byte(jpegHead)}}, Config{})
-		must(t, err)
+		d, err := OpenFS(context.Background(), fstest.MapFS{"a/1.jpg": {Data: []byte(foldertest.JPEGHead + content)}, "b/2.jpg": {Data: []byte(foldertest.JPEGHead)}}, Config{})
+		foldertest.Must(t, err)
 		if in, err := d.Info(0); err != nil || in.Source.ModTime != 0 {
 			t.Errorf("%+v, %v", in, err)
 		}
 		var s formats.Sample
-		must(t, d.Read(0, &s))
+		foldertest.Must(t, d.Read(0, &s))
 		var b bytes.Buffer
-		must(t, d.Identify(&b))
+		foldertest.Must(t, d.Identify(&b))
 		return b.String()
 	}
 	if one := identity("x"); one != identity("x") || one == identity("y") {
@@ -159,19 +160,19 @@ func TestOpenFSErrors(t *testing.T) {
 	if _, err := OpenFS(ctx, os.DirFS(filepath.Join(t.TempDir(), "gone")), Config{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a missing folder:", err)
 	}
-	m := fstest.MapFS{"a/1.jpg": {Data: []byte(jpegHead)}, "b/2.jpg": {Data: []byte(jpegHead)}}
+	m := fstest.MapFS{"a/1.jpg": {Data: []byte(foldertest.JPEGHead)}, "b/2.jpg": {Data: []byte(foldertest.JPEGHead)}}
 	if _, err := OpenFS(ctx, m, Config{Labels: "none.csv"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a missing table:", err)
 	}
 	d, err := OpenFS(ctx, m, Config{})
-	must(t, err)
+	foldertest.Must(t, err)
 	delete(m, "a/1.jpg")
-	m["b/2.jpg"] = &fstest.MapFile{Data: []byte(jpegHead + "more")}
+	m["b/2.jpg"] = &fstest.MapFile{Data: []byte(foldertest.JPEGHead + "more")}
 	var s formats.Sample
 	if err := d.Read(0, &s); !errors.Is(err, fs.ErrNotExist) || !bytes.Contains([]byte(err.Error()), []byte("a/1.jpg")) {
 		t.Error("a file that is gone:", err)
 	}
-	if err := d.Read(1, &s); !errors.Is(err, errChanged) {
+	if err := d.Read(1, &s); err == nil || !strings.Contains(err.Error(), "it changed since it was listed") {
 		t.Error("a file that changed:", err)
 	}
 	if _, err := OpenFS(ctx, fstest.MapFS{UnfinishedName: {}, "a.jpg": {}}, Config{}); err == nil {
@@ -181,14 +182,14 @@ func TestOpenFSErrors(t *testing.T) {
 
 // A link to a folder above ends in no loop, whatever the file system.
 func TestOpenFSLoop(t *testing.T) {
-	root := tree(t, "a/1.jpg", "a/up -> ..")
+	root := foldertest.Tree(t, "a/1.jpg", "a/up -> ..")
 	loops := map[string]fs.FS{
 		"DirFS": os.DirFS(root),
-		"MapFS": fstest.MapFS{"a/1.jpg": {Data: []byte(jpegHead)}, "a/up": {Data: []byte("."), Mode: fs.ModeSymlink}, "a/here": {Data: []byte("../a"), Mode: fs.ModeSymlink}},
+		"MapFS": fstest.MapFS{"a/1.jpg": {Data: []byte(foldertest.JPEGHead)}, "a/up": {Data: []byte("."), Mode: fs.ModeSymlink}, "a/here": {Data: []byte("../a"), Mode: fs.ModeSymlink}},
 	}
 	for name, fsys := range loops {
 		d, err := OpenFS(context.Background(), fsys, Config{})
-		must(t, err)
+		foldertest.Must(t, err)
 		if d.Len() != 1 || len(d.Skips()) == 0 {
 			t.Errorf("%s: %d samples, skips %v", name, d.Len(), d.Skips())
 		}
@@ -197,10 +198,10 @@ func TestOpenFSLoop(t *testing.T) {
 
 // Reads from many goroutines give every sample its own bytes.
 func TestOpenFSConcurrentReads(t *testing.T) {
-	root := tree(t, "a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg")
+	root := foldertest.Tree(t, "a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg")
 	for _, kind := range slices.Sorted(maps.Keys(fileSystems(t, root))) {
 		d, err := OpenFS(context.Background(), fileSystems(t, root)[kind], Config{})
-		must(t, err)
+		foldertest.Must(t, err)
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {

@@ -4,39 +4,41 @@ import (
 	"path"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // Preview predicts how a folder that does not exist yet will be read with the zero Config.
 type Preview struct {
-	layout layout
+	layout layout.Layout
 	taken  map[string]int
 	index  map[string]int64
 }
 
 // NewPreview returns the preview of a folder with images at the paths.
 func NewPreview(paths []string) *Preview {
-	folders := classFolders{}
+	folders := layout.Folders{}
 	for _, p := range paths {
-		if dir := path.Dir(p); dir != "." && !inSystemFolder(p) {
-			folders.mark(dir)
+		if dir := path.Dir(p); dir != "." && !vfs.InSystemFolder(p) {
+			folders.Mark(dir)
 		}
 	}
 	p := &Preview{taken: keysTaken(paths)}
-	p.layout, _ = newLayout(nil, folders, "") // reading an order's file fails, and there is none
-	p.index = labels.IndexOf(p.layout.names)
+	p.layout, _ = layout.New(nil, folders, "") // reading an order's file fails, and there is none
+	p.index = labels.IndexOf(p.layout.Names)
 	return p
 }
 
 // Classes returns the classes of the folders, nil if there are none.
-func (p *Preview) Classes() []string { return p.layout.names }
+func (p *Preview) Classes() []string { return p.layout.Names }
 
 // Sample returns key, split and label of the image at the path; ok is false if it is skipped.
 func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) {
-	split, class, ok := p.layout.splitAndClass(path)
-	ok = ok && !inSystemFolder(path)
+	split, class, ok := p.layout.SplitAndClass(path)
+	ok = ok && !vfs.InSystemFolder(path)
 	label = formats.NoLabel
-	if p.layout.class && ok {
+	if p.layout.Class && ok {
 		label = p.index[class]
 	}
 	return keyOf(path, p.taken), split, label, ok
@@ -46,15 +48,15 @@ func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) 
 func keysTaken(paths []string) map[string]int {
 	taken := map[string]int{}
 	for _, p := range paths {
-		taken[stem(p)]++
+		taken[vfs.Stem(p)]++
 		taken[p]++
 	}
 	return taken
 }
 
-// keyOf is the key that foundFiles gives the file at p.
+// keyOf is the key that Files gives the file at p.
 func keyOf(p string, taken map[string]int) string {
-	if key := stem(p); taken[key] <= 1 {
+	if key := vfs.Stem(p); taken[key] <= 1 {
 		return key
 	}
 	return p

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
 
 // Images in hidden and system folders are left out, counted and named, unless a pattern names the folder.
@@ -42,8 +43,8 @@ func TestSystemFolders(t *testing.T) {
 		"one is excluded": {formats.Patterns{Exclude: []string{"@eaDir"}}, plain, without("cat/@eaDir")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := open(t, tree(t, files...), Config{Patterns: c.patterns})
-			if got := listing(t, d); !reflect.DeepEqual(got, c.listed) {
+			d := open(t, foldertest.Tree(t, files...), Config{Patterns: c.patterns})
+			if got := foldertest.Rows(t, d); !reflect.DeepEqual(got, c.listed) {
 				t.Errorf("samples %q, want %q", got, c.listed)
 			}
 			if got := d.SystemFolders(); !reflect.DeepEqual(got, c.left) {
@@ -63,11 +64,11 @@ func TestSystemFolders(t *testing.T) {
 
 // A table says which files are images, wherever they are.
 func TestTableListsSystemFolder(t *testing.T) {
-	root := tree(t, ".cache/1.jpg", "a/2.jpg")
+	root := foldertest.Tree(t, ".cache/1.jpg", "a/2.jpg")
 	table := filepath.Join(root, "labels.csv")
-	must(t, os.WriteFile(table, []byte("path,label\n.cache/1.jpg,x\na/2.jpg,y\n"), 0o644))
+	foldertest.Must(t, os.WriteFile(table, []byte("path,label\n.cache/1.jpg,x\na/2.jpg,y\n"), 0o644))
 	d := open(t, root, Config{Labels: table})
-	if got, want := listing(t, d), []string{".cache/1  x", "a/2  y"}; !reflect.DeepEqual(got, want) || len(d.SystemFolders()) > 0 {
+	if got, want := foldertest.Rows(t, d), []string{".cache/1  x", "a/2  y"}; !reflect.DeepEqual(got, want) || len(d.SystemFolders()) > 0 {
 		t.Errorf("samples %q, want %q; left out %v", got, want, d.SystemFolders())
 	}
 }
@@ -80,7 +81,7 @@ func TestEmptyFolders(t *testing.T) {
 		"patterns": {[]string{"a/1.jpg", "b/deep/2.jpg", "c/3.png"}, nil},
 		"none":     {[]string{"train/a/1.jpg", "other/2.jpg", "train/b/"}, nil},
 	} {
-		if got := open(t, tree(t, c.files...), Config{Patterns: formats.Patterns{Exclude: []string{"deep", "*.png"}}}).EmptyFolders(); !reflect.DeepEqual(got, c.want) {
+		if got := open(t, foldertest.Tree(t, c.files...), Config{Patterns: formats.Patterns{Exclude: []string{"deep", "*.png"}}}).EmptyFolders(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -7,13 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // Tree is a file system that is a source of its own, such as an archive (*archive.FS). It must allow concurrent reads.
@@ -39,14 +36,14 @@ func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
 	if t == nil {
 		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")
 	}
-	return openOwned(ctx, treeSource{virtual{t}, t}, cfg)
+	return openOwned(ctx, vfs.NewTree(t), cfg)
 }
 
 // openOwned opens in, which it closes if that fails.
-func openOwned(ctx context.Context, in filesystem, cfg Config) (_ *Dataset, err error) {
+func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, in.close())
+			err = errors.Join(err, in.Close())
 		}
 	}()
 	if ctx == nil {
@@ -59,96 +56,6 @@ func openOwned(ctx context.Context, in filesystem, cfg Config) (_ *Dataset, err 
 	return openIn(ctx, in, filter, cfg)
 }
 
-// treeSource is a Tree as a filesystem.
-type treeSource struct {
-	virtual
-	Tree
-}
-
-func (t treeSource) Open(name string) (fs.File, error) { return t.Tree.Open(name) }
-
-func (t treeSource) String() string { return t.Tree.String() }
-
-func (t treeSource) read(name string, size, _ int64, buf []byte) ([]byte, error) {
-	data, err := t.ReadInto(at(name), buf)
-	if err == nil && int64(len(data)) != size {
-		err = errChanged
-	}
-	return data, err
-}
-
-// readText reads a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
-func (t treeSource) readText(name string) ([]byte, error) {
-	if isFile(name) {
-		return os.ReadFile(name)
-	}
-	b, err := fs.ReadFile(t.Tree, at(t.inside(name)))
-	if err != nil {
-		err = notFound(name, t, err)
-	}
-	return b, err
-}
-
-// open opens what readText reads.
-func (t treeSource) open(name string) (io.ReadCloser, error) {
-	if isFile(name) {
-		return os.Open(name)
-	}
-	f, err := t.Tree.Open(at(t.inside(name)))
-	if err != nil {
-		return nil, notFound(name, t, err)
-	}
-	return f, nil
-}
-
-func notFound(name string, in filesystem, err error) error {
-	return fmt.Errorf("%s is no file of the disk, nor in %s: %w", name, in, err)
-}
-
-// inside returns the name in the Tree of a path that may begin with the Tree's.
-func (t treeSource) inside(name string) string {
-	for _, root := range []string{t.String(), disk("").recorded(t.String())} {
-		if below, ok := strings.CutPrefix(name, root+"/"); ok {
-			return below
-		}
-	}
-	return name
-}
-
-func (t treeSource) recorded(p string) string {
-	if !isFile(p) && !filepath.IsAbs(p) {
-		p = path.Join(t.String(), t.inside(p))
-	}
-	return disk("").recorded(p)
-}
-
-func (t treeSource) relative(p string) (string, error) {
-	if below := t.inside(p); below != p {
-		return below, nil
-	}
-	return "", fmt.Errorf("%q is an absolute path: write paths relative to %s", p, t)
-}
-
-func (t treeSource) identify(w io.Writer) (all bool, err error) { return true, t.Identify(w) }
-
-func (t treeSource) refused() []Skip {
-	var skips []Skip
-	for name, why := range t.Refused() {
-		ext := strings.ToLower(path.Ext(name))
-		if isImageExtension(ext) || slices.Contains(unreadExtensions, ext) || !fs.ValidPath(name) { // a folder's ends in a slash
-			skips = append(skips, Skip{Path: name, Cause: why})
-		}
-	}
-	return skips
-}
-
-func (t treeSource) close() error { return t.Close() }
-
-func isFile(name string) bool {
-	st, err := os.Stat(name)
-	return err == nil && st.Mode().IsRegular()
-}
-
 // Mount is one of several sources: a folder of the disk at Path, or the Tree, if that is not nil. Its files are below
 // the folder Name, or in the root if that is "".
 type Mount struct {
@@ -159,25 +66,26 @@ type Mount struct {
 // OpenMounts opens several sources as one folder. The Dataset owns their Trees, as OpenTree's. It is an error, which
 // names both sources, if two of them have an image of the same path.
 func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, error) {
-	u := &union{}
-	err := u.mountAll(mounts)
+	in, err := mountAll(mounts)
+	var filter *formats.FileFilter
 	if err == nil {
-		u.filter, err = cfg.Patterns.Compile()
+		filter, err = cfg.Patterns.Compile()
 	}
+	u := vfs.Join(in, filter)
 	if err != nil {
-		return nil, errors.Join(err, u.close())
+		return nil, errors.Join(err, u.Close())
 	}
 	return openOwned(ctx, u, cfg)
 }
 
-// mountAll adds all mounts, so that all are closed.
-func (u *union) mountAll(mounts []Mount) (err error) {
+// mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.
+func mountAll(mounts []Mount) (all []vfs.Mount, err error) {
 	for _, m := range mounts {
-		var in filesystem = disk(m.Path)
+		in := vfs.OnDisk(m.Path)
 		if m.Tree != nil {
-			in = treeSource{virtual{m.Tree}, m.Tree}
+			in = vfs.NewTree(m.Tree)
 		}
-		u.mounts = append(u.mounts, mount{m.Name, in})
+		all = append(all, vfs.Mount{Name: m.Name, In: in})
 		switch {
 		case m.Name != "" && (strings.ContainsAny(m.Name, "/\\") || formats.CheckKey(m.Name) != nil):
 			err = errors.Join(err, fmt.Errorf("%q cannot be the name of a folder for %s: use one without slashes", m.Name, in))
@@ -188,5 +96,5 @@ func (u *union) mountAll(mounts []Mount) (err error) {
 	if len(mounts) == 0 {
 		err = errors.New("folder.OpenMounts: there are no sources: give one at least")
 	}
-	return err
+	return all, err
 }

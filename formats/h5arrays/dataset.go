@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -12,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/lifetime"
+	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/storage/h5file"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/value"
@@ -21,7 +21,7 @@ import (
 type dataset struct {
 	gate    lifetime.Gate
 	path    string
-	state   os.FileInfo // of the file when it was opened
+	state   filestate.State // of the file when it was opened
 	mapping *mapped.Mapping
 	file    *h5file.File
 	parts   []*part
@@ -43,7 +43,7 @@ var (
 const maxSamples = 100_000_000
 
 func open(path string, o formats.ReadOptions) (formats.Dataset, error) {
-	st, err := os.Stat(path)
+	st, err := filestate.Of(path)
 	if err != nil {
 		return nil, formats.NotFound(path)
 	}
@@ -136,7 +136,7 @@ func (d *dataset) Skips() []formats.Skip { return d.skips }
 
 // Identify implements formats.Identifier.
 func (d *dataset) Identify(w io.Writer) error {
-	_, err := fmt.Fprint(w, d.state.Size(), d.state.ModTime().UnixNano(), d.meta.Recipe)
+	_, err := fmt.Fprint(w, d.state.Size(), d.state.Identity().ModTime, d.meta.Recipe)
 	return err
 }
 
@@ -177,15 +177,15 @@ func (d *dataset) Info(i int) (in formats.Info, err error) {
 			return err
 		})
 	}
-	in.Source = formats.Source{Path: in.Key, Size: in.Size, ModTime: d.state.ModTime().UnixNano()}
+	in.Source = formats.Source{Path: in.Key, Size: in.Size, ModTime: d.state.Identity().ModTime}
 	return in, err
 }
 
 // guarded calls read, which reads the sample of that key.
 func (d *dataset) guarded(key string, read func() error) error {
 	err := guard.Read(d.mapping.Data, read)
-	if st, failed := os.Stat(d.path); err == nil && failed == nil && os.SameFile(st, d.state) && (st.Size() != d.state.Size() || st.ModTime() != d.state.ModTime()) {
-		err = fmt.Errorf("%w: the file has changed since the dataset was opened: open it again", formats.ErrDamaged)
+	if changed := d.state.Check(d.path); changed != nil {
+		return fmt.Errorf("key %q: %w", key, changed)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: key %q: %w", d.path, key, err)
@@ -221,7 +221,7 @@ func (d *dataset) read(i int, s *formats.Sample, lend bool) error {
 		if err := d.fill(i, p, row, s, lend); err != nil {
 			return err
 		}
-		s.Source = formats.Source{Path: s.Key, Size: int64(len(s.Values[0].Data)), ModTime: d.state.ModTime().UnixNano()}
+		s.Source = formats.Source{Path: s.Key, Size: int64(len(s.Values[0].Data)), ModTime: d.state.Identity().ModTime}
 		return nil
 	})
 }

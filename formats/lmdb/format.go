@@ -13,7 +13,10 @@ import (
 // Format is LMDB; see the package's documentation.
 type Format struct{}
 
-var _ formats.WritableFormat = Format{}
+var (
+	_ formats.WritableFormat = Format{}
+	_ formats.Describer      = Format{}
+)
 
 // Name implements formats.Format.
 func (Format) Name() string { return "lmdb" }

@@ -65,7 +65,7 @@ func (p *part) key(row int) string {
 }
 
 func (p *part) source(row int) formats.Source {
-	return formats.Source{Size: p.Mean(row, p.placed[0].column), ModTime: p.Info.ModTime().UnixNano()}
+	return formats.Source{Size: p.Mean(row, p.placed[0].column), ModTime: p.State.Identity().ModTime}
 }
 
 // Info implements formats.Dataset.
@@ -82,13 +82,24 @@ func (d *dataset) Info(i int) (formats.Info, error) {
 	in.Size = in.Source.Size
 	if k := d.meta.Schema.LabelIndex(); k >= 0 && d.meta.Schema[k].Kind == formats.Label {
 		if in.Label, err = d.label(p, row, k); err != nil {
-			return formats.Info{}, fmt.Errorf("%s: %w", in.Key, err)
+			return formats.Info{}, p.failed(row, err)
 		}
 	}
 	if in.Columns, err = d.texts(p, row); err != nil {
-		return formats.Info{}, fmt.Errorf("%s: %w", in.Key, err)
+		return formats.Info{}, p.failed(row, err)
 	}
 	return in, nil
+}
+
+// failed returns err, the error of reading a row, unless the file was written to since it was opened: that is the error then.
+func (p *part) failed(row int, err error) error {
+	if changed := p.State.Check(p.Path); changed != nil {
+		err = changed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.key(row), err)
+	}
+	return nil
 }
 
 // label returns the label of field k.
@@ -173,10 +184,7 @@ func (d *dataset) Read(i int, s *formats.Sample) error {
 			err = d.value(&s.Values[k], p, row, k)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Key, err)
-	}
-	return nil
+	return p.failed(row, err)
 }
 
 // value sets v to field k of a row.
@@ -278,11 +286,8 @@ func (d *dataset) Identify(w io.Writer) error {
 	}
 	for i := range d.parts {
 		p := &d.parts[i]
-		var inode uint64
-		if sys, ok := p.Info.Sys().(*syscall.Stat_t); ok {
-			inode = sys.Ino
-		}
-		if _, err := fmt.Fprintf(w, "%q %d %d %d\n", filepath.Base(p.Path), p.Info.Size(), p.Info.ModTime().UnixNano(), inode); err != nil {
+		id := p.State.Identity()
+		if _, err := fmt.Fprintf(w, "%q %d %d %d\n", filepath.Base(p.Path), id.Size, id.ModTime, id.Inode); err != nil {
 			return err
 		}
 	}

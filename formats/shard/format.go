@@ -12,7 +12,10 @@ import (
 // Format is the format "shard". The zero value is ready for use.
 type Format struct{}
 
-var _ formats.WritableFormat = Format{}
+var (
+	_ formats.WritableFormat = Format{}
+	_ formats.Describer      = Format{}
+)
 
 // defaultZstd is the compression level of "x.tar.zst" if CreateOptions has none.
 const defaultZstd = 3

@@ -11,7 +11,10 @@ import (
 // Format is the format "tfrecord". The zero value is ready for use.
 type Format struct{}
 
-var _ formats.WritableFormat = Format{}
+var (
+	_ formats.WritableFormat = Format{}
+	_ formats.Describer      = Format{}
+)
 
 // Name is "tfrecord".
 func (Format) Name() string { return "tfrecord" }

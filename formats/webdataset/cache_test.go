@@ -122,7 +122,7 @@ func TestChangedFile(t *testing.T) {
 	must(t, errors.Join(err, f.Close(), os.Chtimes(path, time.Time{}, st.ModTime().Add(time.Second))))
 	var s formats.Sample
 	for what, err := range map[string]error{"read": ds.Read(0, &s), "viewed": ds.(formats.Viewer).View(1, &s)} {
-		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), "x.tar: damaged: it has changed since") {
+		if !errors.Is(err, formats.ErrChanged) || !strings.Contains(err.Error(), "x.tar: it has changed since") {
 			t.Errorf("a changed file, %s: %v", what, err)
 		}
 	}

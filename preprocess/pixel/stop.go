@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // ErrMemory is returned when the machine has no memory to process an image. The image may be fine.
@@ -16,7 +18,7 @@ var ErrLibrary = errors.New("the loaded libjpeg is not the one dsconv was built 
 // EndsRun reports whether an error is not about one sample: other samples would fail as well, so that
 // the run must end instead of skipping them.
 func EndsRun(err error) bool {
-	for _, end := range []error{ErrMemory, ErrLibrary, context.Canceled, context.DeadlineExceeded, syscall.ENOMEM} {
+	for _, end := range []error{ErrMemory, ErrLibrary, context.Canceled, context.DeadlineExceeded, syscall.ENOMEM, formats.ErrChanged} {
 		if errors.Is(err, end) {
 			return true
 		}

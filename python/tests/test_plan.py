@@ -53,3 +53,30 @@ def test_bench_advises_and_applies(photos: Path, tmp_path: Path) -> None:
     assert report.applied is not None and report.applied["measured_seconds"] > 0
     assert [d.path for d in report.datasets] == [str(photos), *map(str, (tmp_path / "packed").glob("*.lmdb"))]
     assert "applied: dsconv pack" in str(report)
+
+
+def test_several_sources_and_fields(photos: Path, tmp_path: Path) -> None:
+    first, second = sorted(p for p in photos.iterdir() if p.is_dir())[:2]
+    small = {"format": "shard", "encode": "keep", "rounds": 1, "size": 16, "batch": 8, "progress": False}
+    plan = dsconv.plan({"train": first, "val": second}, exclude=["*0.jpg"], field="none", **small)
+    words = ["dsconv", "pack", f"train={first}", f"val={second}", "OUT.tar", "--field", "none"]
+    assert plan.rows[0].command.split()[:5] == words[:5]
+    assert set(words) < set(plan.rows[0].command.split()) and plan.details["options"]["sources"] == words[2:4]
+    count = sum(not p.name.endswith("0.jpg") for folder in (first, second) for p in folder.iterdir())
+    assert plan.details["source"]["images"] == count
+    with pytest.raises(ValueError, match="one source at least"):
+        dsconv.plan([])
+    with pytest.raises(ValueError, match="need --labels"):
+        dsconv.plan(photos, label_type="index")
+
+
+def test_bench_reads_before_as_after(photos: Path, tmp_path: Path) -> None:
+    first, second = sorted(p for p in photos.iterdir() if p.is_dir())[:2]
+    sources = {"train": first, "val": second}
+    dsconv.pack(sources, tmp_path / "out.tar", exclude="*0.jpg", progress=False)
+    options = {"rounds": 1, "size": 16, "batch": 8, "progress": False, "split": "train"}
+    report = dsconv.bench(sources, tmp_path / "out.tar", exclude="*0.jpg", **options)
+    before, after = report.datasets
+    assert before.path == f"train={first},val={second}"
+    assert before.samples == after.samples > 0
+    assert len(dsconv.Loader(before.path, batch_size=2, split="val", fields=("image",), transforms="rrc:16")) > 0

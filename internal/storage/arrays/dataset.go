@@ -84,7 +84,7 @@ func (d *dataset) Info(i int) (in formats.Info, err error) {
 
 // source is what is known of an image's file; a file of many images is no image's path.
 func (r *blockRange) source() formats.Source {
-	return formats.Source{Size: int64(r.Images.size()), ModTime: r.File.info.ModTime().UnixNano()}
+	return formats.Source{Size: int64(r.Images.size()), ModTime: r.File.state.Identity().ModTime}
 }
 
 // Read implements formats.Dataset.
@@ -112,7 +112,13 @@ func (d *dataset) use(i int, s *formats.Sample, lend bool) error {
 	if lend {
 		d.gate.Lend()
 	}
-	if err := d.fill(r, j, s, lend); err != nil {
+	err = d.fill(r, j, s, lend)
+	if err != nil || !lend { // a loader, which borrows, reads far more samples in a second
+		if changed := r.File.check(); changed != nil {
+			return fmt.Errorf("%s: %w", r.key(j), changed)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("%s in %s: %w", r.key(j), r.File.Path, err)
 	}
 	return nil

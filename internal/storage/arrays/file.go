@@ -1,10 +1,8 @@
 package arrays
 
 import (
-	"os"
-	"syscall"
-
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
@@ -13,13 +11,13 @@ type File struct {
 	Path string
 	Data []byte
 
-	info    os.FileInfo
+	state   filestate.State
 	mapping *mapped.Mapping // nil if Data is Go's
 }
 
 // Map maps the file at path.
 func Map(path string) (*File, error) {
-	st, err := os.Stat(path)
+	st, err := filestate.Of(path)
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +30,11 @@ func Map(path string) (*File, error) {
 
 // Unpacked is the file at path whose content is compressed: data is what it contains.
 func Unpacked(path string, data []byte) (*File, error) {
-	st, err := os.Stat(path)
+	st, err := filestate.Of(path)
 	if err != nil {
 		return nil, err
 	}
-	return &File{Path: path, Data: data, info: st}, nil
+	return &File{Path: path, Data: data, state: st}, nil
 }
 
 // Guarded calls read, which reads Data, and returns the file's unreadable pages as an error.
@@ -52,9 +50,14 @@ func (f *File) Close() error {
 
 // identity tells the file from another one at its path, and from an earlier content.
 func (f *File) identity() [3]int64 {
-	id := [3]int64{f.info.Size(), f.info.ModTime().UnixNano(), 0}
-	if sys, ok := f.info.Sys().(*syscall.Stat_t); ok {
-		id[2] = int64(sys.Ino)
+	id := f.state.Identity()
+	return [3]int64{id.Size, id.ModTime, int64(id.Inode)}
+}
+
+// check returns an error if the file was written to since it was mapped.
+func (f *File) check() error {
+	if f.mapping == nil {
+		return nil
 	}
-	return id
+	return f.state.Check(f.Path)
 }

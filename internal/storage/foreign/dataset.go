@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/description"
+	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
@@ -23,7 +24,7 @@ type Dataset struct {
 	description.ValueReader
 	source *Source
 	files  []*mapped.Mapping
-	states []state
+	states []filestate.State
 	fields []FieldSource
 	slot   []int // of each field: the position in Row.Fields, -1 for the image and the label of the row
 	skips  []skip
@@ -214,30 +215,28 @@ func lendDefault(k formats.Kind) formats.Value {
 
 // Read implements formats.Dataset.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	if err := d.ValueReader.Read(i, s); err != nil {
-		return err
-	}
-	return d.checkFile(i)
+	return d.checked(i, d.ValueReader.Read(i, s))
 }
 
 // View implements formats.Viewer.
 func (d *Dataset) View(i int, s *formats.Sample) error {
-	if err := d.ValueReader.View(i, s); err != nil {
-		return err
-	}
-	return d.checkFile(i)
+	return d.checked(i, d.ValueReader.View(i, s))
 }
 
-// checkFile returns an error if the file of sample i was written to since the dataset was opened.
-func (d *Dataset) checkFile(i int) error {
+// checked returns read, the error of reading sample i, unless its file was written to since the dataset was opened: that is
+// the error then.
+func (d *Dataset) checked(i int, read error) error {
+	if errors.Is(read, formats.ErrClosed) {
+		return read
+	}
 	at, err := d.location(i)
-	if err != nil || at.Shard < 0 || at.Shard >= len(d.files) {
+	if err == nil && at.Shard >= 0 && at.Shard < len(d.files) {
+		err = d.states[at.Shard].Check(d.source.Files[at.Shard].Path)
+	}
+	if errors.Is(err, formats.ErrChanged) || read == nil {
 		return err
 	}
-	if d.states[at.Shard].isChanged(d.source.Files[at.Shard].Path) {
-		return changed(d.source.Files[at.Shard].Path)
-	}
-	return nil
+	return read
 }
 
 func (d *Dataset) location(i int) (sampleindex.Location, error) {

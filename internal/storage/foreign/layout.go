@@ -8,13 +8,14 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
 // plan is how the samples of a scan become rows of an index.
 type plan struct {
 	source  *Source
-	files   []state
+	files   []filestate.State
 	found   *found
 	layout  *Layout
 	labels  map[string]int64 // of the classes
@@ -26,7 +27,7 @@ type plan struct {
 }
 
 // plan decides what the rows are.
-func (s *Source) plan(f *found, files []state) (*plan, error) {
+func (s *Source) plan(f *found, files []filestate.State) (*plan, error) {
 	l, err := s.Layout(&f.Found)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (p *plan) fill(r *sampleindex.Row, one *Sample) (missing string) {
 	if r.Source.Path = one.Path; r.Source.Path == "" {
 		r.Source.Path = one.Key
 	}
-	r.Source.ModTime = p.files[one.File].modTime
+	r.Source.ModTime = p.files[one.File].Identity().ModTime
 	for range p.fields {
 		r.Fields = append(r.Fields, sampleindex.Location{Offset: -1})
 	}

@@ -2,18 +2,19 @@ package parquetfile
 
 import (
 	"fmt"
-	"os"
 	"sort"
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // File is an open Parquet file. It is safe for concurrent use, until Close.
 type File struct {
 	Path string
-	Info os.FileInfo
+	// State is the file's when it was opened.
+	State filestate.State
 
 	mapping *mapped.Mapping
 	footer  *footer
@@ -32,7 +33,7 @@ type pageList struct {
 
 // Open maps the file and reads its footer.
 func Open(path string) (*File, error) {
-	st, err := os.Stat(path)
+	st, err := filestate.Of(path)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Info: st, mapping: m}
+	f := &File{Path: path, State: st, mapping: m}
 	err = guard.Read(m.Data, func() (err error) {
 		f.footer, err = parseFooter(m.Data)
 		return err

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from dsconv import _command, _progress
 from dsconv._errors import ArgumentError
 from dsconv._measure.judged import judged, report_file
-from dsconv._read_options import FieldMap, map_text
+from dsconv._read_options import FieldMap
 from dsconv._report import Report
 from dsconv._short_messages import shown
+from dsconv._source_options import Path, source_options, source_words
 
 
 def bench(
-    *datasets: str | os.PathLike[str] | Iterable[Any],
+    *datasets: Path | Mapping[str, Path] | Iterable[Any],
     rounds: int | None = None,
     epochs: int | None = None,
     limit_batches: int | None = None,
@@ -53,6 +54,17 @@ def bench(
     advise: bool | None = None,
     apply: str | os.PathLike[str] | None = None,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
+    labels: Path | Mapping[str, Path] | None = None,
+    label_columns: Sequence[str] | Mapping[str, str] | None = None,
+    unlisted: str | None = None,
+    label_sep: str | None = None,
+    label_type: str | Mapping[str, str] | None = None,
+    class_order: str | None = None,
+    field: str | Sequence[str] | Mapping[str, str] | None = None,
+    boxes: Path | Sequence[Path] | None = None,
+    captions: Path | Sequence[Path] | None = None,
+    include: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
     map: FieldMap | None = None,
     source_format: str | None = None,
     progress: bool = True,
@@ -91,6 +103,10 @@ def bench(
     a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and the measured
     time of an epoch.
 
+    Several folders and archives are one dataset as a dict, {"train": "train.tar", "val": "val/"}. `labels`, `field`,
+    `boxes`, `include` and the like say how the first dataset is read, as for `pack`: so it has the samples and fields
+    of what was packed from it.
+
     If another program wrote the first dataset, `map` gives the keys of its fields, {"image": "jpg"}, and
     `source_format` the name of its format; None goes by the content.
 
@@ -104,6 +120,7 @@ def bench(
         ValueError: options are wrong.
         dsconv.Error: any other error.
     """
+    datasets = tuple(_joined(d) if isinstance(d, Mapping) else d for d in datasets)
     if any(not isinstance(d, (str, os.PathLike)) for d in datasets):
         given = {name: value for name, value in locals().items() if name in _OF_DATASETS and value not in (None, False)}
         if given:
@@ -121,7 +138,11 @@ def bench(
         train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read,
         script=script, python=python, step=step, transfer=transfer,
         tune=tune, rules=rules, sweep=sweep,
-        apply=apply, map=map_text(map), source_format=source_format,
+        apply=apply,
+        **source_options(
+            labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
+            exclude, map, source_format,
+        ),
     )  # fmt: skip
     if advise is not None:
         options.append(f"--advise={str(bool(advise)).lower()}")
@@ -138,7 +159,8 @@ def bench(
 _OF_DATASETS = {
     "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
     "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold", "apply",
-    "delay", "limit_read", "script", "python", "map", "source_format",
+    "delay", "limit_read", "script", "python", "map", "source_format", "labels", "label_columns", "unlisted",
+    "label_sep", "label_type", "class_order", "field", "boxes", "captions", "include", "exclude",
 }  # fmt: skip
 
 
@@ -177,6 +199,11 @@ def _of_loader(
             **other_settings,
         )
     return judged(report, merge, advise, progress)
+
+
+def _joined(sources: Mapping[str, Path]) -> str:
+    """Several sources as one word of the command."""
+    return ",".join(source_words(sources))
 
 
 def _is_iterable(value: Any) -> bool:

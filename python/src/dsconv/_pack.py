@@ -6,14 +6,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 from dsconv import _command, _progress
-from dsconv._errors import ArgumentTypeError
-from dsconv._read_options import FieldMap, map_text
-from dsconv._short_messages import shown
-
-Path = Union[str, "os.PathLike[str]"]
+from dsconv._read_options import FieldMap
+from dsconv._source_options import Path, source_options, source_words
 
 
 @dataclass(frozen=True)
@@ -171,71 +168,19 @@ def pack(
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
-        labels=_assigned(labels), label_columns=_joined(_assigned(label_columns)), unlisted=unlisted,
-        label_sep=label_sep, label_type=_typed(label_type), class_order=class_order,
-        field=_fields(field), boxes=_paths(boxes), captions=_paths(captions),
-        include=_listed(include), exclude=_listed(exclude), limit=limit, sample=sample, seed=seed,
+        limit=limit, sample=sample, seed=seed,
         max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
-        map=map_text(map), source_format=source_format,
         augment=augment, copies=copies, copies_only=copies_only,
+        **source_options(
+            labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
+            exclude, map, source_format,
+        ),
     )  # fmt: skip
-    arguments = ["pack", "--json", "--progress=json", *options, "--", *_sources(src), os.fspath(dst)]
+    arguments = ["pack", "--json", "--progress=json", *options, "--", *source_words(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return _report(json.loads(done.stdout))
-
-
-def _assigned(value: Any) -> Any:
-    """Returns a dict as the values NAME=VALUE of a flag, and another value as it is."""
-    return [f"{k}={os.fspath(v)}" for k, v in value.items()] if isinstance(value, Mapping) else value
-
-
-def _sources(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
-    """The sources as the command takes them."""
-    if isinstance(src, Mapping):
-        sources = [f"{name}={os.fspath(path)}" for name, path in src.items()]
-    elif isinstance(src, (list, tuple)):
-        sources = [os.fspath(path) for path in src]
-    else:
-        return [os.fspath(src)]  # type: ignore[arg-type]  # a TypeError that names its type
-    if not sources:
-        raise ValueError(f"src={shown(src)}: give one source at least")
-    return sources
-
-
-def _joined(names: Sequence[str] | None) -> str | None:
-    return names if names is None or isinstance(names, str) else ",".join(names)
-
-
-def _typed(types: str | Mapping[str, str] | None) -> str | None:
-    if types is None or isinstance(types, str):
-        return types
-    if not isinstance(types, Mapping):
-        raise TypeError(
-            f'label_type={shown(types)}: it must be "index", "name", "float", or a dict with one for each column'
-        )
-    return ",".join(f"{k}={v}" for k, v in types.items())
-
-
-def _fields(field: str | Sequence[str] | Mapping[str, str] | None) -> list[str]:
-    if isinstance(field, Mapping):
-        if not all(isinstance(text, str) for pair in field.items() for text in pair):
-            raise ArgumentTypeError(f"field={shown(field)}: it must have a pattern for each name, both str")
-        return [f"{name}={pattern}" for name, pattern in field.items()]
-    return _listed(field)
-
-
-def _paths(paths: Path | Sequence[Path] | None) -> list[str]:
-    if paths is None:
-        return []
-    return [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
-
-
-def _listed(patterns: str | Sequence[str] | None) -> list[str]:
-    if patterns is None:
-        return []
-    return [patterns] if isinstance(patterns, str) else list(patterns)
 
 
 def _report(details: dict[str, Any]) -> PackReport:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import pathlib
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dsconv import _command, _progress
+from dsconv._read_options import FieldMap
+from dsconv._source_options import Path, source_options, source_words
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,15 @@ class Plan:
 
     rows: tuple[PlanRow, ...]
     epoch_seconds: float  # of the images as they are, by dsconv's loader
-    table: str = field(repr=False)
-    details: dict[str, Any] = field(repr=False)  # the whole output of ``dsconv plan --json``
+    table: str = dataclasses.field(repr=False)
+    details: dict[str, Any] = dataclasses.field(repr=False)  # the whole output of ``dsconv plan --json``
 
     def __str__(self) -> str:
         return self.table
 
 
 def plan(
-    src: str | os.PathLike[str],
+    src: Path | Sequence[Path] | Mapping[str, Path],
     *,
     sample: int | None = None,
     format: str | Sequence[str] | None = None,
@@ -77,6 +79,19 @@ def plan(
     cache: str | None = None,
     on_error: str | None = None,
     max_pixels: int | None = None,
+    labels: Path | Mapping[str, Path] | None = None,
+    label_columns: Sequence[str] | Mapping[str, str] | None = None,
+    unlisted: str | None = None,
+    label_sep: str | None = None,
+    label_type: str | Mapping[str, str] | None = None,
+    class_order: str | None = None,
+    field: str | Sequence[str] | Mapping[str, str] | None = None,
+    boxes: Path | Sequence[Path] | None = None,
+    captions: Path | Sequence[Path] | None = None,
+    include: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    map: FieldMap | None = None,
+    source_format: str | None = None,
     progress: bool = True,
 ) -> Plan:
     """Says what packing src, a folder of images or a dataset, would bring: bytes in each format, the time of packing,
@@ -87,6 +102,9 @@ def plan(
     default. `cores`, `images` ("1.28M"), `memory` ("64GB"), `disk` ("500MB/s") and `consume` ("3000/s") compute the
     plan for another machine, on paper, and say what to buy next: ``plan.details["paper"]``.
 
+    src may also be several folders and archives, a list or a dict as for `pack`. `labels`, `field`, `boxes`, `include`,
+    `map` and the like say how it is read; they are those of `pack`, and the commands in ``plan.rows`` have them.
+
     Raises:
         ValueError: options are wrong.
         dsconv.Error: any other error.
@@ -96,10 +114,14 @@ def plan(
         memory=memory, disk=disk, consume=consume, batch=batch, workers=workers, size=size, augment=augment,
         dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order, prefetch=prefetch,
         cache=cache, on_error=on_error, max_pixels=max_pixels,
+        **source_options(
+            labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
+            exclude, map, source_format,
+        ),
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="dsconv-plan-") as scratch:
-        out = Path(scratch, "plan.json")
-        arguments = ["plan", f"--json={out}", "--progress=json", *options, "--", os.fspath(src)]
+        out = pathlib.Path(scratch, "plan.json")
+        arguments = ["plan", f"--json={out}", "--progress=json", *options, "--", *source_words(src)]
         done = _progress.run_command(arguments, unit="step", title="plan", drawn=progress)
         details = json.loads(out.read_text(encoding="utf-8"))
     known = {f.name for f in dataclasses.fields(PlanRow)}  # a later command may have more

@@ -86,6 +86,15 @@ class Selection:
             )
         return self.of_datasets("transform") if given is None else given
 
+    def names(self, fields: Sequence[str] | None, as_dict: bool | None) -> tuple[tuple[str, ...], bool, bool]:
+        """The fields of a batch, and whether it has names and is a dict: as given, else as the Dataset has it."""
+        named = fields is not None or bool(self.of_datasets("named"))
+        if fields is None:
+            fields = self.of_datasets("fields") or ("image", "label")
+        if as_dict is None:
+            as_dict = bool(self.of_datasets("as_dict"))
+        return _arguments.names("fields", fields), named, _arguments.flag("as_dict", as_dict)
+
 
 def select(
     path: Any, split: Any, indices: Any, map: FieldMap | None = None, source_format: str | None = None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _arguments
 from ._dataset_figures import with_figures
-from ._device import check_device, decoding_gpu, gpu_options, has_cuda, later_gpu
+from ._device import check_device, decoding_gpu, gpu_options, has_cuda
 from ._epoch_batches import EpochBatches
 from ._epoch_counter import EpochCounter
-from ._errors import ArgumentError
 from ._image_format import image_format
+from ._loader_epochs import Batch, LoaderEpochs
 from ._loader_seed import LoaderSeed
 from ._loader_text import described
 from ._named_fields import form
@@ -20,7 +20,7 @@ from ._ranks import rank_and_world, threads
 from ._read_options import FieldMap
 from ._samplers import GivenOrder
 from ._seeding import warn_of_unseeded
-from ._selection import dataset_of, select
+from ._selection import select
 from ._source import Source
 from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields
 from ._tv_tensors import TVTensors, canvas
@@ -35,15 +35,13 @@ if TYPE_CHECKING:
 
     from ._batch_types import Indices, Options, Samples, Value, Weights
     from ._named_fields import Named
-    from .dataset import Dataset
 
-Batch = TypeVar("Batch", covariant=True)
 Collated = TypeVar("Collated")
 
 _ON_ERROR = {"raise": "fail", "skip": "skip", "substitute": "substitute"}
 
 
-class Loader(Generic[Batch]):
+class Loader(LoaderEpochs[Batch]):
     """Batches of a dataset: `for x, y in Loader("out.lmdb", batch_size=256, shuffle=True)`.
 
     A batch is a tuple of tensors in the order of `fields` (numpy arrays if torch is not installed), which belong to the
@@ -287,13 +285,9 @@ class Loader(Generic[Batch]):
         from .transforms import translate
 
         check_worker_arguments(
-            in_order=in_order,
-            multiprocessing_context=multiprocessing_context,
-            persistent_workers=persistent_workers,
-            pin_memory_device=pin_memory_device,
-            timeout=timeout,
-            worker_init_fn=worker_init_fn,
-        )
+            in_order=in_order, multiprocessing_context=multiprocessing_context, persistent_workers=persistent_workers,
+            pin_memory_device=pin_memory_device, timeout=timeout, worker_init_fn=worker_init_fn,
+        )  # fmt: skip
         order, drop_last = _arguments.order(shuffle), _arguments.flag("drop_last", drop_last)
         selection = select(path, split, indices, map, source_format)
         if target_transform is None:
@@ -321,16 +315,8 @@ class Loader(Generic[Batch]):
         self._given_device = device
         self.device: torch.device | None = decoding_gpu(device) if on_gpu else check_device(device)
         self.collate_fn = None if collates_by_default(collate_fn) else collate_fn
-        named = fields is not None or bool(selection.of_datasets("named"))
-        if fields is None:
-            fields = selection.of_datasets("fields") or ("image", "label")
-        self.fields = _arguments.names("fields", fields)
-        if as_dict is None:
-            as_dict = bool(selection.of_datasets("as_dict"))
-        self.as_dict = _arguments.flag("as_dict", as_dict)
-        given = None
-        if sampler is not None or batch_sampler is not None:
-            given = GivenOrder(sampler, batch_sampler)
+        self.fields, named, self.as_dict = selection.names(fields, as_dict)
+        given = None if sampler is None and batch_sampler is None else GivenOrder(sampler, batch_sampler)
         self._given = given
         chosen = selection.transform_of(transform, transforms, views)
         self._views = views_of(views, chosen, transform is not None or transforms is not None)
@@ -403,8 +389,6 @@ class Loader(Generic[Batch]):
         self._epochs = EpochCounter()
         self._dataset: Any = selection.given
 
-    # The dataset.
-
     def __len__(self) -> int:
         """The number of this rank's batches in an epoch."""
         self._join()
@@ -412,136 +396,3 @@ class Loader(Generic[Batch]):
 
     def __repr__(self) -> str:
         return described(self, self._source, self._plan, self._given)
-
-    @property
-    def seed(self) -> int:
-        """The seed. Without a given one it is PyTorch's, and may change until the first epoch starts; with several
-        ranks it is 0."""
-        self._join()
-        return self._seed.of(self.world_size)
-
-    @property
-    def view_seeds(self) -> list[int]:
-        """The seed of each of the views: a Loader with that seed and the view's transforms draws the same for a sample
-        in an epoch. The first is the Loader's own. Empty without views. Asking settles the seed, as an epoch does."""
-        self._prepare()
-        return self._source.view_seeds
-
-    @property
-    def classes(self) -> list[str]:
-        """The names of the classes; a label is an index into this list."""
-        return self._source.classes
-
-    @property
-    def class_to_idx(self) -> dict[str, int]:
-        """The label of each class."""
-        return {name: i for i, name in enumerate(self.classes)}
-
-    @property
-    def dataset(self) -> Dataset[Any]:
-        """The same samples one at a time: the Dataset, Subset or ConcatDataset that was given, else a Dataset without
-        transforms."""
-        if self._dataset is None:
-            self._dataset = dataset_of(self._selection)
-        dataset: Dataset[Any] = self._dataset
-        return dataset
-
-    @property
-    def sampler(self) -> Any:
-        """The sampler, else this Loader: the object whose set_epoch frameworks call."""
-        return self if self._given is None or self._given.sampler is None else self._given.sampler
-
-    @property
-    def batch_sampler(self) -> Any:
-        """The batch_sampler that was given, or None."""
-        return None if self._given is None else self._given.batch_sampler
-
-    def clock(self) -> dict[str, float]:
-        """Measurements so far. In seconds: read, decode, augment and collate, summed over the threads, and wait, of the
-        loop. Also the numbers of images and bytes, and depth, the mean number of batches that were ready."""
-        clock: dict[str, float] = self._source.call("clock")
-        return clock
-
-    def estimate(self) -> dict[str, int]:
-        """The memory of an epoch, in bytes: workers, batches, cache, order; and batch_bytes, the size of one batch."""
-        if self._plan.rest is not None:
-            raise ArgumentError("estimate: the memory of transforms that run in Python is unknown")
-        estimate: dict[str, int] = self._source.call("estimate")
-        return estimate
-
-    def stats(self) -> dict[str, Any]:
-        """What the Loader has done so far: {"clock": as `clock()`, "bad": as `bad()`, "decoded": ...}.
-
-        "decoded" counts images by what decoded them: "engine" (the GPU's JPEG engine), "cuda" (its other cores), "cpu",
-        and in "reasons" why a JPEG was left to the CPU with decoder="gpu"."""
-        stats: dict[str, Any] = self._source.call("stats")
-        return {name: stats[name] for name in ("clock", "bad", "decoded")}
-
-    def bad(self) -> dict[str, Any]:
-        """Counts the skipped or replaced samples, and lists the first thousand of them.
-
-        The result is {"times": ..., "samples": [...]}. A sample is {"index": its index in `loader.dataset`, "key": ...,
-        "message": the cause}."""
-        bad: dict[str, Any] = self._source.call("bad")
-        return bad
-
-    # Epochs.
-
-    def set_epoch(self, epoch: int) -> None:
-        """Makes the next iteration this epoch, counted from 0. Each epoch has its own order and augmentations."""
-        self._epochs.set(epoch)
-        if self._given is not None:
-            self._given.set_epoch(epoch)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state after the last batch of the loop. Save it with the weights of the model."""
-        self._prepare()
-        epoch, position = self._epochs.reached
-        if self._given is not None:
-            return {"epoch": epoch, "position": position, "seed": self.seed, "order": "sampler"}
-        state: dict[str, Any] = self._source.call("state", epoch=epoch, position=position)
-        return state
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Resumes from a state: the next iteration is the rest of its epoch. Batch size, number of ranks and format may
-        differ from before. With a sampler, it is the rest of the sampler's indices for that epoch. A Loader whose seed
-        was not given continues with the state's.
-
-        Raises:
-            ValueError: the state has another order, seed or set of samples.
-        """
-        state = _arguments.state(state)
-        if self._given is None:
-            self._source.call("check", **{**state, "seed": self._seed.accepted(state["seed"], self._source.seed)})
-        elif state["order"] != "sampler" or self._seed.accepted(state["seed"], self.seed) != self.seed:
-            raise ArgumentError("resume: the state is not from a Loader with a sampler and this seed")
-        self._seed.adopt(state["seed"])
-        self._epochs.resume(state["epoch"], state["position"])
-
-    def __iter__(self) -> Iterator[Batch]:
-        self._prepare()
-        gpu = later_gpu(self._given_device, self._source.gpu)
-        if gpu != self._source.gpu:
-            self.device = decoding_gpu(f"cuda:{gpu}")
-            self._source.change(gpu={**self._source.configuration["gpu"], "device": gpu})
-        return self._epochs.iterate(self._batches.start)
-
-    def _prepare(self) -> None:
-        """Settles what an epoch or a state depends on: the rank and the seed."""
-        self._join()
-        seed = self._seed.settle(self.world_size, self._seed_matters)
-        if seed != self._source.seed:
-            self._source.change(seed=seed)
-
-    def _join(self) -> None:
-        """Updates rank and world size: Lightning's fit() starts the other processes after the constructor."""
-        found = (self.rank, self.world_size) if self._given_rank else rank_and_world(None, None)
-        if found != (self.rank, self.world_size):
-            self.rank, self.world_size = found
-            self._source.change(rank=self.rank, world_size=self.world_size)
-
-    def close(self) -> None:
-        """Stops all iterators and closes the dataset. The next use opens it again."""
-        self._source.close()
-        if self._dataset is not None:
-            self._dataset.close()

@@ -1,0 +1,82 @@
+package folder
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/formats/labels"
+)
+
+// The values of Config.Fields that are no patterns.
+const (
+	// FieldsNone: each image is a sample of its own.
+	FieldsNone = fields.None
+	// FieldsAuto: the files that share an image's name up to its first dot are the sample's fields.
+	FieldsAuto = fields.Auto
+)
+
+// FieldSummary says what was found for a field of Config.Fields, Boxes or Captions.
+type FieldSummary struct {
+	Name string       `json:"name"`
+	Kind formats.Kind `json:"kind"`
+	From string       `json:"from"` // the pattern, or the file of annotations
+	// Found counts the files or the entries for images, Missing the samples without one, and Unused the files and
+	// entries that belong to no sample, of which Example is one.
+	Found   int    `json:"found"`
+	Missing int    `json:"missing,omitempty"`
+	Unused  int    `json:"unused,omitempty"`
+	Example string `json:"example,omitempty"`
+	// Note says what else was found out, such as which classes the boxes have.
+	Note string `json:"note,omitempty"`
+}
+
+// Options returns what the Config says about fields.
+func (c *Config) fieldOptions() *fields.Options {
+	return &fields.Options{Fields: c.Fields, Boxes: c.Boxes, Captions: c.Captions, Memory: cmp.Or(c.Memory, defaultMemory)}
+}
+
+// CheckFields returns an error if Fields or Boxes are written wrongly. It looks at no file.
+func (c Config) CheckFields() error { return c.fieldOptions().Check() }
+
+// newFields returns the fields of the Config, nil if it has none.
+func newFields(in vfs.FS, cfg *Config) (*fields.Set, error) {
+	o := cfg.fieldOptions()
+	if o.Any() && IsDescription(cfg.Labels) {
+		return nil, fmt.Errorf("%s already describes the fields: leave out --field, --boxes and --captions", cfg.Labels)
+	}
+	return fields.New(in, o)
+}
+
+// Fields says what was found for the fields of Config.Fields, Boxes and Captions.
+func (d *Dataset) Fields() []FieldSummary {
+	if d.fields == nil {
+		return nil
+	}
+	var list []FieldSummary
+	for _, s := range d.fields.Summaries() {
+		list = append(list, FieldSummary{
+			Name: s.Name, Kind: s.Kind, From: s.From, Found: s.Found, Missing: s.Missing, Unused: s.Unused, Example: s.Example, Note: s.Note,
+		})
+	}
+	return list
+}
+
+// useFields sets the splits and classes that the patterns name.
+func (d *Dataset) useFields(cfg *Config) (err error) {
+	l, ok := d.source.(*labeler)
+	if d.fields == nil || !ok {
+		return nil
+	}
+	order := cfg.ClassOrder
+	if cfg.Labels != "" {
+		order = ""
+	}
+	d.firstField = len(l.schema())
+	if l.layout, err = d.fields.UseLayout(l.layout, order); err == nil {
+		l.index = labels.IndexOf(l.layout.Names)
+	}
+	return err
+}

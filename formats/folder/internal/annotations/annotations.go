@@ -1,0 +1,38 @@
+// Package annotations reads objects and captions of images from the files of COCO, YOLO and Pascal VOC.
+package annotations
+
+import (
+	"context"
+	"io"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Summary says what was found for a field of the annotations.
+type Summary struct {
+	Name string
+	Kind formats.Kind
+	From string // the pattern, or the files of annotations
+	// found counts the files or the entries for images, missing the samples without one, and unused the files and
+	// entries that belong to no sample, of which example is one.
+	Found, Missing, Unused int
+	Example                string
+	// Note says what else was found out, such as which classes the boxes have.
+	Note string
+}
+
+// Annotation gives samples the values of one or more fields. open comes first; read and identify are then safe for
+// concurrent use.
+type Annotation interface {
+	Schema() formats.Schema
+	// Open is called when the files of the folder are known.
+	Open(ctx context.Context, in vfs.FS) error
+	// Read sets the values of its fields for the sample whose image is the file f, with the content image.
+	Read(f *vfs.File, image *formats.Value, values []formats.Value) error
+	// Claim counts a sample; it is for one goroutine.
+	Claim(f *vfs.File)
+	// Identify writes what the values of a sample depend on.
+	Identify(f *vfs.File, w io.Writer) error
+	Summary() Summary
+}

@@ -1,0 +1,159 @@
+package annotations_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+)
+
+// objects is "[x0 y0 x1 y1]class" of the boxes of each sample, after its key, and the flags and captions.
+func objects(t *testing.T, d *folder.Dataset) []string {
+	t.Helper()
+	var rows []string
+	var s formats.Sample
+	schema := d.Meta().Schema
+	for i := range d.Len() {
+		in, err := d.Info(i)
+		foldertest.Must(t, err)
+		row := in.Key
+		if err := d.Read(i, &s); err != nil {
+			rows = append(rows, row+" error "+err.Error())
+			continue
+		}
+		if k := schema.Index("boxes"); k >= 0 {
+			boxes, classes := s.Values[k], s.Values[schema.Index("box_labels")]
+			for n := range boxes.Shape[0] {
+				var b [4]float32
+				for j := range b {
+					b[j] = math.Float32frombits(binary.LittleEndian.Uint32(boxes.Data[16*n+4*j:]))
+				}
+				row += fmt.Sprint(" ", b, binary.LittleEndian.Uint64(classes.Data[8*n:]))
+			}
+		}
+		for _, extra := range []string{"box_crowd", "box_difficult"} {
+			if k := schema.Index(extra); k >= 0 {
+				row += fmt.Sprintf(" flags%v", s.Values[k].Data)
+			}
+		}
+		if k := schema.Index("captions"); k >= 0 {
+			row += " " + string(s.Values[k].Data)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+const cocoText = `{"info": {"a": [1, {"b": 2}]}, "annotations": [
+ {"id": 1, "image_id": 7, "category_id": 18, "bbox": [1, 2, 3.5, 1], "iscrowd": 0, "segmentation": [[1,2,3,4,5,6]]},
+ {"id": 2, "image_id": 7, "category_id": 2, "bbox": [0, 0, 8, 6], "iscrowd": 1, "segmentation": {"counts": [1], "size": [6, 8]}},
+ {"id": 3, "image_id": 9, "category_id": 18, "bbox": [0, 0, -1, 6]}],
+ "images": [{"id": 7, "file_name": "a.png"}, {"id": 8, "file_name": "b.png"}, {"id": 9, "file_name": "c.png"}, {"id": 10, "file_name": "gone.png"}],
+ "categories": [{"id": 18, "name": "dog"}, {"id": 2, "name": "cat"}]}`
+
+func TestCOCO(t *testing.T) {
+	root := foldertest.Files(t, map[string]string{"train/a.png": "png", "train/b.png": "png", "train/c.png": "png", "train/d.png": "png"})
+	list := filepath.Join(t.TempDir(), "instances.json")
+	foldertest.Must(t, os.WriteFile(list, []byte(cocoText), 0o644))
+	d := open(t, root, folder.Config{Boxes: []string{list}})
+	defer d.Close()
+	want := []string{
+		"train/a [1 2 4.5 3] 1 [0 0 8 6] 0 flags[0 1]", "train/b flags[]",
+		"train/c error field boxes: a box has a negative width or height: [0 0 -1 6]",
+		"train/d error field boxes: the image is not listed in " + list,
+	}
+	if got := objects(t, d); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := d.Meta().Schema[d.Meta().Schema.Index("box_labels")].Classes; !reflect.DeepEqual(got, []string{"cat", "dog"}) {
+		t.Error("classes", got)
+	}
+	f := d.Fields()[0]
+	if f.Found != 2 || f.Missing != 2 || f.Unused != 2 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCaptions(t *testing.T) {
+	root := foldertest.Files(t, map[string]string{"a.png": "png", "b.png": "png", "captions.json": `{"images": [{"id": 1, "file_name": "x\\a.png"}, {"id": "2", "file_name": "b.png"}],
+		"annotations": [{"image_id": 1, "caption": "größer <b>"}, {"image_id": 1, "caption": "two"}]}`})
+	d := open(t, root, folder.Config{Captions: []string{filepath.Join(root, "captions.json")}})
+	defer d.Close()
+	if got, want := objects(t, d), []string{`a ["größer <b>","two"]`, "b []"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestYOLO(t *testing.T) {
+	root := foldertest.Files(t, map[string]string{
+		"images/train/a.png": "png", "images/train/b.png": "png", "images/val/c.png": "png", "images/val/d.png": "png",
+		"labels/train/a.txt": "1 0.5 0.5 0.25 0.5\n\n0 0 0 1 0 1 1\n", "labels/val/c.txt": "0 0.5 0.5 x 1\n", "labels/val/d.txt": "2 0.5 0.5 1 1\n",
+		"data.yaml": "train: images/train\nnames:\n  0: cat\n  1: 'dog' # barks\nnc: 2\n",
+	})
+	d := open(t, root, folder.Config{Boxes: []string{"labels/{key}.txt"}})
+	defer d.Close()
+	want := []string{
+		"train/a [3 1.5 5 4.5] 1 [0 0 8 6] 0", "train/b", `val/c error field boxes: labels/val/c.txt: line 1: "x" is no number`,
+		"val/d error field boxes: labels/val/d.txt: line 1: the class 2 is not among the 2 of data.yaml",
+	}
+	if got := objects(t, d); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestVOC(t *testing.T) {
+	object := func(name, difficult string, box ...int) string {
+		return fmt.Sprintf("<object><name>%s</name><difficult>%s</difficult><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>",
+			name, difficult, box[0], box[1], box[2], box[3])
+	}
+	root := foldertest.Files(t, map[string]string{
+		"JPEGImages/a.png": "png", "JPEGImages/b.png": "png", "JPEGImages/c.png": "png", "JPEGImages/d.png": "png",
+		"Annotations/a.xml": "<annotation>" + object("dog", "0", 1, 1, 8, 6) + object("cat", "1", 2, 3, 4, 5) + "</annotation>",
+		"Annotations/b.xml": "<annotation></annotation>", "Annotations/c.xml": "<annotation><object>",
+	})
+	d := open(t, root, folder.Config{Boxes: []string{"Annotations/{stem}.xml"}})
+	defer d.Close()
+	got := objects(t, d)
+	want := []string{
+		"a [0 0 8 6] 1 [1 2 4 5] 0 flags[0 1]", "b flags[]", "c error field boxes: Annotations/c.xml: not a Pascal VOC annotation: XML syntax error on line 1: unexpected EOF",
+		"d error field boxes: there is no file Annotations/d.xml",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestHostileAnnotations(t *testing.T) {
+	long := strings.Repeat("x", 16<<20+1)
+	for name, text := range map[string]string{
+		"empty": "", "a list": "[]", "no images": `{"annotations": []}`, "cut": cocoText[:len(cocoText)/2], "a long entry": `{"images": [{"file_name": "` + long,
+		"two ids": `{"images": [{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}], "annotations": []}`, "deep": `{"x": ` + strings.Repeat("[", 100_000),
+		"a long name": `{"` + long, "not a list": `{"images": 1}`, "another type": `{"images": [{"id": 1, "file_name": 3}]}`, "no match": `{"images": [], "annotations": []}`,
+		"a box of a text": `{"images": [], "annotations": [{"image_id": 1, "bbox": "x"}]}`,
+	} {
+		root := foldertest.Files(t, map[string]string{"a.png": "png", "x.json": text})
+		d, err := folder.Open(context.Background(), root, folder.Config{Boxes: []string{filepath.Join(root, "x.json")}})
+		if err == nil {
+			foldertest.Must(t, d.Close())
+		}
+		if err == nil || !strings.Contains(err.Error(), "x.json") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
+	t.Helper()
+	d, err := folder.Open(context.Background(), root, cfg)
+	foldertest.Must(t, err)
+	return d
+}

@@ -1,0 +1,267 @@
+package annotations
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// maxCOCOItem bounds an image, an annotation or a category of a COCO file: one is decoded at a time.
+const maxCOCOItem = 16 << 20
+
+// maxDepth bounds what is nested in members that are skipped.
+const maxDepth = 10_000
+
+// cocoID is the id of an image or a category: a number, or a text with some tools.
+type cocoID string
+
+func (id *cocoID) UnmarshalJSON(b []byte) error {
+	*id = cocoID(strings.Trim(string(b), `"`))
+	return nil
+}
+
+// cocoFlag is 0, 1, false or true.
+type cocoFlag bool
+
+func (f *cocoFlag) UnmarshalJSON(b []byte) error {
+	*f = string(b) == "1" || string(b) == "true"
+	return nil
+}
+
+type cocoCategory struct {
+	ID   cocoID `json:"id"`
+	Name string `json:"name"`
+}
+
+type cocoAnnotation struct {
+	Image    cocoID    `json:"image_id"`
+	Category cocoID    `json:"category_id"`
+	Box      []float64 `json:"bbox"`
+	Crowd    cocoFlag  `json:"iscrowd"`
+	Caption  *string   `json:"caption"`
+}
+
+// box returns x0 y0 x1 y1 of COCO's x y width height.
+func (a *cocoAnnotation) box() (b [4]float32, err error) {
+	if len(a.Box) != 4 {
+		return b, fmt.Errorf("an annotation's bbox has %d numbers, want 4", len(a.Box))
+	}
+	x, y, w, h := a.Box[0], a.Box[1], a.Box[2], a.Box[3]
+	return [4]float32{float32(x), float32(y), float32(x + w), float32(y + h)}, nil
+}
+
+// cocoFile reads one file. Annotations may come before the images that they are about.
+type cocoFile struct {
+	ctx        context.Context
+	images     *cocoImages
+	annotation func(image int32, a *cocoAnnotation) error
+
+	ids        map[cocoID]int32
+	listed     map[cocoID]bool
+	categories []cocoCategory
+	numbers    map[cocoID]int64 // of the categories of annotations
+	unknown    []cocoID
+	decoder    *json.Decoder
+	limit      *itemReader
+}
+
+// itemReader ends the reading of an item that is too long.
+type itemReader struct {
+	io.Reader
+	left int
+}
+
+func (r *itemReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("an entry of more than %d bytes", maxCOCOItem)
+	}
+	n, err := r.Reader.Read(p)
+	r.left -= n
+	return n, err
+}
+
+func (f *cocoFile) read(in vfs.FS, name string) error {
+	file, err := in.OpenText(name)
+	if err != nil {
+		return errors.New(vfs.Cause(err))
+	}
+	defer file.Close()
+	return f.readFrom(file)
+}
+
+func (f *cocoFile) readFrom(r io.Reader) error {
+	f.ids, f.listed, f.numbers = map[cocoID]int32{}, map[cocoID]bool{}, map[cocoID]int64{}
+	f.limit = &itemReader{bufio.NewReaderSize(r, 1<<20), maxCOCOItem}
+	f.decoder = json.NewDecoder(f.limit)
+	if err := f.sections(); err != nil {
+		return fmt.Errorf("at byte %d: %w", f.decoder.InputOffset(), err)
+	}
+	for id, image := range f.ids {
+		if !f.listed[id] {
+			f.images.stray++
+			f.images.strayExample = cmp.Or(f.images.strayExample, "image_id "+string(id))
+			f.images.names[image] = ""
+		}
+	}
+	return nil
+}
+
+// sections reads the members of the file's object.
+func (f *cocoFile) sections() error {
+	const want = `not a file of COCO: it must be an object with "images" and "annotations"`
+	if t, err := f.token(); err != nil || t != json.Delim('{') {
+		return errors.Join(errors.New(want), err)
+	}
+	seen := map[string]bool{}
+	for f.decoder.More() {
+		t, err := f.token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)
+		seen[name] = true
+		switch name {
+		case "images":
+			err = eachItem(f, f.image)
+		case "annotations":
+			err = eachItem(f, f.annotated)
+		case "categories":
+			err = eachItem(f, func(k *cocoCategory) error { f.categories = append(f.categories, *k); return nil })
+		default:
+			err = f.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := f.token(); err != nil {
+		return err
+	}
+	if !seen["images"] || !seen["annotations"] {
+		return errors.New(want)
+	}
+	return nil
+}
+
+func (f *cocoFile) token() (json.Token, error) {
+	f.limit.left = maxCOCOItem
+	return f.decoder.Token()
+}
+
+// skip reads a value of any size.
+func (f *cocoFile) skip() error {
+	for depth := 0; ; {
+		t, err := f.token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		switch {
+		case depth == 0:
+			return f.ctx.Err()
+		case depth > maxDepth:
+			return fmt.Errorf("more than %d nested lists", maxDepth)
+		}
+	}
+}
+
+// eachItem calls yield for each element of a list.
+func eachItem[T any](f *cocoFile, yield func(*T) error) error {
+	t, err := f.token()
+	if err != nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return fmt.Errorf("a list is expected, not %v", t)
+	}
+	for f.decoder.More() {
+		f.limit.left = maxCOCOItem
+		var item T
+		if err := f.decoder.Decode(&item); err != nil {
+			return err
+		}
+		if err := errors.Join(yield(&item), f.ctx.Err()); err != nil {
+			return err
+		}
+	}
+	_, err = f.token()
+	return err
+}
+
+func (f *cocoFile) image(i *struct {
+	ID   cocoID `json:"id"`
+	File string `json:"file_name"`
+},
+) error {
+	if i.File == "" {
+		return fmt.Errorf("the image %s has no file_name", i.ID)
+	}
+	if f.listed[i.ID] {
+		return fmt.Errorf("two images have the id %s", i.ID)
+	}
+	f.listed[i.ID] = true
+	f.images.names[f.number(i.ID)] = path.Clean(strings.ReplaceAll(i.File, "\\", "/"))
+	return nil
+}
+
+func (f *cocoFile) annotated(a *cocoAnnotation) error {
+	if a.Image == "" {
+		return errors.New("an annotation has no image_id")
+	}
+	return f.annotation(f.number(a.Image), a)
+}
+
+// number returns the number of the image with the id.
+func (f *cocoFile) number(id cocoID) int32 {
+	n, ok := f.ids[id]
+	if !ok {
+		n = int32(min(len(f.images.names), math.MaxInt32))
+		f.ids[id] = n
+		f.images.names = append(f.images.names, "")
+	}
+	return n
+}
+
+// category returns the number of a category for denseCategories.
+func (f *cocoFile) category(id cocoID) int64 {
+	n, ok := f.numbers[id]
+	if !ok {
+		n = int64(len(f.unknown))
+		f.numbers[id] = n
+		f.unknown = append(f.unknown, id)
+	}
+	return n
+}
+
+// denseCategories sorts the categories by id, and returns the class index of each number of category.
+func (f *cocoFile) denseCategories() []int64 {
+	slices.SortFunc(f.categories, func(a, b cocoCategory) int {
+		x, errX := strconv.ParseInt(string(a.ID), 10, 64)
+		y, errY := strconv.ParseInt(string(b.ID), 10, 64)
+		if errX != nil || errY != nil {
+			return strings.Compare(string(a.ID), string(b.ID))
+		}
+		return cmp.Compare(x, y)
+	})
+	dense := make([]int64, len(f.unknown))
+	for i, id := range f.unknown {
+		dense[i] = int64(slices.IndexFunc(f.categories, func(k cocoCategory) bool { return k.ID == id }))
+	}
+	return dense
+}

@@ -1,0 +1,146 @@
+package fields
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/parallel"
+)
+
+// boxFiles are files of boxes, one for each image: YOLO's .txt or Pascal VOC's .xml.
+type boxFiles struct {
+	set    *Set
+	spec   *spec
+	field  int // its position in the Set
+	format boxFormat
+	voc    *annotations.VOC  // the format, if it is Pascal VOC's
+	yolo   *annotations.YOLO // likewise YOLO's
+}
+
+// boxFormat reads a file of boxes.
+type boxFormat interface {
+	Schema() formats.Schema
+	Parse(data []byte, image *formats.Value) ([]annotations.Object, error)
+	Note() string
+}
+
+func newBoxFiles(set *Set, text string) (*boxFiles, error) {
+	p, err := parsePattern(text)
+	if err != nil {
+		return nil, fmt.Errorf("--boxes %s: %w", text, err)
+	}
+	b := &boxFiles{set: set, spec: &spec{name: annotations.BoxesField, kind: formats.Boxes, pattern: p}}
+	switch strings.ToLower(path.Ext(text)) {
+	case ".txt":
+		b.yolo = &annotations.YOLO{}
+		b.format = b.yolo
+	case ".xml":
+		b.voc = &annotations.VOC{}
+		b.format = b.voc
+	default:
+		return nil, fmt.Errorf("--boxes %s: the pattern ends in .txt (YOLO) or .xml (Pascal VOC); for COCO give the .json file", text)
+	}
+	b.spec.boxes = b
+	return b, nil
+}
+
+func (b *boxFiles) Schema() formats.Schema { return b.format.Schema() }
+
+// Read reads the file of a sample. For YOLO an image without a file has no objects.
+func (b *boxFiles) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
+	v := b.set.places.values(f)
+	one, _, err := b.set.index.find(b.field, b.spec.expand(&v, f))
+	if b.yolo != nil && errors.Is(err, errNoFile) {
+		annotations.SetObjects(values, nil)
+		return nil
+	}
+	var list []annotations.Object
+	if err == nil {
+		list, err = b.parse(one, image)
+	}
+	if err != nil {
+		return fmt.Errorf("field %s: %w", annotations.BoxesField, err)
+	}
+	annotations.SetObjects(values, list)
+	return nil
+}
+
+func (b *boxFiles) parse(one vfs.File, image *formats.Value) ([]annotations.Object, error) {
+	if one.Size > annotations.MaxBoxFile {
+		return nil, fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
+	}
+	data, err := b.set.in.Read(one.Path, one.Size, one.ModTime, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", one.Path, err)
+	}
+	list, err := b.format.Parse(data, image)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", one.Path, err)
+	}
+	return list, nil
+}
+
+func (b *boxFiles) Claim(*vfs.File) {}
+
+// Identify: the files are those of a field, which the Set identifies.
+func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
+
+// isNames reports whether a file of the pattern has class names, not boxes.
+func (b *boxFiles) isNames(rel string) bool { return annotations.IsClassNames(rel) }
+
+func (b *boxFiles) Summary() annotations.Summary {
+	s := b.set
+	note := b.format.Note()
+	if n := s.missing[b.field]; n > 0 && b.yolo != nil {
+		note += fmt.Sprintf("; %d images without a file have no boxes", n)
+	}
+	return annotations.Summary{
+		Name: annotations.BoxesField, Kind: formats.Boxes, From: b.spec.pattern.text, Found: s.found[b.field], Missing: s.missing[b.field],
+		Unused: s.unused[b.field], Example: s.orphans[b.field], Note: note,
+	}
+}
+
+// Open finds YOLO's class names, or reads all annotations of VOC for theirs.
+func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
+	if b.yolo != nil {
+		folder, _, _ := strings.Cut(b.spec.pattern.text, "{")
+		return b.yolo.FindNames(in, path.Dir(folder+"x"))
+	}
+	const block = 4096 // files that are read at once
+	var files []vfs.File
+	read := func() error {
+		found := make([][]annotations.VOCObject, len(files))
+		err := parallel.Each(ctx, len(files), vfs.MaxOpen, func() (func(int) error, func(), error) {
+			return func(i int) error {
+				data, err := in.Read(files[i].Path, files[i].Size, files[i].ModTime, nil)
+				if err == nil && len(data) <= annotations.MaxBoxFile {
+					found[i], _ = annotations.DecodeVOC(data) // reading the sample reports the error
+				}
+				return nil
+			}, func() {}, nil
+		})
+		for _, list := range found {
+			b.voc.Learn(list)
+		}
+		files = files[:0]
+		return err
+	}
+	err := b.set.index.each(b.field, func(f vfs.File, _ bool) error {
+		if files = append(files, f); len(files) == block {
+			return read()
+		}
+		return ctx.Err()
+	})
+	if err = errors.Join(err, read()); err != nil {
+		return err
+	}
+	b.voc.Finish()
+	return nil
+}

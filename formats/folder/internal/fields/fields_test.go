@@ -1,0 +1,163 @@
+package fields_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+)
+
+func TestFields(t *testing.T) {
+	for name, c := range map[string]struct {
+		files  string
+		config folder.Config
+		want   []string
+	}{
+		"masks beside images": {
+			"images/a.png images/b.png masks/a.png masks/b.PNG",
+			folder.Config{Fields: []string{"mask=masks/{key}.png"}},
+			[]string{"a mask=png", "b mask=png"},
+		},
+		"by the name": {
+			"cat/a.png dog/b.png masks/a.png masks/b.png",
+			folder.Config{Fields: []string{"mask=masks/{stem}.png"}},
+			[]string{"cat/a  cat mask=png", "dog/b  dog mask=png"},
+		},
+		"in the same folder": {
+			"cat/a.png cat/a_mask.png dog/b.png dog/b_mask.png cat/a.txt dog/b.txt",
+			folder.Config{Fields: []string{"mask={key}_mask.png", "caption={key}.txt"}},
+			[]string{"cat/a  cat mask=png caption=cat/a.txt", "dog/b  dog mask=png caption=dog/b.txt"},
+		},
+		"splits": {
+			"train/images/a.png train/masks/a.png val/images/a.png val/masks/a.png",
+			folder.Config{Fields: []string{"mask={split}/masks/{key}.png"}},
+			[]string{"train/a train mask=png", "val/a val mask=png"},
+		},
+		"splits below": {
+			"images/train/a.png masks/train/a.png images/val/b.png masks/val/b.png",
+			folder.Config{Fields: []string{"mask=masks/{key}.png"}},
+			[]string{"train/a train mask=png", "val/b val mask=png"},
+		},
+		"several images": {
+			"x/a.left.png x/a.right.png",
+			folder.Config{Fields: []string{"image={key}.left.png", "right={key}.right.png,kind=image"}},
+			[]string{"x/a  x right=png"},
+		},
+		"splits and classes named": {
+			"training/img/cat/1.png training/gt/cat/1.png test/img/dog/2.png test/gt/dog/2.png",
+			folder.Config{Fields: []string{"image={split}/img/{class}/{stem}.png", "gt={split}/gt/{class}/{stem}.png"}},
+			[]string{"test/dog/2 test dog gt=png", "training/cat/1 training cat gt=png"},
+		},
+		"missing": {
+			"images/a.png images/b.png masks/a.png masks/c.png",
+			folder.Config{Fields: []string{"mask=masks/{key}.png"}},
+			[]string{"a mask=png", "b error field mask: there is no file masks/b.png"},
+		},
+		"wildcard": {
+			"x/a.jpg x/a.mask.png x/b.jpg x/b.mask.gif x/b.mask.png",
+			folder.Config{Fields: []string{"mask={key}.mask.*"}},
+			[]string{"x/a  x mask=png", "x/b  x error field mask: two files may be it: x/b.mask.gif and x/b.mask.png"},
+		},
+		"JSON and bytes": {
+			"a.png a.json b.png b.json a.dat b.dat",
+			folder.Config{Fields: []string{"meta={key}.json", "blob={key}.dat"}},
+			[]string{"a error field meta: a.json: not JSON; kind=bytes takes it as it is", "b error field meta: b.json: not JSON; kind=bytes takes it as it is"},
+		},
+		"a file of a folder": {
+			"x/a.png x/b.png x/info.txt",
+			folder.Config{Fields: []string{"info={dir}/info.txt"}},
+			[]string{"x/a  x info=x/info.txt", "x/b  x info=x/info.txt"},
+		},
+		"beside the images in their folder": {
+			"images/a.png images/a.txt images/b.png images/b.txt masks/a.png masks/b.png",
+			folder.Config{Fields: []string{"caption={key}.txt", "mask=masks/{key}.png"}},
+			[]string{"a caption=images/a.txt mask=png", "b caption=images/b.txt mask=png"},
+		},
+		"in the root": {
+			"a.png m/a.png",
+			folder.Config{Fields: []string{"mask={dir}/m/{stem}.png"}},
+			[]string{"a mask=png"},
+		},
+		"none": {
+			"x/a.png x/a_mask.png",
+			folder.Config{Fields: []string{"none"}},
+			[]string{"x/a  x", "x/a_mask  x"},
+		},
+	} {
+		contents := map[string]string{}
+		for _, f := range strings.Fields(c.files) {
+			contents[f] = f
+			if ext := strings.ToLower(filepath.Ext(f)); ext == ".png" || ext == ".jpg" || ext == ".gif" {
+				contents[f] = "png"
+			}
+		}
+		root := foldertest.Files(t, contents)
+		d := open(t, root, c.config)
+		if got := foldertest.Values(t, d); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		foldertest.Must(t, d.Close())
+		v, err := folder.OpenFS(context.Background(), os.DirFS(root), c.config)
+		foldertest.Must(t, err)
+		if got := foldertest.Values(t, v); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: in a file system: %q, want %q", name, got, c.want)
+		}
+		foldertest.Must(t, v.Close())
+	}
+}
+
+func TestFieldsWithTable(t *testing.T) {
+	root := foldertest.Files(t, map[string]string{"i/a.png": "png", "i/b.png": "png", "m/a.png": "png", "m/b.png": "png", "labels.csv": "path,label\ni/a.png,x\ni/b.png,y\n"})
+	d := open(t, root, folder.Config{Labels: filepath.Join(root, "labels.csv"), Fields: []string{"mask=m/{stem}.png"}})
+	defer d.Close()
+	if got, want := foldertest.Values(t, d), []string{"i/a  x mask=png", "i/b  y mask=png"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := d.Skips(); len(got) > 0 {
+		t.Error("skips", got)
+	}
+}
+
+func TestFieldErrors(t *testing.T) {
+	root := foldertest.Files(t, map[string]string{"images/a.png": "png", "masks/b.png": "png"})
+	for field, want := range map[string]string{
+		"mask":                          "write NAME=PATTERN",
+		"mask=masks/all.png":            "names the same file for each sample",
+		"mask=../{key}.png":             "not a path in the source's folder",
+		"mask=/{key}.png":               "not a path in the source's folder",
+		"mask={name}.png":               "use {key}, {stem}",
+		"depth={key}_d.png":             "kind=mask",
+		"m=masks/{key}.png,kind=label":  `kind "label"`,
+		"a b={key}.txt":                 "field name",
+		"mask=masks/{key}.png":          "1 files have this form, such as masks/b.png, but they belong to no image",
+		"mask=segmentation/{key}.png":   "no file has this form",
+		"image={key}.jpg":               "no image to read",
+		"image=images/{key}.png,kind=x": "of kind image",
+		"mask={key}*.*.*.*.*.png":       "more than 4 *",
+	} {
+		d, err := folder.Open(context.Background(), root, folder.Config{Fields: []string{field}})
+		if err == nil {
+			foldertest.Must(t, d.Close())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", field, err, want)
+		}
+	}
+	for _, list := range [][]string{{"none", "mask=m/{key}.png"}, {"m=a/{key}.txt", "m=b/{key}.txt"}} {
+		if _, err := folder.Open(context.Background(), root, folder.Config{Fields: list}); err == nil {
+			t.Error(list, "is no error")
+		}
+	}
+}
+
+func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
+	t.Helper()
+	d, err := folder.Open(context.Background(), root, cfg)
+	foldertest.Must(t, err)
+	return d
+}

@@ -1,0 +1,207 @@
+package fields
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Folders returns the folders of splits and classes, when all files are known.
+func (s *Set) Folders() layout.Folders { return s.places.finish() }
+
+// UseLayout returns the layout with the splits and classes that the patterns name; l is that of the folders. order is
+// that of the classes.
+func (s *Set) UseLayout(l layout.Layout, order string) (layout.Layout, error) {
+	if s.places.forces() {
+		s.places.force(&l)
+		var err error
+		if l.Names, err = layout.Order(s.in, l.Names, order); err != nil {
+			return l, err
+		}
+	}
+	s.places.layout = &l
+	return l, nil
+}
+
+// Place returns the path that the key and the classes of an image are made of. ok is false if the image is no sample's.
+func (s *Set) Place(rel string) (virtual string, ok bool) { return s.places.place(rel) }
+
+// ImagePattern is the pattern of the samples' images.
+func (s *Set) ImagePattern() string { return s.places.image.text }
+
+// Mark records a folder with a sample's image. It is for one goroutine at a time.
+func (s *Set) Mark(dir string) { s.places.mark(dir) }
+
+// Add adds a file of a field. It is safe for concurrent use.
+func (s *Set) Add(field int, f vfs.File) error { return s.index.add(field, f) }
+
+// Locate sets the path that the key and the class of a sample are made of.
+func (s *Set) Locate(f *vfs.File) {
+	if s == nil {
+		return
+	}
+	if virtual, ok := s.places.place(f.Path); ok && virtual != f.Path {
+		f.Virtual = virtual
+	}
+}
+
+// LocateKey is Locate for a file with a key that may be that of its path. It returns the key of the sample.
+func (s *Set) LocateKey(f *vfs.File, key string) string {
+	if s == nil {
+		return key
+	}
+	s.places.count++
+	if !s.places.implicit {
+		return key // it is made of the virtual path
+	}
+	whole := key == f.Path
+	if s.Locate(f); whole {
+		return f.Place()
+	}
+	return vfs.Stem(f.Place())
+}
+
+// Claim counts what the sample has of each field.
+func (s *Set) Claim(f *vfs.File) {
+	if s == nil {
+		return
+	}
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		_, number, err := s.index.find(i, p.expand(&v, f))
+		switch {
+		case number >= 0:
+			s.index.claim(number)
+			s.found[i]++
+		case errors.Is(err, errNoFile):
+			s.missing[i]++
+		}
+	}
+	for _, a := range s.annotations {
+		a.Claim(f)
+	}
+}
+
+// CountUnused counts the files that belong to no sample.
+func (s *Set) CountUnused() error {
+	if s == nil {
+		return nil
+	}
+	for i, p := range s.specs {
+		err := s.index.each(i, func(one vfs.File, claimed bool) error {
+			if !claimed && (p.boxes == nil || !p.boxes.isNames(one.Path)) {
+				s.unused[i]++
+				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if s.found[i] == 0 {
+			return s.nothingFound(i)
+		}
+	}
+	for _, a := range s.annotations {
+		if f := a.Summary(); f.Found == 0 {
+			return fmt.Errorf("%s: %s has no entry for any image of the folder; it has %d others, such as %q", s.in, f.From, f.Unused, f.Example)
+		}
+	}
+	return nil
+}
+
+// nothingFound is the error about a pattern of which no sample has a file.
+func (s *Set) nothingFound(i int) error {
+	p := s.specs[i]
+	text := "no file has this form"
+	if s.unused[i] > 0 {
+		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", s.unused[i], s.orphans[i])
+	}
+	flag := "--field " + p.name + "="
+	if p.boxes != nil {
+		flag = "--boxes "
+	}
+	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
+		s.in, flag, p.pattern.text, text, s.places.keyNote(), s.places.hint())
+}
+
+// Read sets the values of the fields.
+func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
+	v := s.places.values(f)
+	at := 0
+	for i, p := range s.specs {
+		if p.boxes != nil {
+			continue
+		}
+		if err := s.readFile(i, p.expand(&v, f), &values[at]); err != nil {
+			return fmt.Errorf("field %s: %w", p.name, err)
+		}
+		at++
+	}
+	for _, a := range s.annotations {
+		n := len(a.Schema())
+		if err := a.Read(f, image, values[at:at+n]); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// Identify writes which files the fields of a sample are.
+func (s *Set) Identify(f *vfs.File, w io.Writer) error {
+	if s == nil {
+		return nil
+	}
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		one, number, err := s.index.find(i, p.expand(&v, f))
+		if number < 0 && !errors.Is(err, errNoFile) {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%q %d %d\n", one.Path, one.Size, one.ModTime); err != nil {
+			return err
+		}
+		if number >= 0 && one.ModTime == 0 {
+			data, err := s.in.Read(one.Path, one.Size, 0, nil)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", one.Path, err)
+			}
+			if _, err := w.Write(data); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range s.annotations {
+		if err := a.Identify(f, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Summaries says what was found.
+func (s *Set) Summaries() []annotations.Summary {
+	var list []annotations.Summary
+	if p := s.places.image; p != nil {
+		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.places.count, Note: s.places.note()})
+	}
+	for i, p := range s.specs {
+		if p.boxes == nil {
+			list = append(list, annotations.Summary{
+				Name: p.name, Kind: p.kind, From: p.pattern.text,
+				Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
+			})
+		}
+	}
+	for _, a := range s.annotations {
+		list = append(list, a.Summary())
+	}
+	return list
+}

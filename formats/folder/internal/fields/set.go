@@ -1,0 +1,186 @@
+// Package fields gives samples what they have besides an image and labels: files that belong to the image by their names,
+// and annotations.
+package fields
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/storage/npy"
+)
+
+// Set gives samples fields besides the image and the labels: from files beside the images, and from annotations.
+type Set struct {
+	in     vfs.FS
+	memory int64
+	places places
+	specs  []*spec // of files, those of boxes too
+	index  *index
+	// found counts the files of each of specs, missing the samples that have none.
+	found, missing []int
+	orphans        []string // the first file of each of specs that belongs to no sample
+	unused         []int
+	annotations    []annotations.Annotation
+	// Auto: the fields are those of Auto, which a StemFinder finds.
+	Auto bool
+}
+
+// New returns the fields of the options, nil if they have none.
+func New(in vfs.FS, o *Options) (*Set, error) {
+	if !o.Any() {
+		return nil, nil
+	}
+	s := &Set{in: in, memory: o.Memory, Auto: len(o.Fields) == 1 && o.Fields[0] == Auto}
+	fields := o.Fields
+	if s.Auto || len(fields) == 1 && fields[0] == None {
+		fields = nil
+	}
+	var err error
+	if s.places.image, s.specs, err = parseSpecs(fields); err != nil {
+		return nil, err
+	}
+	if err := s.addAnnotations(o); err != nil {
+		return nil, err
+	}
+	s.places.dirs = map[string]bool{}
+	s.index = newIndex(s.memory)
+	return s, nil
+}
+
+// addAnnotations adds what the options name.
+func (s *Set) addAnnotations(o *Options) error {
+	var coco []string
+	boxes := 0
+	for _, name := range o.Boxes {
+		if !strings.Contains(name, "{") {
+			coco = append(coco, name)
+			continue
+		}
+		b, err := newBoxFiles(s, name)
+		if err != nil {
+			return err
+		}
+		boxes++
+		b.field = len(s.specs)
+		s.specs = append(s.specs, b.spec)
+		s.annotations = append(s.annotations, b)
+	}
+	if len(coco) > 0 {
+		boxes++
+		s.annotations = append(s.annotations, annotations.NewCOCOBoxes(coco))
+	}
+	if boxes > 1 {
+		return errors.New("--boxes: give files of COCO, or one pattern of YOLO's or Pascal VOC's files, not both")
+	}
+	if len(o.Captions) > 0 {
+		s.annotations = append(s.annotations, annotations.NewCOCOCaptions(o.Captions))
+	}
+	return nil
+}
+
+// FieldOf returns which field the file at a path belongs to, -1 if none.
+func (s *Set) FieldOf(rel string) int {
+	for i, f := range s.specs {
+		if f.pattern.matches(rel) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Finish is called when all files are listed.
+func (s *Set) Finish(ctx context.Context) error {
+	if err := s.index.finish(s.memory); err != nil {
+		return err
+	}
+	n := len(s.specs)
+	s.found, s.missing, s.unused, s.orphans = make([]int, n), make([]int, n), make([]int, n), make([]string, n)
+	for i, f := range s.specs {
+		if err := s.findKey(i, f); err != nil {
+			return err
+		}
+	}
+	for _, a := range s.annotations {
+		if err := a.Open(ctx, s.in); err != nil {
+			return err
+		}
+	}
+	for i, f := range s.specs {
+		if f.kind != formats.Array {
+			continue
+		}
+		if err := s.describeArray(i, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errFirst ends a loop after the first file.
+var errFirst = errors.New("the first is enough")
+
+// findKey finds out whether a field's files have the folder of the images in their {key}: images/1.txt of {key}.txt.
+func (s *Set) findKey(i int, f *spec) error {
+	if !s.places.implicit || !f.pattern.has(keyPart) {
+		return nil
+	}
+	err := s.index.each(i, func(one vfs.File, _ bool) error {
+		v, _ := f.pattern.find(one.Path)
+		f.wholeKey = s.places.image.re.MatchString(v[keyPart] + ".x")
+		return errFirst
+	})
+	if errors.Is(err, errFirst) {
+		err = nil
+	}
+	return err
+}
+
+// describeArray sets the type and the number of dimensions of an array field by its first file.
+func (s *Set) describeArray(i int, f *spec) error {
+	err := s.index.each(i, func(one vfs.File, _ bool) error {
+		data, err := s.in.Read(one.Path, one.Size, one.ModTime, nil)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", one.Path, err)
+		}
+		t, shape, _, err := npy.ParseHeader(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.Path, err)
+		}
+		f.dtype, f.shape = t, make([]int, len(shape))
+		for k := range shape {
+			f.shape[k] = -1
+		}
+		return errFirst
+	})
+	if errors.Is(err, errFirst) {
+		err = nil
+	}
+	return err
+}
+
+// Schema returns the fields.
+func (s *Set) Schema() formats.Schema {
+	var list formats.Schema
+	for _, f := range s.specs {
+		if f.boxes == nil {
+			list = append(list, f.field())
+		}
+	}
+	for _, a := range s.annotations {
+		list = append(list, a.Schema()...)
+	}
+	return list
+}
+
+// Close frees the memory of the files. The Set may be nil.
+func (s *Set) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.index.close()
+}

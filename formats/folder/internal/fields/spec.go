@@ -1,0 +1,140 @@
+package fields
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// The values of Config.Fields that are no patterns: see folder.FieldsNone and folder.FieldsAuto.
+const (
+	None = "none"
+	Auto = "auto"
+)
+
+// imageField is the name of the field whose pattern says which files are the samples' images.
+const imageField = "image"
+
+// spec is one of Config.Fields.
+type spec struct {
+	name    string
+	kind    formats.Kind
+	pattern *pattern
+	dtype   formats.DType // of arrays
+	shape   []int
+	// wholeKey: {key} is the image's whole path, although its folder is no part of the sample's key.
+	wholeKey bool
+	boxes    *boxFiles // what reads the files, if they have boxes
+}
+
+// fileKinds are the kinds of fields that lie in files.
+var fileKinds = []formats.Kind{formats.Image, formats.Mask, formats.Boxes, formats.Array, formats.Text, formats.JSON, formats.Bytes}
+
+// maskNames are in the names of fields of kind mask, and in the names of files that are masks.
+var maskNames = []string{"mask", "seg", "label", "annot", "matte", "instance", "semantic", "groundtruth", "trimap", "panoptic"}
+
+// parseSpec reads NAME=PATTERN[,kind=KIND].
+func parseSpec(text string) (*spec, error) {
+	name, rest, ok := strings.Cut(text, "=")
+	if !ok {
+		return nil, fmt.Errorf("--field %s: write NAME=PATTERN, such as mask=masks/{key}.png, or none, or auto", text)
+	}
+	s := &spec{name: name}
+	pattern, kind, given := strings.Cut(rest, ",kind=")
+	var err error
+	if s.pattern, err = parsePattern(pattern); err != nil {
+		return nil, fmt.Errorf("--field %s: %w", text, err)
+	}
+	s.kind = formats.Kind(kind)
+	switch {
+	case name == imageField && given && s.kind != formats.Image:
+		return nil, fmt.Errorf("--field %s: the field image is of kind image", text)
+	case name == imageField:
+		s.kind = formats.Image
+	case given && !slices.Contains(fileKinds, s.kind):
+		return nil, fmt.Errorf("--field %s: kind %q: use image, mask, boxes, array, text, json or bytes", text, kind)
+	case !given:
+		s.kind, err = defaultKind(name, path.Ext(pattern))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--field %s: %w", text, err)
+	}
+	one := formats.Schema{{Name: "x-image", Kind: formats.Image}, {Name: name, Kind: s.kind}}
+	if err := one.Validate(); err != nil {
+		return nil, fmt.Errorf("--field %s: %w", text, err)
+	}
+	return s, nil
+}
+
+// defaultKind is the kind of a field by its name and its files' extension.
+func defaultKind(name, ext string) (formats.Kind, error) {
+	ext = strings.ToLower(ext)
+	switch {
+	case vfs.IsImageExtension(ext) || strings.Contains(ext, "*"):
+		if IsMaskName(name) {
+			return formats.Mask, nil
+		}
+		if vfs.IsImageExtension(ext) && (ext == ".jpg" || ext == ".jpeg") {
+			return formats.Image, nil // no mask: it would have lost values
+		}
+		return "", errors.New("is it pixels to predict, which a resize must not mix (add ,kind=mask), or an image (add ,kind=image)? For other files add ,kind=text, json, array or bytes")
+	case ext == ".txt" || ext == ".caption":
+		return formats.Text, nil
+	case ext == ".json":
+		return formats.JSON, nil
+	case ext == ".npy":
+		return formats.Array, nil
+	}
+	return formats.Bytes, nil
+}
+
+// IsMaskName reports whether a name is that of a field of kind mask.
+func IsMaskName(name string) bool {
+	name = strings.ToLower(name)
+	return name == "gt" || slices.ContainsFunc(maskNames, func(m string) bool { return strings.Contains(name, m) })
+}
+
+// parseSpecs reads Config.Fields; image is the pattern of the samples' images, nil if none is given.
+func parseSpecs(list []string) (image *pattern, specs []*spec, err error) {
+	for _, text := range list {
+		if text == None || text == Auto {
+			return nil, nil, fmt.Errorf("--field %s stands alone: leave out the other --field", text)
+		}
+		s, err := parseSpec(text)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case s.name == imageField && image != nil, slices.ContainsFunc(specs, func(o *spec) bool { return o.name == s.name }):
+			return nil, nil, fmt.Errorf("--field %s: the field %s is there twice", text, s.name)
+		case s.name == imageField:
+			image = s.pattern
+		default:
+			specs = append(specs, s)
+		}
+	}
+	return image, specs, nil
+}
+
+// expand returns the path of a sample's file, as pattern.expand does.
+func (p *spec) expand(v *partValues, f *vfs.File) []string {
+	if !p.wholeKey {
+		return p.pattern.expand(v)
+	}
+	whole := *v
+	whole[keyPart] = vfs.Stem(f.Path)
+	return p.pattern.expand(&whole)
+}
+
+// field is what the schema has of p.
+func (p *spec) field() formats.Field {
+	field := formats.Field{Name: p.name, Kind: p.kind, DType: p.dtype, Shape: p.shape}
+	if p.kind == formats.Boxes {
+		field.DType, field.Shape = formats.Float32, []int{-1, 4}
+	}
+	return field
+}

@@ -1,0 +1,196 @@
+package listing
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Questions counts files that may be fields of an image rather than images of their own. They are found while the
+// files are sorted, by records under the name of the image that they may belong to.
+type Questions struct {
+	images            int
+	sameName, suffix  pairs
+	folders           pairs
+	image, field      string // names of the folders, as in their paths
+	suffixOf, extOf   string // of the first pair of suffix
+	fieldExt          string // of the first pair of folders
+	before            string // the folders above those of folders
+	sameNameExtension string
+}
+
+// pairs are files that may belong together.
+type pairs struct {
+	count    int
+	examples []string
+}
+
+func (p *pairs) add(image, partner string) {
+	if p.count++; len(p.examples) < 2 {
+		p.examples = append(p.examples, image+" and "+partner)
+	}
+}
+
+// Pairs are asked about if there are at least minPairs, and more than one for each pairShare images.
+const (
+	minPairs  = 2
+	pairShare = 10
+)
+
+func (q *Questions) asks(p *pairs) bool { return p.count >= minPairs && p.count*pairShare > q.images }
+
+// maskSuffix returns the image's stem and the end of the name of a file such as 1_mask.png.
+func maskSuffix(stem string) (of, suffix string) {
+	at := strings.LastIndexAny(stem, "-_. ")
+	if at <= strings.LastIndex(stem, "/")+1 || !fields.IsMaskName(stem[at+1:]) {
+		return "", ""
+	}
+	return stem[:at], stem[at:]
+}
+
+// fieldFolders are the names of folders that hold masks or annotations beside a folder of images, in lower case.
+var fieldFolders = []string{"segmentationclass", "segmentationobject", "gt", "gtfine", "target", "targets"}
+
+func isFieldFolder(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(fieldFolders, name) || slices.ContainsFunc([]string{"mask", "label", "annotation", "segmentation"}, func(m string) bool {
+		return name == m || name == m+"s"
+	})
+}
+
+// folderPlace returns the parts of a path around the first folder that holds images or what belongs to them.
+func folderPlace(rel string) (before, folder, rest string, ok bool) {
+	for at := 0; ; {
+		n := strings.IndexByte(rel[at:], '/')
+		if n < 0 {
+			return "", "", "", false
+		}
+		if name := rel[at : at+n]; fields.IsImageFolder(name) || isFieldFolder(name) {
+			return rel[:at], name, rel[at+n+1:], true
+		}
+		at += n + 1
+	}
+}
+
+// annotationExtensions are those of files in such a folder that are no images.
+var annotationExtensions = []string{".txt", ".xml", ".json", ".npy"}
+
+// ask adds what a file may be a part of. The lock is held.
+func (l *Files) ask(rel string, isImage bool) error {
+	if !l.asking {
+		return nil
+	}
+	if before, folder, rest, ok := folderPlace(rel); ok && (isImage || isFieldFolder(folder)) {
+		l.value = append(append(l.value[:0], folderRecord), rel...)
+		if err := l.sorter.Add([]byte("\x00"+before+"\x00"+vfs.Stem(rest)), l.value); err != nil {
+			return err
+		}
+	}
+	if !isImage {
+		return nil
+	}
+	of, suffix := maskSuffix(vfs.Stem(rel))
+	if suffix == "" {
+		return nil
+	}
+	l.value = append(append(l.value[:0], suffixRecord), rel...)
+	return l.sorter.Add([]byte(of), l.value)
+}
+
+// askAbout is ask for a file that is no image.
+func (l *Files) askAbout(rel string) error {
+	if !l.asking || !slices.Contains(annotationExtensions, strings.ToLower(path.Ext(rel))) {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ask(rel, false)
+}
+
+// group counts the files of one stem: images with it, files named like a part of them, and files of the same stem in
+// folders beside each other.
+func (q *Questions) group(same []vfs.File, suffixes, folders []string) {
+	q.images += len(same)
+	if len(same) > 1 {
+		q.sameName.add(same[0].Path, same[1].Path)
+		if q.sameNameExtension == "" {
+			q.sameNameExtension = path.Ext(same[1].Path)
+		}
+	}
+	if len(same) > 0 && len(suffixes) > 0 {
+		q.suffix.add(same[0].Path, suffixes[0])
+		if q.suffixOf == "" {
+			_, q.suffixOf = maskSuffix(vfs.Stem(suffixes[0]))
+			q.extOf = path.Ext(suffixes[0])
+		}
+	}
+	var image, field string
+	for _, rel := range folders {
+		_, folder, _, _ := folderPlace(rel)
+		switch {
+		case fields.IsImageFolder(folder):
+			image = rel
+		case field == "":
+			field = rel
+		}
+	}
+	if image == "" || field == "" {
+		return
+	}
+	q.folders.add(image, field)
+	if q.image == "" {
+		q.before, q.image, _, _ = folderPlace(image)
+		_, q.field, _, _ = folderPlace(field)
+		q.fieldExt = path.Ext(field)
+	}
+}
+
+// Ask returns the question, nil if there is none.
+func (q *Questions) Ask(root string) error {
+	var p *pairs
+	var what, flags string
+	switch {
+	case q.asks(&q.folders):
+		p, what = &q.folders, fmt.Sprintf("in %s/ and %s/ have files of the same names", q.image, q.field)
+		flags = q.folderFlags()
+	case q.asks(&q.suffix):
+		p, what = &q.suffix, fmt.Sprintf("have a file named like a part of them, with %s", q.suffixOf)
+		flags = fmt.Sprintf("--field 'mask={key}%s%s'", q.suffixOf, q.extOf)
+	case q.asks(&q.sameName):
+		p, what = &q.sameName, "share their name with another one"
+		flags = fmt.Sprintf("--field 'mask={key}%s'", q.sameNameExtension)
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %d images %s, such as %s: do they belong together? Choose one: %s makes each two of them one sample; "+
+		"--field none packs each image as a sample of its own, with its folder as its class. See docs/fields.md",
+		root, p.count, what, strings.Join(p.examples, ", "), flags)
+}
+
+// folderFlags are the flags that use the files of the folder as a field.
+func (q *Questions) folderFlags() string {
+	before := strings.TrimSuffix(q.before, "/")
+	switch {
+	case before == "":
+	case slices.Contains(layout.Splits, before):
+		before = "{split}/"
+	case !strings.Contains(before, "/"):
+		before = "{class}/"
+	default:
+		before = "{dir}/"
+	}
+	image := fmt.Sprintf("--field 'image=%s%s/{key}.*' ", before, q.image)
+	pattern := fmt.Sprintf("%s%s/{key}%s", before, q.field, q.fieldExt)
+	switch strings.ToLower(q.fieldExt) {
+	case ".txt", ".xml":
+		return image + fmt.Sprintf("--boxes '%s'", pattern)
+	case ".json":
+		return image + fmt.Sprintf("--field 'annotation=%s'", pattern)
+	}
+	return image + fmt.Sprintf("--field 'mask=%s'", pattern)
+}

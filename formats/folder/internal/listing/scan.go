@@ -1,0 +1,333 @@
+// Package listing finds the images of a folder, the files of their fields, and what is skipped.
+package listing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// maxVisits bounds how often links may lead to one folder: with a few links, there can be very many
+// paths to it.
+const maxVisits = 100
+
+// inode identifies a folder, whatever its path.
+type inode struct{ device, number uint64 }
+
+// folderRef is a folder that must be listed, in the chain of those above it.
+type folderRef struct {
+	rel         string
+	up          *folderRef
+	id          inode
+	linked      bool   // a link leads to it, or to a folder above it
+	system      string // the system folder that it is, or is in; "" if none
+	images      int    // image files in it, without those in folders below
+	hidesFolder bool   // a pattern leaves out a folder in it, which may have images
+}
+
+// Scan lists a folder and those below it, following links. The files are in found in any order.
+type Scan struct {
+	in     vfs.FS
+	filter *formats.FileFilter
+	found  *Files
+
+	mu       sync.Mutex
+	changed  sync.Cond // pending or active
+	pending  []*folderRef
+	active   int           // folders that are being listed
+	visits   map[inode]int // of folders by links
+	Skips    []vfs.Skip
+	Dangling []string // links to nothing, which may have been links to folders
+	Ignored  int      // files whose names are not those of images
+	System   *systemFolders
+	Classes  layout.Folders
+	fields   *fields.Set        // nil without fields
+	names    *fields.StemFinder // if not nil, it gets all names, and no file is looked at
+	err      error
+}
+
+// New returns a scan of the files in in that filter includes, whose images it adds to found. fields is nil without
+// fields.
+func New(in vfs.FS, filter *formats.FileFilter, found *Files, system *systemFolders, fields *fields.Set) *Scan {
+	return &Scan{in: in, filter: filter, found: found, System: system, fields: fields}
+}
+
+// Walk lists all files below root.
+func (s *Scan) Walk(ctx context.Context) error {
+	st, err := s.in.Stat("")
+	if err != nil {
+		if inner := errors.Unwrap(err); inner != nil {
+			err = inner // without the path
+		}
+		return fmt.Errorf("open the folder %s: %w", s.in, err)
+	}
+	if !st.IsDir() {
+		return fmt.Errorf("%s is not a folder", s.in)
+	}
+	s.changed.L = &s.mu
+	s.visits = map[inode]int{}
+	s.Classes = layout.Folders{}
+	s.pending = []*folderRef{{id: identity(st)}}
+	var listers sync.WaitGroup
+	for range vfs.MaxOpen {
+		listers.Go(func() {
+			for ref := s.take(ctx); ref != nil; ref = s.take(ctx) {
+				below, err := s.list(ctx, ref)
+				s.done(ref, below, err)
+			}
+		})
+	}
+	listers.Wait()
+	return errors.Join(s.err, ctx.Err())
+}
+
+// take returns the next folder to list, nil at the end. The last one found is the next: then few are
+// pending.
+func (s *Scan) take(ctx context.Context) *folderRef {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.pending) == 0 && s.active > 0 && s.err == nil {
+		s.changed.Wait()
+	}
+	last := len(s.pending) - 1
+	if last < 0 || s.err != nil || ctx.Err() != nil {
+		return nil
+	}
+	ref := s.pending[last]
+	s.pending = s.pending[:last]
+	s.active++
+	return ref
+}
+
+// done ends the listing of a folder: below are those to list next.
+func (s *Scan) done(ref *folderRef, below []*folderRef, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case ref.system != "" && ref.images > 0:
+		s.System.Counts[ref.system] += ref.images
+	case ref.system == "" && (ref.images > 0 || ref.hidesFolder):
+		s.Classes.Mark(ref.rel)
+	}
+	for _, folder := range below {
+		if folder.system == "" {
+			s.Classes.Found(folder.rel)
+		}
+	}
+	s.pending = append(s.pending, below...)
+	s.active--
+	s.err = errors.Join(s.err, err)
+	s.changed.Broadcast()
+}
+
+// list lists one folder.
+func (s *Scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, err error) {
+	f, err := s.in.OpenFolder(ref.rel)
+	if err != nil {
+		return nil, s.unlisted(ref, err)
+	}
+	defer f.Close()
+	var files []vfs.File
+	for ctx.Err() == nil {
+		entries, err := f.Next()
+		if err != nil {
+			return below, s.unlisted(ref, err)
+		}
+		if len(entries) == 0 {
+			break
+		}
+		files = files[:0]
+		for _, e := range entries {
+			rel := e.Name()
+			if ref.rel != "" {
+				rel = ref.rel + "/" + rel
+			}
+			if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
+				files, below = s.folderOrLink(rel, e, ref, files, below)
+			} else if field := s.fieldOf(rel, ref); field == noField {
+				continue
+			} else if field >= 0 {
+				size, modTime, regular, err := f.Stat(e.Name())
+				s.fieldFile(field, vfs.File{Path: rel, Size: size, ModTime: modTime}, regular, err)
+			} else if s.isWanted(rel, ref) {
+				size, modTime, regular, err := f.Stat(e.Name())
+				files = s.file(vfs.File{Path: rel, Size: size, ModTime: modTime}, regular, err, files)
+			}
+		}
+		files = s.placed(files)
+		if err := s.found.add(files); err != nil {
+			return below, err
+		}
+	}
+	return below, nil
+}
+
+// unlisted records that a folder cannot be listed because of err; for the root that is the scan's error.
+func (s *Scan) unlisted(ref *folderRef, err error) error {
+	var conflict vfs.ConflictError
+	if ref.rel == "" || errors.As(err, &conflict) {
+		return err
+	}
+	s.skipFolder(ref, vfs.Cause(err))
+	return nil
+}
+
+// skipFolder records a folder that is not listed. It may have images, so it stays a class.
+func (s *Scan) skipFolder(ref *folderRef, why string) {
+	if ref.system != "" {
+		return
+	}
+	s.leaveOut(ref.rel, why)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Classes.Mark(ref.rel)
+}
+
+// folderOrLink appends the folder or file at rel to below or files.
+func (s *Scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
+	st, err := s.in.Stat(rel) // follows links
+	switch {
+	case err != nil:
+		s.unread(rel, e, up, err)
+	case st.IsDir():
+		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir(), system: up.system}
+		if ref.system == "" && s.System.leavesOut(e.Name()) {
+			ref.system = rel
+		}
+		if !s.filter.IncludesFolder(rel) {
+			up.hidesFolder = up.hidesFolder || ref.system == ""
+		} else if s.mayList(ref, e, st) {
+			below = append(below, ref)
+		}
+	case s.fieldOf(rel, up) >= 0:
+		s.fieldFile(s.fieldOf(rel, up), vfs.File{Path: rel, Size: st.Size(), ModTime: vfs.ModTime(st)}, st.Mode().IsRegular(), nil)
+	case s.isWanted(rel, up):
+		files = s.file(vfs.File{Path: rel, Size: st.Size(), ModTime: vfs.ModTime(st)}, st.Mode().IsRegular(), nil, files)
+	}
+	return files, below
+}
+
+// mayList reports whether a folder can be listed without a loop, and records why not.
+func (s *Scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
+	for up := ref.up; up != nil; up = up.up {
+		if up.id == ref.id && ref.id != (inode{}) {
+			if ref.system == "" {
+				s.leaveOut(ref.rel, "a link to a folder above it (a loop)")
+			}
+			return false
+		}
+	}
+	switch {
+	case !e.IsDir() && !s.in.Follows(st):
+		s.skipFolder(ref, "a link to a folder, in a file system that cannot tell whether that is a loop")
+	case ref.linked && !s.visit(ref.id):
+		s.skipFolder(ref, "too many links lead to this folder")
+	default:
+		return true
+	}
+	return false
+}
+
+// file appends an image file to files, unless there is a reason to skip it.
+func (s *Scan) file(f vfs.File, regular bool, err error, files []vfs.File) []vfs.File {
+	switch {
+	case err != nil:
+		s.leaveOut(f.Path, whyUnread(f.Path, err))
+	case !regular:
+		s.leaveOut(f.Path, "not a regular file")
+	case f.Size > vfs.MaxFile:
+		s.leaveOut(f.Path, fmt.Sprintf("a file of %d bytes is too large for an image", f.Size))
+	default:
+		return append(files, f)
+	}
+	return files
+}
+
+// unread records an entry that cannot be looked at because of err: a file, a folder, or a link to nothing.
+func (s *Scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
+	switch {
+	case e.IsDir():
+		if s.filter.IncludesFolder(rel) {
+			s.skipFolder(&folderRef{rel: rel, system: up.system}, vfs.Cause(err))
+		}
+	case s.isWanted(rel, up):
+		s.leaveOut(rel, whyUnread(rel, err))
+	default:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Dangling = append(s.Dangling, rel)
+	}
+}
+
+// identity returns a folder's inode, zero if it has none.
+func identity(st fs.FileInfo) inode {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return inode{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
+	}
+	return inode{}
+}
+
+// visit counts a visit of a folder by a link and reports whether it may be listed again.
+func (s *Scan) visit(id inode) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visits[id]++
+	return s.visits[id] <= maxVisits || id == (inode{})
+}
+
+// isWanted reports whether rel, in the folder of ref, has the name of an image and is selected; it counts
+// or records as skipped what is not.
+func (s *Scan) isWanted(rel string, ref *folderRef) bool {
+	ext := strings.ToLower(path.Ext(rel))
+	isImage := vfs.IsImageExtension(ext)
+	isOther := slices.Contains(vfs.UnreadExtensions, ext)
+	switch {
+	case !isImage && !isOther:
+		if ref.system == "" {
+			s.mu.Lock()
+			s.Ignored++
+			s.mu.Unlock()
+			s.askAbout(rel)
+		}
+		return false
+	case ref.system != "":
+		if s.filter.IncludesFile(rel) {
+			ref.images++
+		}
+		return false
+	}
+	ref.images++
+	switch {
+	case !s.filter.IncludesFile(rel):
+		return false
+	case isOther:
+		s.leaveOut(rel, "dsconv cannot read "+ext[1:]+" images")
+		return false
+	}
+	return true
+}
+
+func (s *Scan) leaveOut(rel, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why})
+}
+
+// whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.
+func whyUnread(rel string, err error) string {
+	if bad := formats.CheckKey(vfs.Stem(rel)); bad != nil && !fs.ValidPath(rel) {
+		return bad.Error()
+	}
+	return vfs.Cause(err)
+}

@@ -1,0 +1,134 @@
+package sheet
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Headers that people give to the column of paths and to that of labels, as plainHeader writes them. A header of
+// the second list counts only if there is none of the first.
+var (
+	pathHeaders = [2][]string{
+		{"path", "filename", "filepath", "file", "fname", "image", "imagepath", "imagename", "imagefile", "img", "imgpath", "imgname"},
+		{"imageid", "imgid", "fileid"},
+	}
+	labelHeaders = [2][]string{
+		{"label", "class", "classname", "labelname", "target", "category", "categoryname"},
+		{"classid", "labelid", "targetid", "categoryid"},
+	}
+)
+
+// plainHeader returns a header in lower case, without spaces and underscores.
+func plainHeader(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// Roles are the columns of a table that have the paths and the labels.
+type Roles struct {
+	Path   string
+	Labels []string
+	// Field is the name of the field of the only label column; "" is the column's own.
+	Field string
+}
+
+// Roles finds the columns of paths and labels: those of Config.LabelColumns, else by their headers.
+func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
+	var r Roles
+	for _, entry := range labelColumns {
+		role, column, ok := strings.Cut(entry, "=")
+		if slices.Contains(s.Header, entry) {
+			ok = false // the name of a column, which has a =
+		}
+		switch {
+		case s.Known != "" && ok:
+			continue // the columns of a known file are known
+		case ok && role == "path" && r.Path == "":
+			r.Path = column
+		case ok && role == "label" && len(r.Labels) == 0:
+			r.Labels, r.Field = []string{column}, "label"
+		case ok:
+			return r, fmt.Errorf("label columns %s: give path=COLUMN and label=COLUMN once each, or names of columns", strings.Join(labelColumns, ","))
+		case r.Field != "":
+			return r, fmt.Errorf("label columns %s: give label=COLUMN, or several names, not both", strings.Join(labelColumns, ","))
+		default:
+			r.Labels = append(r.Labels, entry)
+		}
+	}
+	var err error
+	if r.Path == "" {
+		r.Path, err = s.PathColumn()
+	}
+	if err == nil && len(r.Labels) == 0 {
+		err = s.findLabel(&r)
+	}
+	if r.Field != "" && slices.Contains(s.Header, r.Field) {
+		r.Field = ""
+	}
+	return r, err
+}
+
+// PathColumn finds the column of paths by its header.
+func (s *Sheet) PathColumn() (string, error) {
+	for _, name := range []string{"path", "file_name"} {
+		if slices.Contains(s.Header, name) {
+			return name, nil
+		}
+	}
+	name, err := s.columnNamed(pathHeaders, "paths", "path")
+	if err == nil && name == "" {
+		err = fmt.Errorf("no column \"path\" or \"file_name\" among %s; if another one has the paths, name it: --label-columns path=COLUMN,label=COLUMN", ListNames(s.Header))
+	}
+	return name, err
+}
+
+// findLabel finds the column of labels by its header. A table may have none.
+func (s *Sheet) findLabel(r *Roles) error {
+	if slices.Contains(s.Header, "label") {
+		r.Labels = []string{"label"}
+		return nil
+	}
+	others := Sheet{Header: slices.DeleteFunc(slices.Clone(s.Header), func(name string) bool { return name == r.Path })}
+	name, err := others.columnNamed(labelHeaders, "labels", "label")
+	if name != "" {
+		r.Labels, r.Field = []string{name}, "label"
+	}
+	return err
+}
+
+// columnNamed returns the only column with one of the headers, "" for none.
+func (s *Sheet) columnNamed(headers [2][]string, what, role string) (string, error) {
+	for _, list := range headers {
+		var found []string
+		for _, name := range s.Header {
+			if slices.Contains(list, plainHeader(name)) {
+				found = append(found, name)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return "", fmt.Errorf("the columns %s may all have the %s: choose one with --label-columns %s=%s", ListNames(found), what, role, found[0])
+		}
+	}
+	return "", nil
+}
+
+// Position returns the position of the column of paths; the error lists the existing columns.
+func (s *Sheet) Position(r *Roles) (int, error) {
+	at := slices.Index(s.Header, r.Path)
+	switch {
+	case at < 0:
+		return 0, fmt.Errorf("no column %q among %s", r.Path, ListNames(s.Header))
+	case len(s.Rows) == 0:
+		return 0, errors.New("it has a header and no rows")
+	case slices.Contains(r.Labels, r.Path):
+		return 0, fmt.Errorf("the column %q has the paths: it cannot have the labels too", r.Path)
+	}
+	if line, ok := s.Nested[r.Path]; ok {
+		return 0, fmt.Errorf("line %d: %s is a list or an object, but must be a text", line, r.Path)
+	}
+	return at, Unique(s.Header)
+}

@@ -1,0 +1,183 @@
+package tables
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Labels is the table of all files of labels of a folder.
+type Labels struct {
+	*Table
+	Labels  []string // the label columns
+	Field   string   // the name of the only label's field; "" is its column's
+	Classes []string // that known files have besides those of their rows
+	Notices []string // how the files were read, where that is not evident
+}
+
+// ReadLabels reads the files of labels and finds their columns and images.
+func ReadLabels(in vfs.FS, files []File, labelColumns []string) (*Labels, error) {
+	var all *Labels
+	for _, f := range files {
+		one, err := readLabelFile(in, f, labelColumns)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = one
+			continue
+		}
+		if err := all.add(one); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.File, err)
+		}
+	}
+	return all, nil
+}
+
+func readLabelFile(in vfs.FS, f File, labelColumns []string) (*Labels, error) {
+	if f.Folder != "" {
+		if st, err := in.Stat(f.Folder); err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("labels %s=%s: there is no folder %s in %s", f.Folder, f.File, f.Folder, in)
+		}
+	}
+	s, err := readSheet(in, f)
+	if err != nil {
+		return nil, err
+	}
+	t, err := locate(s, in, f, labelColumns)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.File, err)
+	}
+	return t, nil
+}
+
+// locate finds the columns of a sheet and the files of its rows.
+func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error) {
+	r, err := s.Roles(labelColumns)
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.Position(&r)
+	if err != nil {
+		return nil, err
+	}
+	finder := &pathFinder{in: in, folder: f.Folder}
+	found, notice, bad, err := finder.resolve(s.Paths(at))
+	if err != nil {
+		return nil, fmt.Errorf("line %d: %w", s.Lines[bad], err)
+	}
+	if s.ByClass && !slices.ContainsFunc(found, func(p foundPath) bool { return p.exists }) {
+		s.PutInClassFolders(at, r.Labels[0])
+		if found, notice, bad, err = finder.resolve(s.Paths(at)); err != nil {
+			return nil, fmt.Errorf("line %d: %w", s.Lines[bad], err)
+		}
+	}
+	i := -1
+	t := &Labels{Labels: r.Labels, Field: r.Field, Classes: s.Classes}
+	if t.Table, err = newTable(s, &r, func(string) (foundPath, error) { i++; return found[i], nil }); err != nil {
+		return nil, err
+	}
+	t.fits, t.Files = finder.fits, []part{{f, 0}}
+	t.Notices = s.Notices(&r, f.File, notice)
+	return t, nil
+}
+
+// add adds the rows of another file. Each has its own columns; label columns with the same role are one.
+func (t *Labels) add(other *Labels) error {
+	if err := t.agree(other); err != nil {
+		return err
+	}
+	columns := slices.Clone(t.Columns)
+	for _, name := range other.Columns {
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
+	if err := sheet.CheckColumnCount(len(columns)); err != nil {
+		return err
+	}
+	t.widen(columns)
+	other.widen(columns)
+	n := len(t.Paths)
+	for i, p := range other.Paths {
+		if _, twice := t.Rows[p]; twice {
+			return fmt.Errorf("line %d: the image %s is listed in %s too", other.lineNumbers[i], p, t.Files[0].File)
+		}
+		t.Rows[p] = other.Rows[p]
+	}
+	t.Paths, t.Exists = append(t.Paths, other.Paths...), append(t.Exists, other.Exists...)
+	t.lineNumbers = append(t.lineNumbers, other.lineNumbers...)
+	t.Files = append(t.Files, part{other.Files[0].File, n})
+	t.Classes, t.Notices = append(t.Classes, other.Classes...), append(t.Notices, other.Notices...)
+	for name, line := range other.Nested {
+		if t.Nested == nil {
+			t.Nested = map[string]int{}
+		}
+		t.Nested[name] = line
+	}
+	for p, fits := range other.fits {
+		if t.fits == nil {
+			t.fits = map[string][]string{}
+		}
+		t.fits[p] = fits
+	}
+	return nil
+}
+
+// agree gives the only label column of each table the same name; the error is that they have other ones.
+func (t *Labels) agree(other *Labels) error {
+	if slices.Equal(t.Labels, other.Labels) {
+		return nil
+	}
+	if len(t.Labels) != 1 || len(other.Labels) != 1 {
+		return fmt.Errorf("its label columns are %s, but those of %s are %s: name the same ones with --label-columns", sheet.ListOrNone(other.Labels), t.Files[0].File, sheet.ListOrNone(t.Labels))
+	}
+	return errorOf(t.renameLabel(), other.renameLabel())
+}
+
+// errorOf returns the first error.
+func errorOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renameLabel names the label column "label".
+func (t *Labels) renameLabel() error {
+	if t.Labels[0] == "label" {
+		return nil
+	}
+	if slices.Contains(t.Columns, "label") {
+		return fmt.Errorf("it has the columns %s and label: give its labels the header label", t.Labels[0])
+	}
+	if line, ok := t.Nested[t.Labels[0]]; ok {
+		t.Nested["label"] = line
+	}
+	t.Columns[slices.Index(t.Columns, t.Labels[0])] = "label"
+	t.Labels, t.Field = []string{"label"}, ""
+	return nil
+}
+
+// widen gives the rows these columns, among which are all that they have.
+func (t *Labels) widen(columns []string) {
+	if slices.Equal(columns, t.Columns) {
+		return
+	}
+	at := make([]int, len(t.Columns))
+	for i, name := range t.Columns {
+		at[i] = slices.Index(columns, name)
+	}
+	for p, row := range t.Rows {
+		wide := make([]string, len(columns))
+		for i, cell := range row {
+			wide[at[i]] = cell
+		}
+		t.Rows[p] = wide
+	}
+	t.Columns = columns
+}

@@ -1,0 +1,143 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Stdin is the path of standard input.
+const Stdin = "-"
+
+// ListName is the name of a list in messages.
+func ListName(file string) string {
+	if file == Stdin {
+		return "the list on standard input"
+	}
+	return file
+}
+
+// ReadList reads the list file and finds its images; input is what stdin stands for. root is the deepest folder that
+// has all of them.
+func ReadList(file string, input io.Reader, labelColumns []string) (root string, t *Labels, err error) {
+	s, err := readListSheet(file, input)
+	if err != nil {
+		return "", nil, err
+	}
+	r, err := s.Roles(labelColumns)
+	if err != nil {
+		return "", nil, err
+	}
+	at, err := s.Position(&r)
+	if err != nil {
+		return "", nil, err
+	}
+	base := "."
+	if file != Stdin {
+		base = filepath.Dir(file)
+	}
+	if base, err = filepath.Abs(base); err != nil {
+		return "", nil, err
+	}
+	found, notice, fits, err := findListed(s.Paths(at), s.Lines, base)
+	if err != nil {
+		return "", nil, err
+	}
+	root = commonRoot(found)
+	i := -1
+	t = &Labels{Labels: r.Labels, Field: r.Field}
+	t.Table, err = newTable(s, &r, func(string) (foundPath, error) {
+		i++
+		return found[i], nil
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	f := File{"", ListName(file)}
+	t.fits, t.Files, t.Notices = fits, []part{{f, 0}}, s.Notices(&r, f.File, notice)
+	return root, t, nil
+}
+
+func readListSheet(file string, input io.Reader) (*sheet.Sheet, error) {
+	var b []byte
+	var err error
+	switch {
+	case strings.EqualFold(filepath.Ext(file), ".parquet"):
+		return sheet.ReadParquet(file)
+	case file != Stdin:
+		b, err = vfs.ReadText(vfs.OnDisk(""), file)
+	case input == nil:
+		return nil, errors.New("there is no input to read it from")
+	default:
+		if b, err = io.ReadAll(input); err == nil {
+			b, err = vfs.PlainText(b)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	ext := strings.ToLower(path.Ext(file))
+	if file == Stdin {
+		if ext = ".txt"; strings.HasPrefix(strings.TrimSpace(string(b[:min(len(b), 1024)])), "{") {
+			ext = ".jsonl"
+		}
+	}
+	if ext == ".txt" || ext == ".lst" {
+		return sheet.ReadListLines(b)
+	}
+	return sheet.Parse(b, ext)
+}
+
+// findListed finds the files that the paths of a list in the folder base mean. Those found are absolute.
+func findListed(paths []string, lines []int, base string) (found []foundPath, notice string, fits map[string][]string, err error) {
+	absolute := make([]string, len(paths))
+	for i, p := range paths {
+		if absolute[i] = p; p == "" {
+			return nil, "", nil, fmt.Errorf("line %d: the path is empty", lines[i])
+		}
+		if !filepath.IsAbs(p) {
+			absolute[i] = base + "/" + p
+		}
+	}
+	f := &pathFinder{in: vfs.OnDisk("/")}
+	found, any := f.all(absolute, false)
+	for i := range found {
+		if found[i].exists {
+			found[i].path = "/" + found[i].path
+		} else {
+			found[i].path = filepath.Clean(absolute[i])
+		}
+	}
+	if any {
+		return found, "", f.fits, nil
+	}
+	here := &pathFinder{in: vfs.OnDisk(base)}
+	if moved, notice := here.elsewhere(paths, nil); moved != nil {
+		for i := range moved {
+			moved[i].path = filepath.Join(base, moved[i].path)
+		}
+		return moved, notice, nil, nil
+	}
+	return found, "", f.fits, nil
+}
+
+// commonRoot makes absolute paths relative to the deepest folder that has all of them, which it returns.
+func commonRoot(found []foundPath) string {
+	root := filepath.Dir(found[0].path)
+	for _, f := range found {
+		for root != "/" && !strings.HasPrefix(f.path, root+"/") {
+			root = filepath.Dir(root)
+		}
+	}
+	prefix := strings.TrimSuffix(root, "/") + "/"
+	for i := range found {
+		found[i].path = strings.TrimPrefix(found[i].path, prefix)
+	}
+	return root
+}

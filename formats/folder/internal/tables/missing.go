@@ -1,0 +1,45 @@
+package tables
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Missing lists the files that the scan of the folder cannot have found.
+func (t *Table) Missing(in vfs.FS) []vfs.Skip {
+	var skips []vfs.Skip
+	for i, p := range t.Paths {
+		if why := t.whyNotFound(i, in); why != "" {
+			skips = append(skips, vfs.Skip{Path: p, Cause: "it is listed in " + t.fileOf(i).File + " but " + why})
+		}
+	}
+	return skips
+}
+
+// whyNotFound returns why the scan of the folder cannot have found the file of row i, "" if it has.
+func (t *Table) whyNotFound(i int, in vfs.FS) string {
+	p := t.Paths[i]
+	if !filepath.IsLocal(filepath.FromSlash(p)) {
+		return "is outside the folder"
+	}
+	if t.Exists == nil || !t.Exists[i] {
+		if fits := t.fits[p]; len(fits) > 0 {
+			return "may be any of " + sheet.ListNames(fits) + ": write the extension"
+		}
+		switch st, err := in.Lstat(p); {
+		case err != nil && strings.Contains(p, "\\"):
+			return "does not exist: write paths with /"
+		case err != nil:
+			return "does not exist"
+		case st.IsDir() && vfs.HasImageName(p):
+			return "is a folder"
+		}
+	}
+	if !vfs.HasImageName(p) {
+		return "has no extension of an image"
+	}
+	return ""
+}

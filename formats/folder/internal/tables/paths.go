@@ -1,0 +1,218 @@
+package tables
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// pathFinder finds the files that a table's paths mean: tables are made on other machines, for other programs.
+type pathFinder struct {
+	in     vfs.FS
+	folder string // that the table is for; "" is the root
+	inner  string // the only folder in it, which has all images, if the paths are relative to that
+	strip  int    // leading folders of the paths that do not exist here
+	// names are the files of a folder by their names without extension, as far as they were needed.
+	names map[string]map[string][]string
+	fits  map[string][]string // files that a path without extension may mean
+}
+
+// maxLeading bounds the number of leading folders that are left out, and of folders that images are in.
+const maxLeading = 64
+
+// foundPath is the file that a path means.
+type foundPath struct {
+	path   string
+	exists bool
+}
+
+// resolve returns the files that the paths mean, and a notice if all of them are meant otherwise than written.
+// Those that do not exist are as written. The error is about the path at the returned position.
+func (f *pathFinder) resolve(paths []string) (found []foundPath, notice string, at int, err error) {
+	found, any := f.all(paths, false)
+	if !any && len(paths) > 0 {
+		found, notice = f.elsewhere(paths, found)
+	}
+	for i := range found {
+		if found[i].exists {
+			continue
+		}
+		if found[i].path, err = f.asWritten(paths[i]); err != nil {
+			return nil, "", i, err
+		}
+	}
+	return found, notice, 0, nil
+}
+
+// all finds the files of all paths and reports whether any exists. With strict it ends at the first that does
+// not exist.
+func (f *pathFinder) all(paths []string, strict bool) (found []foundPath, any bool) {
+	found = make([]foundPath, len(paths))
+	for i, p := range paths {
+		found[i].path, found[i].exists = f.find(p)
+		any = any || found[i].exists
+		if strict && !found[i].exists {
+			return nil, false
+		}
+	}
+	return found, any
+}
+
+// elsewhere tries other meanings of the paths, none of which exists as written. All of them must exist then.
+func (f *pathFinder) elsewhere(paths []string, asWritten []foundPath) ([]foundPath, string) {
+	if f.inner = f.onlyFolder(); f.inner != "" {
+		if found, ok := f.all(paths, true); ok {
+			return found, "its paths are those of files in " + f.inner + "/"
+		}
+		f.inner = ""
+	}
+	leading := commonFolders(paths)
+	for k := len(leading); k > 0; k-- {
+		f.strip = k
+		if found, ok := f.all(paths, true); ok {
+			return found, fmt.Sprintf("all its paths begin with %s, which was left out: there is no such folder here", path.Join(leading[:k]...)+"/")
+		}
+	}
+	f.strip = 0
+	return asWritten, ""
+}
+
+// find returns the file that p means; ok is false if there is none.
+func (f *pathFinder) find(p string) (string, bool) {
+	if p == "" {
+		return "", false
+	}
+	forms := []string{p}
+	if strings.Contains(p, "\\") {
+		forms = append(forms, strings.ReplaceAll(p, "\\", "/"))
+	}
+	for _, form := range forms {
+		for _, place := range f.places(form) {
+			if full, ok := f.file(place); ok {
+				return full, true
+			}
+		}
+	}
+	return "", false
+}
+
+// places are where the file of a path with slashes may be.
+func (f *pathFinder) places(p string) []string {
+	if f.strip > 0 {
+		parts := folders(p)
+		if len(parts) <= f.strip {
+			return nil
+		}
+		p = path.Join(parts[f.strip:]...)
+	}
+	if filepath.IsAbs(p) {
+		rel, err := f.in.Relative(p)
+		if err != nil {
+			return nil
+		}
+		return []string{rel}
+	}
+	if f.folder == "" && f.inner == "" {
+		return []string{path.Clean(p)}
+	}
+	places := []string{path.Join(f.folder, f.inner, p)}
+	if f.inner == "" {
+		places = append(places, path.Clean(p)) // from the root
+	}
+	return places
+}
+
+// file returns the file at p, or the only image whose name is that of p and an extension.
+func (f *pathFinder) file(p string) (string, bool) {
+	if !filepath.IsLocal(filepath.FromSlash(p)) || f.folder != "" && !strings.HasPrefix(p, f.folder+"/") {
+		return "", false
+	}
+	if st, err := f.in.Lstat(p); err == nil && !st.IsDir() {
+		return p, true
+	}
+	if vfs.HasImageName(p) {
+		return "", false
+	}
+	dir, name := path.Split(p)
+	fits := f.namesIn(strings.TrimSuffix(dir, "/"))[name]
+	if len(fits) == 1 {
+		return dir + fits[0], true
+	}
+	if len(fits) > 1 {
+		if f.fits == nil {
+			f.fits = map[string][]string{}
+		}
+		f.fits[p] = fits
+	}
+	return "", false
+}
+
+// namesIn returns the images of a folder by their names without extension.
+func (f *pathFinder) namesIn(dir string) map[string][]string {
+	names, known := f.names[dir]
+	if known {
+		return names
+	}
+	names = map[string][]string{}
+	images, _, _ := vfs.ImagesIn(f.in, dir) // that it cannot be listed is the scan's to say
+	for _, name := range images {
+		names[vfs.Stem(name)] = append(names[vfs.Stem(name)], name)
+	}
+	if f.names == nil {
+		f.names = map[string]map[string][]string{}
+	}
+	f.names[dir] = names
+	return names
+}
+
+// onlyFolder returns the folder that has all images of the table's folder, relative to that; "" if these are not
+// all in one.
+func (f *pathFinder) onlyFolder() string {
+	inner := ""
+	for range maxLeading {
+		images, below, err := vfs.ImagesIn(f.in, path.Join(f.folder, inner))
+		if err != nil || len(images) > 0 || len(below) != 1 {
+			break
+		}
+		inner = path.Join(inner, below[0])
+	}
+	return inner
+}
+
+// asWritten returns a path that does not exist, relative to the root.
+func (f *pathFinder) asWritten(p string) (string, error) {
+	rel, err := relative(f.in, p)
+	if err != nil || f.folder == "" || filepath.IsAbs(p) || strings.HasPrefix(rel, f.folder+"/") {
+		return rel, err
+	}
+	if joined := path.Join(f.folder, rel); strings.HasPrefix(joined, f.folder+"/") {
+		return joined, nil
+	}
+	return rel, nil
+}
+
+// folders returns the parts of a path, whose first ones may be a drive or the root of another machine.
+func folders(p string) []string {
+	return strings.FieldsFunc(path.Clean(strings.ReplaceAll(p, "\\", "/")), func(r rune) bool { return r == '/' })
+}
+
+// commonFolders returns the folders that all paths begin with.
+func commonFolders(paths []string) []string {
+	var common []string
+	for i, p := range paths {
+		parts := folders(p)
+		parts = parts[:min(max(0, len(parts)-1), maxLeading)]
+		if i == 0 {
+			common = parts
+		}
+		n := 0
+		for n < min(len(common), len(parts)) && common[n] == parts[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	return common
+}

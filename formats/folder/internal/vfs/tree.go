@@ -1,0 +1,112 @@
+package vfs
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Tree is what folder.Tree is.
+type Tree interface {
+	fs.FS
+	io.Closer
+	fmt.Stringer
+	Identify(w io.Writer) error
+	Refused() iter.Seq2[string, string]
+	ReadInto(name string, buf []byte) ([]byte, error)
+}
+
+// tree is a folder.Tree as a filesystem.
+type tree struct {
+	virtual
+	tree Tree
+}
+
+// NewTree returns the filesystem of a folder.Tree.
+func NewTree(t Tree) FS { return tree{virtual{t}, t} }
+
+func (t tree) String() string { return t.tree.String() }
+
+func (t tree) Read(name string, size, _ int64, buf []byte) ([]byte, error) {
+	data, err := t.tree.ReadInto(at(name), buf)
+	if err == nil && int64(len(data)) != size {
+		err = errChanged
+	}
+	return data, err
+}
+
+// ReadText reads a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
+func (t tree) ReadText(name string) ([]byte, error) {
+	if isFile(name) {
+		return os.ReadFile(name)
+	}
+	b, err := fs.ReadFile(t.tree, at(t.inside(name)))
+	if err != nil {
+		err = notFound(name, t, err)
+	}
+	return b, err
+}
+
+// OpenText opens what ReadText reads.
+func (t tree) OpenText(name string) (io.ReadCloser, error) {
+	if isFile(name) {
+		return os.Open(name)
+	}
+	f, err := t.Open(at(t.inside(name)))
+	if err != nil {
+		return nil, notFound(name, t, err)
+	}
+	return f, nil
+}
+
+func notFound(name string, in FS, err error) error {
+	return fmt.Errorf("%s is no file of the disk, nor in %s: %w", name, in, err)
+}
+
+// inside returns the name in the Tree of a path that may begin with the Tree's.
+func (t tree) inside(name string) string {
+	for _, root := range []string{t.String(), disk("").Recorded(t.String())} {
+		if below, ok := strings.CutPrefix(name, root+"/"); ok {
+			return below
+		}
+	}
+	return name
+}
+
+func (t tree) Recorded(p string) string {
+	if !isFile(p) && !filepath.IsAbs(p) {
+		p = path.Join(t.String(), t.inside(p))
+	}
+	return disk("").Recorded(p)
+}
+
+func (t tree) Relative(p string) (string, error) {
+	if below := t.inside(p); below != p {
+		return below, nil
+	}
+	return "", fmt.Errorf("%q is an absolute path: write paths relative to %s", p, t)
+}
+
+func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.tree.Identify(w) }
+
+func (t tree) Refused() []Skip {
+	var skips []Skip
+	for name, why := range t.tree.Refused() {
+		if HasImageName(name) || !fs.ValidPath(name) { // a folder's ends in a slash
+			skips = append(skips, Skip{name, why})
+		}
+	}
+	return skips
+}
+
+func (t tree) Close() error { return t.tree.Close() }
+
+func isFile(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}

@@ -1,0 +1,187 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/listing"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
+)
+
+// UnfinishedName is the file that marks a folder which dsconv unpack has not completed.
+const UnfinishedName = "dsconv-unpack.partial"
+
+// Format opens folders with the zero Config.
+type Format struct{}
+
+// Name is "folder".
+func (Format) Name() string { return "folder" }
+
+// Match reports whether path is a folder.
+func (Format) Match(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// Open opens the folder at path.
+func (Format) Open(path string) (formats.Dataset, error) {
+	return Open(context.Background(), path, Config{})
+}
+
+// Open lists the folder and reads the table of labels, but no image. Skips returns the images
+// that cannot be part of the dataset. The error is about the whole: no folder, no image, an
+// invalid table.
+func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
+	if ctx == nil {
+		return nil, errors.New("folder.Open: ctx is nil: give context.Background()")
+	}
+	if err := formats.CheckPath(root); err != nil {
+		return nil, err
+	}
+	filter, err := cfg.Patterns.Compile()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRoot(root); err != nil {
+		return nil, err
+	}
+	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
+}
+
+// checkRoot returns an error if there is nothing at root, or an unfinished folder.
+func checkRoot(root string) error {
+	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return formats.NotFound(root)
+	}
+	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
+		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
+	}
+	return nil
+}
+
+// OpenFS is Open for a file system: an embed.FS, a *zip.Reader, an os.DirFS, a fstest.MapFS. The root of
+// fsys is the folder; Config.Labels and the file of Config.ClassOrder are paths in fsys. Keys, labels,
+// skips and samples are those of the same files on the disk. Files need no time. fsys must allow
+// concurrent reads, as all of these do, and must not be closed before the Dataset.
+func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
+	if fsys == nil {
+		return nil, errors.New("folder: OpenFS of a nil file system")
+	}
+	filter, err := cfg.Patterns.Compile()
+	if err != nil {
+		return nil, err
+	}
+	in := vfs.Of(fsys)
+	if _, err := in.Lstat(UnfinishedName); err == nil {
+		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
+	}
+	return openIn(ctx, in, filter, cfg)
+}
+
+func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
+	if cfg.Memory < 0 {
+		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
+	}
+	l := newSorting(&cfg)
+	defer func() { err = errors.Join(err, l.close()) }()
+	d := &Dataset{in: in, filter: filter, isList: cfg.list != nil}
+	if d.fields, err = newFields(in, &cfg); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.fields.Close())
+		}
+	}()
+	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
+	s := listing.New(in, filter, l.found, system, d.fields)
+	if err := d.list(ctx, s, &cfg); err != nil {
+		return nil, err
+	}
+	d.skips, d.ignored, d.unmatched = skipsOf(s.Skips, in.Refused()), s.Ignored, filter.Unmatched()
+	if d.fields != nil {
+		s.Classes = d.fields.Folders()
+		if err := d.fields.Finish(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if d.source, err = newSource(in, &cfg, s.Classes); err != nil {
+		return nil, err
+	}
+	if err := d.useFields(&cfg); err != nil {
+		return nil, err
+	}
+	d.listLeftOut(s, &cfg.Patterns)
+	if description, ok := d.source.(*descriptionSource); ok {
+		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
+	}
+	d.describe(&cfg)
+	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
+		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
+	}
+	if err := d.add(ctx, l); err != nil {
+		return nil, err
+	}
+	d.summarizeLabels()
+	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
+	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	d.listUnreadable(s.Dangling)
+	if d.Len() == 0 {
+		return nil, d.noImages()
+	}
+	d.gate.Open(in.String(), func() error { return errors.Join(d.records.Close(), d.fields.Close(), in.Close()) })
+	if file := in.Join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {
+		if _, err := readDescription(in, file); err == nil {
+			d.unusedDescription = file
+		}
+	}
+	return d, nil
+}
+
+// list finds the files: those below the root, or those of a list.
+func (d *Dataset) list(ctx context.Context, s *listing.Scan, cfg *Config) error {
+	if cfg.list == nil {
+		if err := s.FindStems(ctx); err != nil {
+			return err
+		}
+		return s.Walk(ctx)
+	}
+	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {
+		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
+	}
+	return s.WalkList(ctx, cfg.list.Paths, cfg.list.Exists)
+}
+
+func newSource(in vfs.FS, cfg *Config, folders layout.Folders) (source, error) {
+	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
+		return newDescriptionSource(in, cfg)
+	}
+	return newLabeler(in, cfg, folders)
+}
+
+// describe sets what is known before the files.
+func (d *Dataset) describe(cfg *Config) {
+	d.meta = formats.Meta{Format: "folder", Schema: d.source.schema(), Columns: d.source.userColumns(), Recipe: cfg.recipe()}
+	if d.fields != nil {
+		d.meta.Schema = append(d.meta.Schema, d.fields.Schema()...)
+	}
+	d.meta.Recipe = recipepath.Replace(d.meta.Recipe, d.in.Recorded)
+	if description, ok := d.source.(*descriptionSource); ok {
+		d.meta.Renamed = description.Renamed
+	}
+	d.meta.Version = d.meta.RequiredVersion()
+	if folders, ok := d.source.(*labeler); ok {
+		d.columns = folders.labelColumns()
+		d.notices = folders.notices()
+	}
+}

@@ -1,0 +1,59 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Rows is a table about samples of an existing dataset.
+type Rows struct {
+	By      string              // the column that identifies the sample
+	Columns []string            // the others, in the file's order
+	Rows    map[string][]string // by the cell of By
+}
+
+// ReadRows reads a .csv, .tsv or .jsonl file. The first of the columns by that the file has
+// identifies the samples. Errors name the file, the line and what was expected.
+func ReadRows(file string, by ...string) (*Rows, error) {
+	b, err := vfs.ReadText(vfs.OnDisk(""), file)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels: %w", err)
+	}
+	s, err := sheet.Parse(b, strings.ToLower(path.Ext(file)))
+	if err == nil {
+		var r *Rows
+		if r, err = rowsBy(s, by); err == nil {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", file, err)
+}
+
+func rowsBy(s *sheet.Sheet, names []string) (*Rows, error) {
+	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(s.Header, name) })
+	switch {
+	case i < 0:
+		return nil, fmt.Errorf("no column %s among %s", strings.Join(names, ", "), sheet.ListNames(s.Header))
+	case len(s.Rows) == 0:
+		return nil, errors.New("it has a header and no rows")
+	}
+	if err := sheet.Unique(s.Header); err != nil {
+		return nil, err
+	}
+	at := slices.Index(s.Header, names[i])
+	r := &Rows{By: names[i], Columns: slices.Delete(slices.Clone(s.Header), at, at+1), Rows: make(map[string][]string, len(s.Rows))}
+	for k, row := range s.Rows {
+		name := row[at]
+		if _, twice := r.Rows[name]; twice {
+			return nil, fmt.Errorf("line %d: duplicate %s %q", s.Lines[k], r.By, name)
+		}
+		r.Rows[name] = slices.Delete(slices.Clone(row), at, at+1)
+	}
+	return r, nil
+}

@@ -1,0 +1,22 @@
+package folder
+
+import (
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// Skip is an input that is not part of the dataset, and the reason.
+type Skip struct {
+	Path  string `json:"path"`
+	Cause string `json:"cause"`
+}
+
+// skipsOf returns what was left out while the files were listed.
+func skipsOf(lists ...[]vfs.Skip) []Skip {
+	var all []Skip
+	for _, list := range lists {
+		for _, k := range list {
+			all = append(all, Skip{Path: k.Path, Cause: k.Cause})
+		}
+	}
+	return all
+}

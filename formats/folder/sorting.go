@@ -1,0 +1,95 @@
+package folder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/listing"
+	"github.com/dsconv/dsconv/formats/folder/internal/records"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/extsort"
+)
+
+// sorting is what a folder's samples are sorted with: by stem, to find their keys, then by key. Both Sorters
+// may be full at the same time.
+type sorting struct {
+	found *listing.Files
+	keys  *extsort.Sorter
+	kept  int64 // bytes of records in memory
+}
+
+func newSorting(cfg *Config) *sorting {
+	memory := cmp.Or(cfg.Memory, defaultMemory)
+	l := &sorting{keys: extsort.New("", memory*3/8), kept: min(memory/8, 8<<20)}
+	l.found = listing.NewFiles(memory*3/8, len(cfg.Fields) == 0 && cfg.Labels == "" && !cfg.fieldOptions().Any())
+	return l
+}
+
+func (l *sorting) close() error { return errors.Join(l.found.Close(), l.keys.Close()) }
+
+// add adds the samples of the files that were found.
+func (d *Dataset) add(ctx context.Context, l *sorting) error {
+	var record []byte
+	counts := map[string]int{}
+	err := l.found.Each(d.source.includes, func(f vfs.File, key string) error {
+		it := &sample{File: f, key: key}
+		it.key = d.fields.LocateKey(&it.File, key)
+		if why := d.label(it); why != "" {
+			d.skips = append(d.skips, Skip{Path: f.Path, Cause: why})
+			return ctx.Err()
+		}
+		if it.key == it.Place() && path.Ext(f.Path) != "" {
+			d.keepExtension = append(d.keepExtension, f.Path)
+		}
+		for k := range d.columns {
+			d.columns[k].count(it.labels, k)
+		}
+		counts[it.split]++
+		d.fields.Claim(&it.File)
+		d.meta.Stats.Bytes += it.Size
+		record = it.record(record[:0])
+		return errors.Join(ctx.Err(), l.keys.Add([]byte(it.key), record))
+	})
+	d.questions = l.found.Questions
+	if err == nil {
+		err = l.found.Close() // its memory is needed no more
+	}
+	if err == nil {
+		d.records, err = records.New(l.keys, l.kept)
+	}
+	if err != nil {
+		return fmt.Errorf("list the files of %s: %w", d.in, err)
+	}
+	if err := d.fields.CountUnused(); err != nil {
+		return err
+	}
+	slices.Sort(d.keepExtension)
+	d.countSplits(counts)
+	return nil
+}
+
+// label is the source's, for files that can have a key.
+func (d *Dataset) label(it *sample) (why string) {
+	if err := formats.CheckKey(it.key); err != nil {
+		return err.Error()
+	}
+	return d.source.label(it)
+}
+
+// countSplits sets the counts of the samples and of the splits.
+func (d *Dataset) countSplits(counts map[string]int) {
+	d.meta.Count = d.Len()
+	for _, name := range slices.Concat(layout.Splits, slices.Sorted(maps.Keys(counts))) {
+		if counts[name] > 0 && name != "" {
+			d.meta.Splits = append(d.meta.Splits, formats.Split{Name: name, Count: counts[name]})
+			delete(counts, name)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// passThrough swaps the values and fills in types and shapes from the images' headers. It tiles
+// JPEGs if the recipe asks for it.
+func (p *Processor) passThrough(in, out *formats.Sample) error {
+	out.SwapValues(in)
+	for i, f := range p.schema {
+		if f.Kind != formats.Image && f.Kind != formats.Mask {
+			continue
+		}
+		h, err := p.checkedHeader(&out.Values[i])
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		if f.Kind == formats.Mask && h.Palette {
+			h.C, h.DType = 1, formats.Uint8
+		}
+		out.Values[i].DType = h.DType
+		out.Values[i].SetShape(h.H, h.W, h.C)
+		if i == p.image {
+			p.orientation = h.Orientation
+		}
+		if !p.recipe.Encode.Tiled || f.Kind != formats.Image {
+			continue
+		}
+		if err := p.tile(&out.Values[i], &in.Values[i]); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// tile replaces v, a JPEG, by a restart-tiled one in spare's memory. An image that cannot be tiled
+// keeps its bytes; if it is damaged, which its structure may not have shown, tile returns an
+// error.
+func (p *Processor) tile(v, spare *formats.Value) (err error) {
+	if p.reservation.ReserveImage(transcodeMemory(v.Data), len(v.Data), p.recipe.MaxPixels) != nil {
+		p.untiled = append(p.untiled, jpeg.ReasonMemory)
+		return nil
+	}
+	defer p.free()
+	data, err := p.transcoder.Append(spare.Buffer(), v.Data, p.recipe.Encode.Interval, p.recipe.Strip)
+	spare.SetOwn(data)
+	var not *jpeg.NotTiledError
+	switch {
+	case err == nil:
+		v.Swap(spare)
+		v.Encoding, v.DType = spare.Encoding, spare.DType
+		v.SetShape(spare.Shape...)
+		p.tiled++
+		return nil
+	case !errors.As(err, &not):
+		return err
+	case not.Reason == jpeg.ReasonDamaged && p.warning == "":
+		err = p.checkDecodes(v, nil)
+	default:
+		err = nil
+	}
+	p.untiled = append(p.untiled, not.Reason)
+	return err
+}
+
+// checkedHeader checks the structure of a value and returns its header. An image that looks damaged
+// is decoded: only what Pillow cannot read counts as damaged.
+func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
+	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
+		h, err := inner.RawHeader(v)
+		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
+			err = fmt.Errorf("%w: %d raw bytes for shape %v of %s", pixel.ErrTruncated, len(v.Data), v.Shape, v.DType)
+		}
+		return h, err
+	}
+	enc, h, err := inner.Inspect(v.Data)
+	if err != nil {
+		return h, err
+	}
+	v.Encoding = enc
+	if err := inner.CheckSize(h, p.recipe.MaxPixels); err != nil {
+		return h, err
+	}
+	irregular, structureErr := inner.CheckStructure(v.Data, enc)
+	if irregular == "" && structureErr == nil && p.recipe.Check != CheckDecode {
+		return h, nil
+	}
+	return h, p.checkDecodes(v, structureErr)
+}
+
+// checkDecodes returns an error if an image that is passed through cannot be decoded, and warns of
+// what is irregular about it. An image of an unsupported kind passes with a warning.
+func (p *Processor) checkDecodes(v *formats.Value, structureErr error) error {
+	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	defer p.free()
+	err := p.decoder.Decode(&p.decoded, v, o)
+	switch {
+	case err != nil && pixel.EndsRun(err):
+		return err
+	case errors.Is(err, pixel.ErrUnsupported):
+		return p.warn("not checked: " + err.Error())
+	case err != nil && structureErr != nil:
+		return structureErr // it says more than the decoder, which sees bad pixels
+	case err != nil:
+		return err
+	case structureErr != nil:
+		return p.warn(structureErr.Error())
+	}
+	return p.warn(p.decoder.Warning())
+}
+
+// warn keeps a warning about an image; with Recipe.Strict it is an error.
+func (p *Processor) warn(what string) error {
+	if what == "" {
+		return nil
+	}
+	if p.recipe.Strict {
+		return fmt.Errorf("%w: %s", pixel.ErrCorrupt, what)
+	}
+	p.warning = what
+	return nil
+}

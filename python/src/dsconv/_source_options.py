@@ -1,0 +1,89 @@
+"""How a folder of images is read: the parameters that pack, plan and bench have in common."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+from ._errors import ArgumentTypeError
+from ._read_options import FieldMap, map_text
+from ._short_messages import shown
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def source_options(
+    labels: Path | Mapping[str, Path] | None,
+    label_columns: Sequence[str] | Mapping[str, str] | None,
+    unlisted: str | None,
+    label_sep: str | None,
+    label_type: str | Mapping[str, str] | None,
+    class_order: str | None,
+    field: str | Sequence[str] | Mapping[str, str] | None,
+    boxes: Path | Sequence[Path] | None,
+    captions: Path | Sequence[Path] | None,
+    include: str | Sequence[str] | None,
+    exclude: str | Sequence[str] | None,
+    map: FieldMap | None,
+    source_format: str | None,
+) -> dict[str, Any]:
+    """The values of the command's flags of these names."""
+    return {
+        "labels": _assigned(labels), "label_columns": _joined(_assigned(label_columns)), "unlisted": unlisted,
+        "label_sep": label_sep, "label_type": _typed(label_type), "class_order": class_order,
+        "field": _fields(field), "boxes": _paths(boxes), "captions": _paths(captions),
+        "include": _listed(include), "exclude": _listed(exclude), "map": map_text(map), "source_format": source_format,
+    }  # fmt: skip
+
+
+def source_words(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
+    """The sources as the command takes them."""
+    if isinstance(src, Mapping):
+        sources = [f"{name}={os.fspath(path)}" for name, path in src.items()]
+    elif isinstance(src, (list, tuple)):
+        sources = [os.fspath(path) for path in src]
+    else:
+        return [os.fspath(src)]  # type: ignore[arg-type]  # a TypeError that names its type
+    if not sources:
+        raise ValueError(f"src={shown(src)}: give one source at least")
+    return sources
+
+
+def _assigned(value: Any) -> Any:
+    """Returns a dict as the values NAME=VALUE of a flag, and another value as it is."""
+    return [f"{k}={os.fspath(v)}" for k, v in value.items()] if isinstance(value, Mapping) else value
+
+
+def _joined(names: Sequence[str] | None) -> str | None:
+    return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+def _typed(types: str | Mapping[str, str] | None) -> str | None:
+    if types is None or isinstance(types, str):
+        return types
+    if not isinstance(types, Mapping):
+        raise TypeError(
+            f'label_type={shown(types)}: it must be "index", "name", "float", or a dict with one for each column'
+        )
+    return ",".join(f"{k}={v}" for k, v in types.items())
+
+
+def _fields(field: str | Sequence[str] | Mapping[str, str] | None) -> list[str]:
+    if isinstance(field, Mapping):
+        if not all(isinstance(text, str) for pair in field.items() for text in pair):
+            raise ArgumentTypeError(f"field={shown(field)}: it must have a pattern for each name, both str")
+        return [f"{name}={pattern}" for name, pattern in field.items()]
+    return _listed(field)
+
+
+def _paths(paths: Path | Sequence[Path] | None) -> list[str]:
+    if paths is None:
+        return []
+    return [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+
+
+def _listed(patterns: str | Sequence[str] | None) -> list[str]:
+    if patterns is None:
+        return []
+    return [patterns] if isinstance(patterns, str) else list(patterns)
