@@ -114,11 +114,13 @@ $(FOREIGN)/.done: scripts/foreign-requirements.txt $(TORCH)/.done
 	touch $@
 
 # The packages whose tests write with those libraries.
-FOREIGN_TESTS := ./formats/mds
+FOREIGN_TESTS := . ./formats/exampletf ./formats/mds ./formats/parquet
 
 .PHONY: foreign
-foreign: test-deps $(VENV)/.done $(FOREIGN)/.done ## the tests of other programs' datasets that large libraries write
-	$(TEST_ENV) DSCONV_FOREIGN_PYTHON=$(FOREIGN)/bin/python go test -count=1 $(FOREIGN_TESTS)
+foreign: test-deps wheel $(VENV)/.done $(FOREIGN)/.done ## the tests of other programs' datasets that large libraries write
+	$(TEST_ENV) DSCONV_FOREIGN_PYTHON=$(FOREIGN)/bin/python go test -count=1 -run 'TestLibraryWrites|TestMap$$|TestBy|OfOtherPrograms' $(FOREIGN_TESTS)
+	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
+	$(FOREIGN)/bin/python -m pytest -q python/tests/test_foreign.py python/tests/test_foreign_writers.py
 
 .PHONY: python-test
 python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel

@@ -2,17 +2,21 @@ package dsconv
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
+	"github.com/dsconv/dsconv/formats/cifar"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// archiveFormat opens an archive of images as the folder that it would be unpacked to.
+// archiveFormat opens an archive as the folder that it would be unpacked to: of images, or of the files of MNIST or CIFAR.
 type archiveFormat struct{}
 
 // archiveName is the format's name.
@@ -38,11 +42,16 @@ func (archiveFormat) Match(path string) bool {
 }
 
 // Open opens the archive or the sources at path with the zero folder.Config.
-func (archiveFormat) Open(path string) (formats.Dataset, error) {
+func (f archiveFormat) Open(path string) (formats.Dataset, error) {
+	return f.OpenWith(context.Background(), path, formats.ReadOptions{})
+}
+
+// OpenWith is Open; a map is for archives of MNIST's files.
+func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
 	if SplitSources(path)[0].Name != "" {
-		return OpenSources(context.Background(), []string{path}, folder.Config{})
+		return OpenSourcesWith(ctx, []string{path}, folder.Config{}, o)
 	}
-	return openArchive(context.Background(), path, folder.Config{})
+	return openArchive(ctx, path, folder.Config{}, o)
 }
 
 // sourceExists reports whether there is a file or a folder at path, or a folder in an archive.
@@ -51,10 +60,32 @@ func sourceExists(path string) bool {
 	return file != "" || durable.Exists(path)
 }
 
-func openArchive(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
+// arrayFormats are the formats whose files are read from archives too, in which they are published.
+var arrayFormats = []interface {
+	MatchFS(files fs.FS) bool
+	OpenFS(ctx context.Context, path string, files fs.FS, o formats.ReadOptions) (formats.Dataset, error)
+}{cifar.Format{}, idx.Format{}}
+
+func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	files, err := openTree(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	for _, f := range arrayFormats {
+		if !f.MatchFS(files) {
+			continue
+		}
+		if err := checkNoFolder(path, cfg); err != nil {
+			return nil, errors.Join(err, files.Close())
+		}
+		d, err := f.OpenFS(ctx, path, files, o)
+		if err := errors.Join(err, files.Close()); err != nil { // the files are in memory
+			return nil, err
+		}
+		return d, nil
+	}
+	if len(o.Map) > 0 {
+		return nil, errors.Join(errMapOfFolder(path), files.Close())
 	}
 	d, err := folder.OpenTree(ctx, files, cfg)
 	if err != nil {

@@ -53,25 +53,37 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 		return nil, wrongOptions{err}
 	case len(o.Map) == 0 && (path == "-" && cfg.Stdin != nil || err == nil && f.Name() == "list"):
 		return openList(ctx, path, cfg)
-	case err == nil && f.Name() == archiveName && len(o.Map) == 0:
-		return openArchive(ctx, path, cfg)
+	case err == nil && f.Name() == archiveName:
+		return openArchive(ctx, path, cfg, o)
 	case err == nil && f.Name() != "folder":
-		none := len(cfg.Fields) == 1 && cfg.Fields[0] == folder.FieldsNone
-		if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
-			return nil, wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
-		}
-		if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
-			return nil, wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
+		if err := checkNoFolder(path, cfg); err != nil {
+			return nil, err
 		}
 		return formats.OpenFormat(ctx, f, path, o)
 	case len(o.Map) > 0:
-		return nil, wrongOptions{fmt.Errorf("%s is read as a folder of images: a map is for datasets of other programs", path)}
+		return nil, errMapOfFolder(path)
 	}
 	d, err := folder.Open(ctx, path, cfg)
 	if err != nil {
 		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
 	}
 	return d, nil
+}
+
+// checkNoFolder returns an error if cfg has options of folders, and the source at path is a dataset.
+func checkNoFolder(path string, cfg folder.Config) error {
+	none := len(cfg.Fields) == 1 && cfg.Fields[0] == folder.FieldsNone
+	if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
+		return wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
+	}
+	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
+		return wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
+	}
+	return nil
+}
+
+func errMapOfFolder(path string) error {
+	return wrongOptions{fmt.Errorf("%s is read as a folder of images: a map is for datasets of other programs", path)}
 }
 
 func openList(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {

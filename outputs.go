@@ -44,7 +44,7 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 	if f.Match(dst) {
 		return &outputList{format: f, list: []output{{path: filepath.Clean(dst)}}}, nil
 	}
-	file := filepath.Ext(dst) != "" && !isDir(dst) && !strings.HasSuffix(dst, "/")
+	file := filepath.Ext(dst) != "" && !durable.IsDir(dst) && !strings.HasSuffix(dst, "/")
 	if o.Format == "" || file || isOfOtherFormat(dst) {
 		return nil, wrongOptions{fmt.Errorf("%s: the name does not match the format %s; use for example %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])}
 	}

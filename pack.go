@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -291,7 +291,7 @@ func (p *PackPlan) finished() []*convert.Report {
 	done := make([]*convert.Report, len(p.Datasets))
 	interrupted := false
 	for i, one := range p.Datasets {
-		unfinished := isDir(one.Path + sidecar.PartialSuffix)
+		unfinished := durable.IsDir(one.Path + sidecar.PartialSuffix)
 		if r, ok := one.Finished(); ok && !unfinished {
 			done[i] = r
 			continue
@@ -302,9 +302,4 @@ func (p *PackPlan) finished() []*convert.Report {
 		clear(done)
 	}
 	return done
-}
-
-func isDir(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
 }

@@ -1,17 +1,20 @@
 package dsconv_test
 
 import (
+	"archive/zip"
 	"bytes"
-	"encoding/json"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/trainer"
@@ -93,6 +96,19 @@ for split in "train", "test":
     for path in "h/cifar-100-python", "h/cifar-100-binary":
         note(path, split, data.data, label=data.targets, classes=data.classes, coarse=coarse_of[split])
 
+# The archives that are downloaded, which have the folder, and MNIST's files in archives of other forms.
+import shutil, tarfile
+for archive, folder in ("cifar-10-python.tar.gz", "c/cifar-10-batches-py"), ("cifar-10-binary.tar.gz", "c/cifar-10-batches-bin"), ("cifar-100-python.tar.gz", "h/cifar-100-python"), ("cifar-100-binary.tar.gz", "h/cifar-100-binary"):
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(folder, os.path.basename(folder))
+    read += [{**r, "path": archive} for r in read if r["path"] == folder]
+for archive, kind, folder in ("raw", "zip", "mnistgz/MNIST/raw"), ("root", "gztar", "mnist"), ("plain", "tar", "mnist"):
+    path = shutil.make_archive(archive, kind, folder)
+    read += [{**r, "path": os.path.basename(path)} for r in read if r["path"] == folder]
+with tarfile.open("fashion.tar", "w") as tar:
+    tar.add("mnistgz/MNIST/raw", "FashionMNIST/raw")
+read += [{**r, "path": "fashion.tar"} for r in read if r["path"] == "mnistgz/MNIST/raw"]
+
 x, y = rng.integers(0, 256, (30, 9, 7), dtype=np.uint8), rng.integers(0, 10, 30, dtype=np.uint8)
 xt, yt = rng.integers(0, 256, (12, 9, 7), dtype=np.uint8), rng.integers(0, 10, 12, dtype=np.uint8)
 np.savez("keras.npz", x_train=x, y_train=y, x_test=xt, y_test=yt)
@@ -124,21 +140,9 @@ type arraysRead struct {
 // torchWrote runs a script with the interpreter that has torchvision, in a new folder.
 func torchWrote(t *testing.T, script string) (dir string, read []arraysRead) {
 	t.Helper()
-	python := os.Getenv("DSCONV_TORCH_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_TORCH_PYTHON is not set: it names a Python with torchvision")
-	}
 	dir = t.TempDir()
-	if out, err := exec.Command(python, "-c", script, dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "read.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &read)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatcheck.TorchPython(t, script, dir)
+	formatcheck.ReadJSON(t, filepath.Join(dir, "read.json"), &read)
 	return dir, read
 }
 
@@ -148,6 +152,33 @@ func TestArraysOfOtherPrograms(t *testing.T) {
 	dir, read := torchWrote(t, writeArrays)
 	for _, r := range read {
 		t.Run(r.Path+"/"+r.Split, func(t *testing.T) { sameArrays(t, dir, r) })
+	}
+}
+
+// TestArraysInArchives: what holds for folders alone is refused, a map is not, and what is packed is the same dataset.
+func TestArraysInArchives(t *testing.T) {
+	dir := idxFolder(t, 12, 4)
+	file, err := os.Create(filepath.Join(t.TempDir(), "digits.zip"))
+	must(t, err)
+	w := zip.NewWriter(file)
+	must(t, errors.Join(w.AddFS(os.DirFS(dir)), w.Close(), file.Close()))
+	packed := filepath.Join(t.TempDir(), "digits.tfrecord")
+	if _, err := dsconv.Pack(t.Context(), file.Name(), packed, dsconv.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	sameDatasets(t, dir, file.Name(), packed)
+	for want, c := range map[string]struct {
+		cfg folder.Config
+		m   map[string]string
+	}{
+		"a table of labels":          {cfg: folder.Config{Labels: "labels.csv"}},
+		"are for folders":            {cfg: folder.Config{Boxes: []string{"{key}.xml"}}},
+		"begin with \"letters\"":     {m: map[string]string{"image": "letters"}},
+		"have no field label to map": {m: map[string]string{"label": "x"}},
+	} {
+		if _, err := dsconv.OpenSourceWith(t.Context(), file.Name(), c.cfg, formats.ReadOptions{Map: c.m}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 
@@ -267,8 +298,10 @@ func sameDatasets(t *testing.T, paths ...string) {
 		defer ds.Close()
 		open = append(open, ds)
 	}
-	report, err := diff.Run(t.Context(), open[0], open[1], diff.Options{})
-	if err != nil || !report.Same() {
-		t.Errorf("%+v, %v", report, err)
+	for _, other := range open[1:] {
+		report, err := diff.Run(t.Context(), open[0], other, diff.Options{})
+		if err != nil || !report.Same() {
+			t.Errorf("%+v, %v", report, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 func adviseFlags() []cli.Flag {
@@ -30,7 +31,7 @@ func checkAdvise(cc *cli.Context, paths []string) error {
 		if err := plan.CheckEmpty(dir, paths[0]); err != nil {
 			return usageErrorf("--apply: %w", err)
 		}
-		if parent := filepath.Dir(dir); !isDir(parent) {
+		if parent := filepath.Dir(dir); !durable.IsDir(parent) {
 			return usageErrorf("--apply %s: there is no folder %s: make it first", dir, parent)
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/reader"
@@ -80,7 +81,7 @@ func (e stoppedError) Error() string { return e.error.Error() + e.hint }
 
 // resumeHint says how to resume the pack or edit of the dataset at path, if it is unfinished.
 func resumeHint(path string) string {
-	if !isDir(path + sidecar.PartialSuffix) {
+	if !durable.IsDir(path + sidecar.PartialSuffix) {
 		return ""
 	}
 	return fmt.Sprintf("\n%s%s is unfinished: repeat the command to resume from its last checkpoint, or start over with --discard",

@@ -81,6 +81,7 @@ func TestHostileForeignFiles(t *testing.T) {
 	shard := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 1<<31-1), 1<<31-1)
 	index := fmt.Sprintf(`{"version": 2, "shards": [{"column_names": ["img"], "column_encodings": ["jpeg"], "column_sizes": [null], "compression": null, "format": "mds",
 		"hashes": [], "raw_data": {"basename": "s.mds", "bytes": %d, "hashes": {}}, "samples": 2147483647, "size_limit": 9, "version": 2, "zip_data": null}]}`, len(shard))
+	zipped := strings.NewReplacer(`"compression": null`, `"compression": "gz"`, `"zip_data": null`, `"zip_data": {"basename": "s.mds.gz"}`, fmt.Sprint(`"bytes": `, len(shard)), `"bytes": 1073741824`).Replace(index)
 	record := tfexample.AppendFrameHead(nil, 1<<60)
 	for name, c := range map[string]struct {
 		files map[string][]byte // with "" the source is the folder
@@ -91,6 +92,7 @@ func TestHostileForeignFiles(t *testing.T) {
 		"idx":        {map[string][]byte{"train-images-idx3-ubyte.gz": gzipOf(t, idx), "train-labels-idx1-ubyte": {0, 0, 8, 1, 0, 0, 0, 0}, "": nil}, "1073741824 bytes"},
 		"parquet":    {map[string][]byte{"x.parquet": read(t, "testdata/zeros.parquet")}, "claims 67108877 before compression"},
 		"mds":        {map[string][]byte{"index.json": []byte(index), "s.mds": shard, "": nil}, "cannot be in"},
+		"mds.gz":     {map[string][]byte{"index.json": []byte(zipped), "s.mds.gz": gzipOf(t, shard), "": nil}, "of 1073741824 bytes it has 8"},
 		"webdataset": {map[string][]byte{"x.tar": append(append(tarHeader(t, "a.cls", 1), make([]byte, 512)...), tarHeader(t, "a.jpg", 8<<30-1)...)}, "x.tar"},
 		"tfrecord":   {map[string][]byte{"x.tfrecord": append(record, make([]byte, 64)...)}, "x.tfrecord"},
 		"lmdb":       {map[string][]byte{"data.mdb": treeUnderItself(t), "": nil}, "page"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
@@ -25,7 +26,7 @@ func copyDataset(t *testing.T, from, to string) {
 	must(t, err)
 	q, err := sharded.ParseShardPath(to)
 	must(t, err)
-	if isDir(from) {
+	if durable.IsDir(from) {
 		copyTree(t, to, from)
 		return
 	}
@@ -36,7 +37,7 @@ func copyDataset(t *testing.T, from, to string) {
 		}
 		must(t, os.WriteFile(filepath.Join(q.Dir, q.Name(i)), read(t, file), 0o644))
 	}
-	if isDir(p.Sidecar()) {
+	if durable.IsDir(p.Sidecar()) {
 		copyTree(t, q.Sidecar(), p.Sidecar())
 	}
 }
@@ -131,7 +132,7 @@ func (c *renamed) ownNames(t *testing.T) {
 	t.Helper()
 	p, err := sharded.ParseShardPath(c.path)
 	must(t, err)
-	if isDir(c.path) || !isDir(p.Sidecar()) {
+	if durable.IsDir(c.path) || !durable.IsDir(p.Sidecar()) {
 		return
 	}
 	for _, name := range filesOf(t, p.Sidecar()) {

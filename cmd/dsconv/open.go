@@ -41,11 +41,6 @@ func checkWritable(dst string) error {
 	return usageErrorf("%s: %s", dst, use)
 }
 
-func isDir(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
-}
-
 // openSource opens a dataset as the command's readFlags say, if it has them, or a folder with cfg.
 func openSource(cc *cli.Context, path string, cfg folder.Config) (formats.Dataset, error) {
 	o, err := readOptions(cc)

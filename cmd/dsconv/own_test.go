@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
@@ -48,7 +49,7 @@ func notes(t *testing.T, side string) map[string]string {
 func usersFiles(t *testing.T, dst string) {
 	t.Helper()
 	side := sidecarOf(t, dst)
-	if !isDir(side) {
+	if !durable.IsDir(side) {
 		return
 	}
 	must(t, os.WriteFile(filepath.Join(side, "NOTES.md"), []byte("mine"), 0o644))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
@@ -255,7 +256,7 @@ func TestAnotherCommandAfterAStoppedEdit(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
 			must(t, os.WriteFile(last, whole, 0o644))
-			if !isDir(dst + ".partial") {
+			if !durable.IsDir(dst + ".partial") {
 				t.Fatal("nothing is unfinished")
 			}
 			shown := dst

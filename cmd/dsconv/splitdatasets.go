@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -27,7 +28,7 @@ stands for OUT/train.lmdb and OUT/val.lmdb.`
 // split, as dsconv pack --format writes it, the datasets in it. Other files in that folder are ignored.
 func datasetPaths(ctx context.Context, path string) (paths []string, isFolder bool, err error) {
 	f, err := dsconv.Formats().ByPath(path)
-	if err != nil || f.Name() != "folder" || !isDir(path) {
+	if err != nil || f.Name() != "folder" || !durable.IsDir(path) {
 		return []string{path}, false, nil //nolint:nilerr // opening path reports it
 	}
 	if paths = sharded.DatasetsIn(path); len(paths) == 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/trainer"
@@ -162,15 +162,10 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 		return usageError{err}
 	case errors.Is(err, trainer.ErrCheckpoint):
 		return fmt.Errorf("%w; start over with --discard", err)
-	case err != nil && result != nil && result.Steps > 0 && isFile(conf.Checkpoint.Path):
+	case err != nil && result != nil && result.Steps > 0 && durable.IsFile(conf.Checkpoint.Path):
 		c.logf("%s has the last checkpoint: repeat the command to resume", printable(conf.Checkpoint.Path))
 	}
 	return withSampleHint(err)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // resumed describes where a training resumes.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/safetensors"
 	"github.com/dsconv/dsconv/trainer"
 )
@@ -124,7 +125,7 @@ func (r trainings) stopped(t *testing.T, file string, pause func()) (p *process,
 // at any moment.
 func stepsIn(t *testing.T, file string) int {
 	t.Helper()
-	if !isFile(file) {
+	if !durable.IsFile(file) {
 		return 0
 	}
 	f, err := safetensors.Read(file)

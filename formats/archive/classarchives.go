@@ -37,10 +37,10 @@ var (
 var besideArchives = []string{"", ".txt", ".md", ".csv", ".tsv", ".json", ".md5", ".sha1", ".sha256"}
 
 // ListClassArchives returns the paths of the archives in the folder at path if it has one for each class, else nil: then it has
-// images, other folders than splits, or archives that are numbered in a row, as shards are.
+// images, other folders than splits, a single archive, or archives that are numbered in a row, as shards are.
 func ListClassArchives(path string) []string {
 	found, ok := listArchives(path, true)
-	if !ok || areNumbered(found) {
+	if !ok || len(found) < 2 || areNumbered(found) {
 		return nil
 	}
 	return found

@@ -91,10 +91,11 @@ func TestNotClassArchives(t *testing.T) {
 		"an unpacked split":    {map[string][]byte{"train.tar": one, "train/cat/1.jpg": one}, nil, "no folder with an archive"},
 		"an empty folder":      {map[string][]byte{}, nil, "no folder with an archive"},
 		"no tar":               {map[string][]byte{"a.tar": []byte("what"), "b.tar": one}, nil, "no folder with an archive"},
-		"folders in it":        {map[string][]byte{"train.zip": makeZip(t, file{"cat/1.jpg", []byte("x")})}, []string{"train.zip"}, "as in \"train="},
+		"folders in it":        {map[string][]byte{"train.zip": makeZip(t, file{"cat/1.jpg", []byte("x")}), "val.tar": one}, []string{"train.zip", "val.tar"}, "as in \"train="},
 		"the same class twice": {map[string][]byte{"a.tar": one, "a.zip": makeZip(t)}, []string{"a.tar", "a.zip"}, "are both the folder a"},
 		"a split twice":        {map[string][]byte{"train.tar": one, "train/a.tar": one}, []string{"train.tar", "train/a.tar"}, "are both the folder train/a"},
-		"a damaged archive":    {map[string][]byte{"a.zip": []byte("PK\x03\x04what")}, []string{"a.zip"}, "a.zip"},
+		"a damaged archive":    {map[string][]byte{"a.zip": []byte("PK\x03\x04what"), "b.tar": one}, []string{"a.zip", "b.tar"}, "a.zip"},
+		"one archive":          {map[string][]byte{"a.tar": one}, nil, ""},
 	} {
 		root := writeAll(t, c.files)
 		var found []string

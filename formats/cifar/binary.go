@@ -3,14 +3,12 @@ package cifar
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
-	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // records fills b with the records of a binary file: the labels, a byte each, and the planes of the image.
@@ -36,8 +34,8 @@ const maxNames = 1 << 16
 
 // textNames reads a file of class names, one a line.
 func (o *opening) textNames(name string) ([]string, error) {
-	path := filepath.Join(o.dir, name)
-	f, err := unblocked.Open(path)
+	path := o.dir.Path(name)
+	f, err := o.dir.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,11 @@
 package cifar
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
@@ -20,8 +21,29 @@ func (Format) Name() string { return "cifar" }
 
 // Match reports whether path is a folder with one of the versions.
 func (Format) Match(path string) bool {
-	_, _, ok := find(path)
+	_, _, ok := find(arrays.OnDisk(path))
 	return ok
+}
+
+// MatchFS reports whether files, which lie in an archive, have one of the versions.
+func (Format) MatchFS(files fs.FS) bool {
+	if files == nil {
+		return false
+	}
+	_, _, ok := find(arrays.InFS("", files))
+	return ok
+}
+
+// OpenFS opens the dataset in files, which lie in the archive at path. They are read into memory, and not used
+// afterwards. There is nothing to map.
+func (f Format) OpenFS(ctx context.Context, path string, files fs.FS, o formats.ReadOptions) (formats.Dataset, error) {
+	switch {
+	case ctx == nil || files == nil:
+		return nil, errors.New("cifar: the context or the files are nil: give context.Background() and those of an archive")
+	case len(o.Map) > 0:
+		return nil, fmt.Errorf("%s: %w: the batches of CIFAR have no fields to map", path, formats.ErrSchema)
+	}
+	return open(ctx, path, arrays.InFS(path, files))
 }
 
 // Open opens the dataset at path. A split whose files are not there is left out; a split with some of its files
@@ -30,12 +52,16 @@ func (Format) Open(path string) (formats.Dataset, error) {
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
-	dir, l, ok := find(path)
+	return open(context.Background(), path, arrays.OnDisk(path))
+}
+
+func open(ctx context.Context, path string, root arrays.Dir) (formats.Dataset, error) {
+	dir, l, ok := find(root)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w: it has not the files of one version of CIFAR-10 or CIFAR-100, such as those of cifar-10-batches-bin",
 			path, formats.ErrNotDataset)
 	}
-	o := opening{layout: l, dir: dir, set: &arrays.Set{Path: path, Format: Format{}.Name()}}
+	o := opening{ctx: ctx, layout: l, dir: dir, left: arrays.MaxUnpacked, set: &arrays.Set{Path: path, Format: Format{}.Name()}}
 	if err := o.run(); err != nil {
 		for _, f := range o.set.Files {
 			err = errors.Join(err, f.Close())
@@ -48,8 +74,10 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // opening is a dataset that is being opened.
 type opening struct {
 	*layout
-	dir string
-	set *arrays.Set
+	ctx  context.Context
+	dir  arrays.Dir
+	left int64 // bytes that may still be in memory
+	set  *arrays.Set
 }
 
 func (o *opening) run() error {
@@ -72,16 +100,16 @@ func (o *opening) run() error {
 
 // split adds the files of a split, unless none of them is there.
 func (o *opening) split(name string, files []string) error {
-	if !isFile(filepath.Join(o.dir, files[0])) {
+	if !o.dir.IsFile(files[0]) {
 		for _, file := range files[1:] {
-			if isFile(filepath.Join(o.dir, file)) {
-				return fmt.Errorf("%s: %w: the file %s is missing, but %s is there", o.dir, formats.ErrDamaged, files[0], file)
+			if o.dir.IsFile(file) {
+				return fmt.Errorf("%s: %w: the file %s is missing, but %s is there", o.dir.Path(""), formats.ErrDamaged, files[0], file)
 			}
 		}
 		return nil
 	}
 	for _, file := range files {
-		if err := o.file(name, filepath.Join(o.dir, file)); err != nil {
+		if err := cmp.Or(o.ctx.Err(), o.file(name, file)); err != nil {
 			return err
 		}
 	}
@@ -89,9 +117,10 @@ func (o *opening) split(name string, files []string) error {
 }
 
 // file adds one file.
-func (o *opening) file(split, path string) error {
-	f, err := arrays.Map(path)
-	if errors.Is(err, os.ErrNotExist) {
+func (o *opening) file(split, name string) error {
+	path := o.dir.Path(name)
+	f, err := o.dir.Load(name, &o.left)
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: this file of the split %s is missing", path, formats.ErrDamaged, split)
 	}
 	if err != nil {

@@ -1,9 +1,6 @@
 package cifar
 
-import (
-	"os"
-	"path/filepath"
-)
+import "github.com/dsconv/dsconv/internal/storage/arrays"
 
 const (
 	side     = 32
@@ -48,17 +45,17 @@ var layouts = []layout{
 	},
 }
 
-// find returns the folder and the version of the dataset at path; ok is false if there is none, or more than one.
-func find(path string) (dir string, l *layout, ok bool) {
+// find returns the folder and the version of the dataset in root; ok is false if there is none, or more than one.
+func find(root arrays.Dir) (dir arrays.Dir, l *layout, ok bool) {
 	for i := range layouts {
-		if layouts[i].isIn(path) {
-			return path, &layouts[i], true
+		if layouts[i].isIn(root) {
+			return root, &layouts[i], true
 		}
 	}
 	for i := range layouts {
-		if sub := filepath.Join(path, layouts[i].folder); layouts[i].isIn(sub) {
+		if sub := root.Sub(layouts[i].folder); layouts[i].isIn(sub) {
 			if ok {
-				return "", nil, false
+				return dir, nil, false
 			}
 			dir, l, ok = sub, &layouts[i], true
 		}
@@ -67,15 +64,10 @@ func find(path string) (dir string, l *layout, ok bool) {
 }
 
 // isIn reports whether dir has the names of classes and at least one split.
-func (l *layout) isIn(dir string) bool {
+func (l *layout) isIn(dir arrays.Dir) bool {
 	names := l.meta
 	if !l.python {
 		names = l.labels[0].names
 	}
-	return isFile(filepath.Join(dir, names)) && (isFile(filepath.Join(dir, l.train[0])) || isFile(filepath.Join(dir, l.test)))
-}
-
-func isFile(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular()
+	return dir.IsFile(names) && (dir.IsFile(l.train[0]) || dir.IsFile(l.test))
 }

@@ -3,13 +3,11 @@ package cifar
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/pickle"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
-	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 const (
@@ -94,8 +92,8 @@ func texts(v any) ([]string, bool) {
 
 // pickledNames reads a list of class names from the pickle of names.
 func (o *opening) pickledNames(key string) ([]string, error) {
-	path := filepath.Join(o.dir, o.meta)
-	f, err := unblocked.Open(path)
+	path := o.dir.Path(o.meta)
+	f, err := o.dir.Open(o.meta)
 	if err != nil {
 		return nil, err
 	}

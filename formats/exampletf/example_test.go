@@ -2,33 +2,15 @@ package exampletf_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/exampletf"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func Example() {
-	data := good(2)
-	dir, err := os.MkdirTemp("", "exampletf")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	defer os.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
-	os.Setenv("XDG_CACHE_HOME", dir) // the index is of no use afterwards
-	was, err := os.Getwd()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.Chdir(was)
-	if err := errors.Join(os.Chdir(dir), os.WriteFile("train-00000-of-00001", data, 0o644), readOthers(context.Background())); err != nil {
-		fmt.Println(err)
-	}
+	formatcheck.ReadIn(map[string][]byte{"train-00000-of-00001": good(2)}, readOthers)
 	// Output: train/00000000 jpeg 2
 }
 

@@ -74,7 +74,7 @@ func findFolder(path string) ([]file, error) {
 		return named(list), err
 	}
 	var files []file
-	for _, split := range splitNames {
+	for _, split := range formats.SplitWords() {
 		list, err := recordsIn(filepath.Join(path, split))
 		if err != nil && !isNotExist(err) {
 			return nil, err
@@ -136,15 +136,12 @@ func named(paths []string) []file {
 	return files
 }
 
-// splitNames are the words for splits, in the order in which folders are read.
-var splitNames = []string{"test", "testing", "train", "training", "val", "valid", "validation"}
-
 // splitOf returns the split that a file's name has: a whole word of it, the last one if there are several.
 func splitOf(name string) string {
 	name = recordExt.ReplaceAllString(shardOf.ReplaceAllString(name, ""), "")
 	split := ""
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
-		if slices.Contains(splitNames, strings.ToLower(word)) {
+		if formats.IsSplitWord(word) {
 			split = word
 		}
 	}

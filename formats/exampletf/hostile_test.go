@@ -110,7 +110,7 @@ func TestHostile(t *testing.T) {
 		"data checksum":             {damaged, "checksum of a frame's data"},
 		"gzip":                      {zipped.Bytes(), "compressed"},
 		"no example":                {frame([]byte("no example")), "cannot be parsed"},
-		"no features":               {frame(nil), "no feature has images"},
+		"no features":               {frame(nil), "SequenceExamples"},
 		"no image":                  {frame(exampleOf(feature("label", intsOf(1)))), "no feature has images"},
 		"nested length":             {frame(field(1, []byte{10, 0xff, 0xff, 0xff, 0xff, 0x7f})), "cannot be parsed"},
 		"a varint for ever":         {frame(bytes.Repeat([]byte{0x80}, 100)), "cannot be parsed"},

@@ -95,6 +95,17 @@ func (l *layout) field(f formats.Field, feature string) {
 	l.schema, l.fields = append(l.schema, f), append(l.fields, l.number(feature))
 }
 
+// usualFirst lists the features that TFDS says have a role, those with usual names before the others, and then the
+// usual names themselves.
+func usualFirst(told, usual []string) (names []string) {
+	for _, name := range usual {
+		if slices.Contains(told, name) {
+			names = append(names, name)
+		}
+	}
+	return slices.Concat(names, told, usual)
+}
+
 // image returns the name of the feature with the image.
 func (s *survey) image(mapped string, d *tfds) (string, error) {
 	if mapped != "" {
@@ -103,7 +114,7 @@ func (s *survey) image(mapped string, d *tfds) (string, error) {
 	of := func(name string) bool {
 		return s.has(name, tfexample.Bytes) && (s.features[name].images > 0 || s.hasShape(name))
 	}
-	for _, name := range append(d.named("Image"), imageNames...) {
+	for _, name := range usualFirst(d.named("Image"), imageNames) {
 		if of(name) {
 			return name, nil
 		}
@@ -118,6 +129,9 @@ func (s *survey) image(mapped string, d *tfds) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
+		if len(s.features) == 0 {
+			return "", fmt.Errorf("%w: its examples have no features; SequenceExamples, whose frames are lists of features, are not read", formats.ErrSchema)
+		}
 		return "", fmt.Errorf("%w: no feature has images (image files, or pixels with the features height and width): it has %s; "+
 			"name the feature: --map image=FEATURE", formats.ErrSchema, s.list())
 	}
@@ -182,7 +196,7 @@ func (l *layout) findLabel(s *survey, mapped string, d *tfds) (used []string, er
 			return nil, err
 		}
 	} else {
-		candidates := append(d.named("ClassLabel"), labelNames...)
+		candidates := usualFirst(d.named("ClassLabel"), labelNames)
 		i := slices.IndexFunc(candidates, func(name string) bool {
 			return s.has(name, tfexample.Ints) || s.has(name, tfexample.Bytes) && s.features[name].images == 0
 		})

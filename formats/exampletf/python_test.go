@@ -2,7 +2,6 @@ package exampletf_test
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,72 +15,23 @@ import (
 // open opens a dataset that the format matches.
 func open(t *testing.T, path, entries string) (formats.Dataset, error) {
 	t.Helper()
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	m, err := formats.ParseMap(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !(exampletf.Format{}).Match(path) {
-		t.Errorf("%s does not match", path)
-	}
-	ds, err := exampletf.Format{}.OpenWith(t.Context(), path, formats.ReadOptions{Map: m})
-	if err == nil {
-		t.Cleanup(func() {
-			if err := ds.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	return ds, err
+	return formatcheck.OpenForeign(t, exampletf.Format{}, path, entries)
 }
 
 // describe lists the samples: key, split, label and class, the first byte of the image after its magic and the other fields.
 func describe(t *testing.T, ds formats.Dataset) string {
 	t.Helper()
 	var b strings.Builder
-	classes := ds.Meta().Classes()
-	fmt.Fprintln(&b, ds.Meta().Schema.Names(), classes, ds.Meta().Columns)
-	for i := range ds.Len() {
-		in, err := ds.Info(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var s, lent formats.Sample
-		if err := ds.Read(i, &s); err != nil {
-			t.Fatal(err)
-		}
-		if err := ds.(formats.Viewer).View(i, &lent); err != nil {
-			t.Fatal(err)
-		}
-		for k := range s.Values {
-			if a, b := s.Values[k], lent.Values[k]; string(a.Data) != string(b.Data) || a.Encoding != b.Encoding || !slices.Equal(a.Shape, b.Shape) {
-				t.Errorf("sample %d field %d: Read and View differ", i, k)
-			}
-		}
-		img := &s.Values[0]
-		if in.Size != int64(len(img.Data)) || in.Encoding != img.Encoding || in.Key != s.Key {
-			t.Errorf("sample %d: Info has %d bytes of %s, Read %d of %s", i, in.Size, in.Encoding, len(img.Data), img.Encoding)
-		}
-		fmt.Fprintf(&b, "%s|%s|%d|%s|%s %v %x", in.Key, in.Split, in.Label, in.Source.Path, img.Encoding, img.Shape, img.Data[len(img.Data)-2:])
+	fmt.Fprintln(&b, ds.Meta().Schema.Names(), ds.Meta().Classes(), ds.Meta().Columns)
+	formatcheck.EachSample(t, ds, func(in formats.Info, s *formats.Sample) {
+		image := &s.Values[0]
+		fmt.Fprintf(&b, "%s|%s|%d|%s|%s %v %x", in.Key, in.Split, in.Label, in.Source.Path, image.Encoding, image.Shape, image.Data[len(image.Data)-2:])
 		for k := 1; k < len(s.Values); k++ {
-			fmt.Fprintf(&b, "|%s", valueText(&s.Values[k]))
+			fmt.Fprintf(&b, "|%s", formatcheck.ValueText(&s.Values[k]))
 		}
 		fmt.Fprintln(&b, "|"+strings.Join(s.Columns, ","))
-	}
+	})
 	return b.String()
-}
-
-func valueText(v *formats.Value) string {
-	if x, ok := v.Float32(); ok {
-		if math.IsNaN(float64(x)) {
-			return "nan"
-		}
-		return fmt.Sprint(x)
-	}
-	if v.Encoding == formats.Raw {
-		return fmt.Sprintf("%s%v%x", v.DType, v.Shape, v.Data)
-	}
-	return string(v.Data)
 }
 
 // write lets Python's tfrecord write records; the script has write(path, [features]) and jpeg(i), an image file that ends in i.

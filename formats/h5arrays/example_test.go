@@ -2,12 +2,12 @@ package h5arrays_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/h5arrays"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func Example() {
@@ -16,23 +16,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	dir, err := os.MkdirTemp("", "h5arrays")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	defer os.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
-	os.Setenv("XDG_CACHE_HOME", dir) // the index is of no use afterwards
-	was, err := os.Getwd()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.Chdir(was)
-	if err := errors.Join(os.Chdir(dir), os.WriteFile("train.h5", data, 0o644), readOthers(context.Background())); err != nil {
-		fmt.Println(err)
-	}
+	formatcheck.ReadIn(map[string][]byte{"train.h5": data}, readOthers)
 	// Output: 00000000 raw 0
 }
 

@@ -1,13 +1,10 @@
 package h5arrays_test
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,60 +15,25 @@ import (
 
 func open(t *testing.T, path, entries string) (formats.Dataset, error) {
 	t.Helper()
-	m, err := formats.ParseMap(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !(h5arrays.Format{}).Match(path) {
-		t.Errorf("%s does not match", path)
-	}
-	ds, err := h5arrays.Format{}.OpenWith(t.Context(), path, formats.ReadOptions{Map: m})
-	if err == nil {
-		t.Cleanup(func() {
-			if err := ds.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	return ds, err
+	return formatcheck.OpenForeign(t, h5arrays.Format{}, path, entries)
 }
 
 // describe lists the samples; pixels are the CRC-32 that zlib.crc32 gives.
 func describe(t *testing.T, ds formats.Dataset) string {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintln(&b, ds.Meta().Schema.Names(), ds.Meta().Classes())
-	for i := range ds.Len() {
-		in, err := ds.Info(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var s, lent formats.Sample
-		if err := errors.Join(ds.Read(i, &s), ds.(formats.Viewer).View(i, &lent)); err != nil {
-			t.Fatal(err)
-		}
-		for k := range s.Values {
-			if a, b := s.Values[k], lent.Values[k]; string(a.Data) != string(b.Data) || a.Encoding != b.Encoding || !slices.Equal(a.Shape, b.Shape) {
-				t.Errorf("sample %d field %d: Read and View differ", i, k)
-			}
-		}
-		img := &s.Values[0]
-		if in.Size != int64(len(img.Data)) || in.Encoding != img.Encoding {
-			t.Errorf("sample %d: Info has %d bytes of %s, Read %d of %s", i, in.Size, in.Encoding, len(img.Data), img.Encoding)
-		}
-		fmt.Fprintf(&b, "%s|%s|%d|%s%v%s %08x", in.Key, in.Split, in.Label, img.Encoding, img.Shape, img.DType, crc32.ChecksumIEEE(img.Data))
+	m := ds.Meta()
+	fmt.Fprintln(&b, m.Schema.Names(), m.Classes())
+	formatcheck.EachSample(t, ds, func(in formats.Info, s *formats.Sample) {
+		image := &s.Values[0]
+		fmt.Fprintf(&b, "%s|%s|%d|%s%v%s %08x", in.Key, in.Split, in.Label, image.Encoding, image.Shape, image.DType, crc32.ChecksumIEEE(image.Data))
 		for k := 1; k < len(s.Values); k++ {
-			v := &s.Values[k]
-			if x, ok := v.Float32(); ok && !math.IsNaN(float64(x)) {
-				fmt.Fprintf(&b, "|%v", x)
-			} else if v.Encoding == formats.Plain {
-				fmt.Fprintf(&b, "|%s", v.Data)
-			} else if ds.Meta().Schema[k].Kind != formats.Label {
-				fmt.Fprintf(&b, "|%s%v%s", v.DType, v.Shape, hex.EncodeToString(v.Data))
+			if m.Schema[k].Kind != formats.Label {
+				fmt.Fprintf(&b, "|%s", formatcheck.ValueText(&s.Values[k]))
 			}
 		}
 		fmt.Fprintln(&b)
-	}
+	})
 	return b.String()
 }
 

@@ -15,7 +15,6 @@ var (
 	imageNames = []string{"images", "image", "x", "imgs", "img", "data", "pixels", "set_x"}
 	labelNames = []string{"labels", "label", "y", "targets", "target", "class", "set_y"}
 	classNames = []string{"classes", "class_names", "list_classes", "label_names", "categories"}
-	splitWords = []string{"train", "training", "val", "valid", "validation", "test", "testing"}
 )
 
 // part is the arrays of one split.
@@ -32,15 +31,12 @@ type part struct {
 // skipped is an array that is no part of samples.
 type skipped struct{ path, cause string }
 
-// splitOf divides the name of an array into its split and the rest.
+// splitOf divides the name of an array into its split and the rest. A name that is only a split is an array's own.
 func splitOf(name string) (split, rest string) {
-	tokens := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_-.", r) })
-	for i, t := range tokens {
-		if slices.Contains(splitWords, t) && len(tokens) > 1 && (i == 0 || i == len(tokens)-1) {
-			return t, strings.Join(slices.Delete(tokens, i, i+1), "_")
-		}
+	if split, rest = formats.CutSplit(name); rest == "" {
+		return "", split
 	}
-	return "", strings.Join(tokens, "_")
+	return split, rest
 }
 
 // finder finds the arrays of a file.
@@ -64,7 +60,7 @@ func (f *finder) find() error {
 		if len(f.parts) > 0 && f.parts[0].split == "" {
 			break
 		}
-		if !slices.Contains(splitWords, strings.ToLower(name)) {
+		if !formats.IsSplitWord(name) {
 			continue
 		}
 		members, ok, err := f.file.Members(name)

@@ -10,15 +10,10 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
-	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
-const (
-	// maxUnpacked is how much a dataset's compressed files may have, decompressed.
-	maxUnpacked = 1 << 30
-	// maxRatio is more than deflate can compress.
-	maxRatio = 1100
-)
+// maxRatio is more than deflate can compress.
+const maxRatio = 1100
 
 // array is an open IDX file.
 type array struct {
@@ -26,13 +21,14 @@ type array struct {
 	header
 }
 
-// openArray opens the file at path. left is what compressed files may still take; the array's size is taken from it.
-func openArray(path string, left *int64) (a *array, err error) {
+// openArray opens the file of that name. left is what compressed files may still take; the array's size is taken from it.
+func openArray(dir arrays.Dir, name string, left *int64) (a *array, err error) {
 	a = new(array)
-	if strings.HasSuffix(path, ".gz") {
-		a.File, err = unpack(path, left)
+	path := dir.Path(name)
+	if strings.HasSuffix(name, ".gz") {
+		a.File, err = unpack(dir, name, left)
 	} else {
-		a.File, err = arrays.Map(path)
+		a.File, err = dir.Load(name, left)
 	}
 	if err != nil {
 		return nil, err
@@ -50,9 +46,9 @@ func openArray(path string, left *int64) (a *array, err error) {
 	return a, nil
 }
 
-// unpack decompresses the file at path.
-func unpack(path string, left *int64) (*arrays.File, error) {
-	f, err := unblocked.Open(path)
+// unpack decompresses the file of that name.
+func unpack(dir arrays.Dir, name string, left *int64) (*arrays.File, error) {
+	f, err := dir.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +59,9 @@ func unpack(path string, left *int64) (*arrays.File, error) {
 	}
 	data, err := inflate(f, st.Size(), left)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", dir.Path(name), err)
 	}
-	return arrays.Unpacked(path, data)
+	return dir.Unpacked(name, data)
 }
 
 // inflate decompresses an IDX file of size bytes. Memory is allocated for what its header claims, if the file can
@@ -87,7 +83,7 @@ func inflate(r io.Reader, size int64, left *int64) ([]byte, error) {
 	total, ok := h.total(*left)
 	if !ok {
 		return nil, fmt.Errorf("%w: its header claims an array of %v: compressed files of a dataset may have %d bytes; decompress it with gunzip",
-			formats.ErrSchema, h.dims, maxUnpacked)
+			formats.ErrSchema, h.dims, arrays.MaxUnpacked)
 	}
 	if total > size*maxRatio {
 		return nil, fmt.Errorf("%w: its header claims an array of %v, which a file of %d bytes cannot contain", formats.ErrDamaged, h.dims, size)
@@ -122,18 +118,15 @@ func unpackError(err error) error {
 	return fmt.Errorf("%w: it cannot be decompressed: %w", formats.ErrDamaged, err)
 }
 
-// begins reports whether the file at path begins as an IDX file of so many dimensions, at least, does.
-func begins(path string, dims int) bool {
-	f, err := unblocked.Open(path)
+// begins reports whether the file of that name begins as an IDX file of so many dimensions, at least, does.
+func begins(dir arrays.Dir, name string, dims int) bool {
+	f, err := dir.Open(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return false
-	}
 	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
+	if strings.HasSuffix(name, ".gz") {
 		if r, err = gzip.NewReader(f); err != nil {
 			return false
 		}

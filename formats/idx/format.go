@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -40,30 +41,53 @@ func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) 
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
-	for field := range o.Map {
-		if field != "image" {
-			return nil, fmt.Errorf("%s: %w: IDX files have no field %s to map: only image=NAME, where the names of several datasets begin with NAME", path, formats.ErrSchema, field)
-		}
+	if err := checkMap(path, o); err != nil {
+		return nil, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil, formats.NotFound(path)
 	}
-	pairs, err := choose(path, o.Map["image"], find(path))
+	return open(ctx, path, find(path), o)
+}
+
+// MatchFS reports whether files, which lie in an archive, have some.
+func (Format) MatchFS(files fs.FS) bool {
+	return files != nil && len(findBelow(arrays.InFS("", files))) > 0
+}
+
+// OpenFS is OpenWith of files that lie in the archive at path. They are read into memory, and not used afterwards.
+func (Format) OpenFS(ctx context.Context, path string, files fs.FS, o formats.ReadOptions) (formats.Dataset, error) {
+	if ctx == nil || files == nil {
+		return nil, errors.New("idx: the context or the files are nil: give context.Background() and those of an archive")
+	}
+	if err := checkMap(path, o); err != nil {
+		return nil, err
+	}
+	return open(ctx, path, findBelow(arrays.InFS(path, files)), o)
+}
+
+func checkMap(path string, o formats.ReadOptions) error {
+	for field := range o.Map {
+		if field != "image" {
+			return fmt.Errorf("%s: %w: IDX files have no field %s to map: only image=NAME, where the names of several datasets begin with NAME", path, formats.ErrSchema, field)
+		}
+	}
+	return nil
+}
+
+func open(ctx context.Context, path string, found []pair, o formats.ReadOptions) (formats.Dataset, error) {
+	pairs, err := choose(path, o.Map["image"], found)
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, path, pairs, o)
-}
-
-func open(ctx context.Context, path string, pairs []pair, o formats.ReadOptions) (formats.Dataset, error) {
 	s := &arrays.Set{Path: path, Format: Format{}.Name(), Recipe: o.Recipe()}
 	unlabelled := func(p pair) bool { return p.labels == "" }
 	if !slices.ContainsFunc(pairs, unlabelled) {
 		s.Labels = []arrays.Label{{Name: "label"}}
 	} else if i := slices.IndexFunc(pairs, unlabelled); slices.ContainsFunc(pairs, func(p pair) bool { return p.labels != "" }) {
-		return nil, fmt.Errorf("%s: %w: there is no file of labels beside it, such as train-labels-idx1-ubyte", pairs[i].images, formats.ErrSchema)
+		return nil, fmt.Errorf("%s: %w: there is no file of labels beside it, such as train-labels-idx1-ubyte", pairs[i].dir.Path(pairs[i].images), formats.ErrSchema)
 	}
-	left := int64(maxUnpacked)
+	left := int64(arrays.MaxUnpacked)
 	for _, p := range pairs {
 		if err := cmp.Or(ctx.Err(), add(s, p, &left)); err != nil {
 			for _, f := range s.Files {
@@ -77,26 +101,26 @@ func open(ctx context.Context, path string, pairs []pair, o formats.ReadOptions)
 
 // add opens the files of a pair and adds them to s.
 func add(s *arrays.Set, p pair, left *int64) error {
-	a, err := openArray(p.images, left)
+	a, err := openArray(p.dir, p.images, left)
 	if err != nil {
 		return err
 	}
 	s.Files = append(s.Files, a.File)
 	if len(a.dims) < 3 {
-		return fmt.Errorf("%s: %w: an array of %v is not one of images, which has 3 or 4 dimensions", p.images, formats.ErrSchema, a.dims)
+		return fmt.Errorf("%s: %w: an array of %v is not one of images, which has 3 or 4 dimensions", p.dir.Path(p.images), formats.ErrSchema, a.dims)
 	}
 	b := arrays.Block{Split: p.split, File: a.File, Images: pixels(a)}
 	if p.labels == "" {
 		s.Blocks = append(s.Blocks, b)
 		return nil
 	}
-	l, err := openArray(p.labels, left)
+	l, err := openArray(p.dir, p.labels, left)
 	if err != nil {
 		return err
 	}
 	s.Files = append(s.Files, l.File)
 	if len(l.dims) != 1 {
-		return fmt.Errorf("%s: %w: an array of %v is not one of labels, which has 1 dimension", p.labels, formats.ErrSchema, l.dims)
+		return fmt.Errorf("%s: %w: an array of %v is not one of labels, which has 1 dimension", p.dir.Path(p.labels), formats.ErrSchema, l.dims)
 	}
 	b.Labels = []arrays.Column{arrays.OfBytes(l.Data[l.size:])}
 	s.Blocks = append(s.Blocks, b)

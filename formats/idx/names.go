@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/arrays"
 )
 
 // imagesName are the names of files of images: set and split, and what follows.
@@ -19,32 +20,31 @@ var imagesName = regexp.MustCompile(`^(?:(.*)[-_])?([A-Za-z0-9]+)[-_.]images[-_.
 type pair struct {
 	set    string // "" or such as emnist-letters
 	split  string
-	images string // paths
+	dir    arrays.Dir
+	images string // names in dir
 	labels string
 }
 
-// parsePair returns the pair that the file of images at path belongs to.
-func parsePair(path string) (p pair, ok bool) {
-	m := imagesName.FindStringSubmatch(filepath.Base(path))
+// parsePair returns the pair that the file of images with that name belongs to.
+func parsePair(dir arrays.Dir, name string) (p pair, ok bool) {
+	m := imagesName.FindStringSubmatch(name)
 	if m == nil {
 		return p, false
 	}
-	p = pair{set: m[1], split: m[2], images: path}
+	p = pair{set: m[1], split: m[2], dir: dir, images: name}
 	if p.split == "t10k" {
 		p.split = "test"
 	}
-	p.labels = labelsBeside(path)
+	p.labels = labelsBeside(dir, name)
 	return p, formats.CheckSplit(p.split) == nil
 }
 
-// labelsBeside returns the path of the labels of the images at path, "" if there are none.
-func labelsBeside(path string) string {
-	dir, name := filepath.Split(strings.TrimSuffix(path, ".gz"))
-	at := strings.LastIndex(name, "images")
-	stem := dir + name[:at] + "labels"
+// labelsBeside returns the name of the labels of the images with that name, "" if there are none.
+func labelsBeside(dir arrays.Dir, name string) string {
+	stem := name[:strings.LastIndex(name, "images")] + "labels"
 	for _, middle := range []string{"-", ".", "_"} {
 		for _, end := range []string{"", ".gz"} {
-			if labels := stem + middle + "idx1-ubyte" + end; isFile(labels) {
+			if labels := stem + middle + "idx1-ubyte" + end; dir.IsFile(labels) {
 				return labels
 			}
 		}
@@ -52,26 +52,27 @@ func labelsBeside(path string) string {
 	return ""
 }
 
-func isFile(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular()
-}
-
-// rawFolders are where torchvision puts the files below the folder that it is given.
-var rawFolders = []string{"", "raw", "MNIST/raw", "FashionMNIST/raw", "KMNIST/raw", "EMNIST/raw"}
+// rawFolders are where torchvision puts the files below the folder that it is given, and where EMNIST's archive has them.
+var rawFolders = []string{"", "raw", "MNIST/raw", "FashionMNIST/raw", "KMNIST/raw", "EMNIST/raw", "gzip"}
 
 // find lists the pairs of the dataset at path, a file of images or a folder. There are none if path is not IDX's.
 func find(path string) []pair {
 	if st, err := os.Stat(path); err != nil {
 		return nil
-	} else if !st.IsDir() {
-		if p, ok := parsePair(path); ok && begins(path, 3) {
-			return []pair{p}
-		}
-		return nil
+	} else if st.IsDir() {
+		return findBelow(arrays.OnDisk(path))
 	}
+	dir := arrays.OnDisk(filepath.Dir(path))
+	if p, ok := parsePair(dir, filepath.Base(path)); ok && begins(dir, p.images, 3) {
+		return []pair{p}
+	}
+	return nil
+}
+
+// findBelow lists the pairs in a folder, or where torchvision puts them below it.
+func findBelow(root arrays.Dir) []pair {
 	for _, sub := range rawFolders {
-		if pairs := findIn(filepath.Join(path, sub)); len(pairs) > 0 {
+		if pairs := findIn(root.Sub(sub)); len(pairs) > 0 {
 			return pairs
 		}
 	}
@@ -79,14 +80,10 @@ func find(path string) []pair {
 }
 
 // findIn lists the pairs in a folder by their sets and splits. A file that is there decompressed too is left out.
-func findIn(dir string) (pairs []pair) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		p, ok := parsePair(filepath.Join(dir, e.Name()))
-		if ok && begins(p.images, 3) {
+func findIn(dir arrays.Dir) (pairs []pair) {
+	for _, name := range dir.Names() {
+		p, ok := parsePair(dir, name)
+		if ok && begins(dir, name, 3) {
 			pairs = append(pairs, p)
 		}
 	}

@@ -2,12 +2,12 @@ package imagelmdb_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/imagelmdb"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func Example() {
@@ -16,23 +16,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	dir, err := os.MkdirTemp("", "imagelmdb")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	defer os.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
-	os.Setenv("XDG_CACHE_HOME", dir) // the index is of no use afterwards
-	was, err := os.Getwd()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.Chdir(was)
-	if err := errors.Join(os.Chdir(dir), os.WriteFile("train.mdb", data, 0o644), readOthers(context.Background())); err != nil {
-		fmt.Println(err)
-	}
+	formatcheck.ReadIn(map[string][]byte{"train.mdb": data}, readOthers)
 	// Output: 00000000 jpeg 0
 }
 

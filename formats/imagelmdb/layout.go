@@ -177,7 +177,7 @@ func (l *layout) keyAndClass(stored []byte) (key, split, class string) {
 		return stem, "", ""
 	}
 	dir := path.Dir(k)
-	if first, _, deeper := strings.Cut(dir, "/"); deeper && slices.Contains(splitNames, strings.ToLower(first)) {
+	if first, _, deeper := strings.Cut(dir, "/"); deeper && formats.IsSplitWord(first) {
 		split = first
 	}
 	if class = path.Base(dir); dir == "." {
@@ -185,8 +185,6 @@ func (l *layout) keyAndClass(stored []byte) (key, split, class string) {
 	}
 	return stem, split, class
 }
-
-var splitNames = []string{"train", "training", "val", "valid", "validation", "test", "testing"}
 
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,23 +14,7 @@ import (
 
 func open(t *testing.T, path, entries string) (formats.Dataset, error) {
 	t.Helper()
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	m, err := formats.ParseMap(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !(imagelmdb.Format{}).Match(path) {
-		t.Errorf("%s does not match", path)
-	}
-	ds, err := imagelmdb.Format{}.OpenWith(t.Context(), path, formats.ReadOptions{Map: m})
-	if err == nil {
-		t.Cleanup(func() {
-			if err := ds.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	return ds, err
+	return formatcheck.OpenForeign(t, imagelmdb.Format{}, path, entries)
 }
 
 // describe lists the samples: key, split, label, path, image, other fields.
@@ -39,36 +22,20 @@ func describe(t *testing.T, ds formats.Dataset) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintln(&b, ds.Meta().Schema.Names(), ds.Meta().Classes())
-	for i := range ds.Len() {
-		in, err := ds.Info(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var s, lent formats.Sample
-		if err := errors.Join(ds.Read(i, &s), ds.(formats.Viewer).View(i, &lent)); err != nil {
-			t.Fatal(err)
-		}
-		for k := range s.Values {
-			if a, b := s.Values[k], lent.Values[k]; string(a.Data) != string(b.Data) || a.Encoding != b.Encoding || !slices.Equal(a.Shape, b.Shape) {
-				t.Errorf("sample %d field %d: Read and View differ", i, k)
-			}
-		}
-		img := &s.Values[0]
-		if in.Size != int64(len(img.Data)) || in.Encoding != img.Encoding {
-			t.Errorf("sample %d: Info has %d bytes of %s, Read %d of %s", i, in.Size, in.Encoding, len(img.Data), img.Encoding)
-		}
-		data := img.Data
-		if img.Encoding != formats.Raw {
+	formatcheck.EachSample(t, ds, func(in formats.Info, s *formats.Sample) {
+		image := &s.Values[0]
+		data := image.Data
+		if image.Encoding != formats.Raw {
 			data = data[len(data)-1:]
 		}
-		fmt.Fprintf(&b, "%s|%s|%d|%s|%s%v %x", in.Key, in.Split, in.Label, in.Source.Path, img.Encoding, img.Shape, data)
+		fmt.Fprintf(&b, "%s|%s|%d|%s|%s%v %x", in.Key, in.Split, in.Label, in.Source.Path, image.Encoding, image.Shape, data)
 		for k := 1; k < len(s.Values); k++ {
 			if s.Values[k].Encoding == formats.Plain {
 				fmt.Fprintf(&b, "|%s", s.Values[k].Data)
 			}
 		}
 		fmt.Fprintln(&b)
-	}
+	})
 	return b.String()
 }
 

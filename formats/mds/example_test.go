@@ -2,36 +2,17 @@ package mds_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/mds"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func Example() {
-	dir, err := os.MkdirTemp("", "mds")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	defer os.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
-	os.Setenv("XDG_CACHE_HOME", dir) // the index is of no use afterwards
-	was, err := os.Getwd()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.Chdir(was)
 	data := shard(sample(3))
 	index := describedBy(len(data), 1, func(s map[string]any) { s["column_names"] = []string{"x", "y"} })
-	err = errors.Join(os.Chdir(dir), os.Mkdir("imagenet-mds", 0o755), os.WriteFile("imagenet-mds/index.json", index, 0o644),
-		os.WriteFile("imagenet-mds/shard.00000.mds", data, 0o644), readOthers(context.Background()))
-	if err != nil {
-		fmt.Println(err)
-	}
+	formatcheck.ReadIn(map[string][]byte{"imagenet-mds/index.json": index, "imagenet-mds/shard.00000.mds": data}, readOthers)
 	// Output: 000000 png 3
 }
 

@@ -31,20 +31,29 @@ type index struct {
 
 // shard describes a data file.
 type shard struct {
-	Names       []string `json:"column_names"`
-	Encodings   []string `json:"column_encodings"`
-	Sizes       []*int64 `json:"column_sizes"`
-	Compression string   `json:"compression"`
-	Format      string   `json:"format"`
-	Raw         *struct {
-		Name  string `json:"basename"`
-		Bytes int64  `json:"bytes"`
-	} `json:"raw_data"`
-	Samples int64 `json:"samples"`
-	Version int   `json:"version"`
+	Names       []string  `json:"column_names"`
+	Encodings   []string  `json:"column_encodings"`
+	Sizes       []*int64  `json:"column_sizes"`
+	Compression string    `json:"compression"`
+	Format      string    `json:"format"`
+	Raw         *basename `json:"raw_data"`
+	Zip         *basename `json:"zip_data"`
+	Samples     int64     `json:"samples"`
+	Version     int       `json:"version"`
 
 	split string
 	first int64 // number of its first sample in the split
+}
+
+// basename names a file of a shard.
+type basename struct {
+	Name  string `json:"basename"`
+	Bytes int64  `json:"bytes"`
+}
+
+// isInside reports whether the file is below its folder.
+func (b *basename) isInside() bool {
+	return b != nil && filepath.IsLocal(b.Name) && !strings.ContainsRune(b.Name, 0)
 }
 
 // set is a dataset: the shards of all its splits.
@@ -156,7 +165,7 @@ func (s *set) addShard(dir, split string, one shard) error {
 	switch {
 	case one.Format != "mds" || one.Version != 2:
 		return fmt.Errorf("%w: its format is %q in version %d, and dsconv reads mds in version 2", formats.ErrNotDataset, one.Format, one.Version)
-	case one.Raw == nil || !filepath.IsLocal(one.Raw.Name) || strings.ContainsRune(one.Raw.Name, 0):
+	case !one.Raw.isInside():
 		return fmt.Errorf("%w: the name of its file leads out of the folder, or it has none", formats.ErrDamaged)
 	case one.Samples < 0 || one.Raw.Bytes < 0:
 		return fmt.Errorf("%w: it has %d samples and %d bytes", formats.ErrDamaged, one.Samples, one.Raw.Bytes)
@@ -171,18 +180,18 @@ func (s *set) addShard(dir, split string, one shard) error {
 	if !slices.Equal(s.columns, columns) {
 		return fmt.Errorf("%w: its columns are %v, those of the first shard %v", formats.ErrSchema, columns, s.columns)
 	}
-	path := filepath.Join(dir, filepath.FromSlash(one.Raw.Name))
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && one.Compression != "" {
-		return fmt.Errorf("%s: %w: there is only what %s compressed as a whole: write the shards without compression, or let the streaming library unpack them (keep_zip)",
-			path, formats.ErrNotDataset, one.Compression)
+	file, err := one.file(dir)
+	if err != nil {
+		return err
 	}
 	one.split, one.first = split, s.samples[split]
 	if s.samples[split] += one.Samples; s.samples[split] >= 1<<31 {
 		return fmt.Errorf("%w: a dataset has at most %d samples", formats.ErrSchema, int64(1)<<31-1)
 	}
 	s.shards = append(s.shards, one)
-	name := filepath.ToSlash(filepath.Join(split, one.Raw.Name))
-	s.files = append(s.files, foreign.File{Path: path, Name: name, Stem: strings.TrimSuffix(name, ".mds")})
+	file.Name = filepath.ToSlash(filepath.Join(split, file.Name))
+	file.Stem = strings.TrimSuffix(filepath.ToSlash(filepath.Join(split, one.Raw.Name)), ".mds")
+	s.files = append(s.files, file)
 	return nil
 }
 

@@ -1,16 +1,17 @@
 package mds_test
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
+	"encoding/hex"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/mds"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // writer writes sets with the library's own MDSWriter, and what is in them.
@@ -45,21 +46,20 @@ for split, n in ("train", 12), ("val", 3):
             want.append({"key": "%s/%06d" % (split, i), "label": i % 5, "split": split, "raw": photo(i, "L" if i % 2 else "RGB").tobytes().hex(), "any": boxes.tobytes().hex(),
                          "half": numpy.float32(numpy.float16(-i / 8)).tobytes().hex(), "wide": numpy.array([-i, i], numpy.int64).tobytes().hex()})
 json.dump(want, open(os.path.join(folder, "want.json"), "w"))
-with MDSWriter(out=os.path.join(folder, "zipped"), columns={"img": "jpeg"}, compression="zstd") as w:
-    w.write({"img": photo(1)})
+for name, options in {
+    "plain": {}, "zstd": {"compression": "zstd:9"}, "gz": {"compression": "gz"}, "bz2": {"compression": "bz2:1", "hashes": ["sha1", "xxh64"]},
+    "br": {"compression": "br:3"}, "snappy": {"compression": "snappy"}, "hashes": {"hashes": ["md5", "xxh3_64"]},
+}.items():
+    with MDSWriter(out=os.path.join(folder, name), columns={"img": "png", "y": "int", "text": "str"}, size_limit=700, **options) as w:
+        for i in range(20):
+            w.write({"img": photo(i), "y": i % 3, "text": "t" * i})
 `
 
 func written(t *testing.T) string {
 	t.Helper()
-	python := os.Getenv("DSCONV_FOREIGN_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_FOREIGN_PYTHON is not set: make foreign installs mosaicml-streaming")
-	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
-	if out, err := exec.Command(python, "-c", writer, dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	formatcheck.ForeignPython(t, writer, dir)
 	return dir
 }
 
@@ -70,9 +70,7 @@ func TestLibraryWrites(t *testing.T) {
 		Key, Split, Raw, Any, Half, Wide string
 		Label                            int64
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "want.json"))
-	must(t, err)
-	must(t, json.Unmarshal(text, &want))
+	formatcheck.ReadJSON(t, filepath.Join(dir, "want.json"), &want)
 	ds, err := dsconv.Open(filepath.Join(dir, "set"))
 	must(t, err)
 	defer ds.Close()
@@ -80,8 +78,9 @@ func TestLibraryWrites(t *testing.T) {
 	if m.Format != "mds" || m.Count != len(want) || len(m.Splits) != 2 || len(m.Files) < 3 {
 		t.Fatalf("%+v", m)
 	}
-	wantFields := "image:image label:label any:array blob:bytes depth:image double:bytes fixed:array half:array mask:mask more:json name:text raw:image real:array small:array wide:array"
-	if got := strings.Join(describe(m.Schema), " "); got != wantFields {
+	wantFields := "image:image label:label any:array/float32[-1 4] blob:bytes depth:image double:bytes fixed:array/float32[2 3] half:array/float32[] " +
+		"mask:mask more:json name:text raw:image real:array/float32[] small:array/int64[] wide:array/int64[2]"
+	if got := formatcheck.SchemaText(m.Schema); got != wantFields {
 		t.Errorf("the fields are %s", got)
 	}
 	if a := m.Schema[m.Schema.Index("any")]; a.DType != formats.Float32 || !slices.Equal(a.Shape, []int{-1, 4}) {
@@ -96,7 +95,7 @@ func TestLibraryWrites(t *testing.T) {
 			t.Errorf("sample %d is %s in %s, %d", i, s.Key, s.Split, label)
 		}
 		for name, hexed := range map[string]string{"raw": w.Raw, "any": w.Any, "half": w.Half, "wide": w.Wide} {
-			if got := hex(get(name).Data); got != hexed {
+			if got := hex.EncodeToString(get(name).Data); got != hexed {
 				t.Errorf("sample %d: %s is %s, want %s", i, name, got, hexed)
 			}
 		}
@@ -104,8 +103,33 @@ func TestLibraryWrites(t *testing.T) {
 			t.Errorf("sample %d: %s, %d", i, get("more").Data, small)
 		}
 	}
-	if _, err := dsconv.Open(filepath.Join(dir, "zipped")); err == nil || !strings.Contains(err.Error(), "compressed as a whole") {
-		t.Errorf("compressed shards: %v", err)
+	sameCompressed(t, dir)
+}
+
+// sameCompressed: shards that are compressed as a whole, and those with hashes, have the samples of the plain ones.
+func sameCompressed(t *testing.T, dir string) {
+	t.Helper()
+	describe := func(name string) formatcheck.Description {
+		ds, err := formatcheck.OpenForeign(t, mds.Format{}, filepath.Join(dir, name), "")
+		must(t, err)
+		if len(ds.Meta().Files) < 3 {
+			t.Errorf("%s has the files %v", name, ds.Meta().Files)
+		}
+		formatcheck.EachSample(t, ds, func(formats.Info, *formats.Sample) {})
+		d, err := formatcheck.Describe(ds)
+		must(t, err)
+		return d
+	}
+	want := describe("plain")
+	for _, name := range []string{"zstd", "gz", "bz2", "hashes"} {
+		if got := describe(name); len(got.Samples) != 20 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v\nwant %+v", name, got, want)
+		}
+	}
+	for _, name := range []string{"br", "snappy"} {
+		if _, err := dsconv.Open(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), "dsconv reads zstd, gz and bz2") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -138,22 +162,6 @@ func TestMap(t *testing.T) {
 			t.Errorf("%s=%s is accepted", field, column)
 		}
 	}
-}
-
-func describe(s formats.Schema) (list []string) {
-	for _, f := range s {
-		list = append(list, f.Name+":"+string(f.Kind))
-	}
-	return list
-}
-
-func hex(b []byte) string {
-	const digits = "0123456789abcdef"
-	var out []byte
-	for _, c := range b {
-		out = append(out, digits[c>>4], digits[c&15])
-	}
-	return string(out)
 }
 
 func must(t *testing.T, err error) {

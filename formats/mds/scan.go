@@ -22,7 +22,7 @@ func (f *fields) scan(ctx context.Context, scan *foreign.Scan) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := f.scanShard(scan, k); err != nil {
+		if err := scan.Use(k, func(data []byte) error { return f.scanShard(scan, k, data) }); err != nil {
 			return fmt.Errorf("%s: %w", f.set.files[k].Path, err)
 		}
 	}
@@ -30,8 +30,8 @@ func (f *fields) scan(ctx context.Context, scan *foreign.Scan) error {
 }
 
 // scanShard adds the samples of shard k. It begins with their number and their offsets.
-func (f *fields) scanShard(scan *foreign.Scan, k int) error {
-	s, data := &f.set.shards[k], scan.Files[k].Data
+func (f *fields) scanShard(scan *foreign.Scan, k int, data []byte) error {
+	s := &f.set.shards[k]
 	if int64(len(data)) != s.Raw.Bytes {
 		return fmt.Errorf("%w: it has %d bytes, and index.json says %d", formats.ErrDamaged, len(data), s.Raw.Bytes)
 	}

@@ -113,7 +113,7 @@ func labelFile(path string) string {
 	dir, base := filepath.Split(path)
 	stem := strings.TrimSuffix(base, ".npy")
 	candidates := []string{stem + "_labels", stem + "-labels", stem + ".labels"}
-	split, rest := splitName(stem)
+	split, rest := formats.CutSplit(stem)
 	if at := slices.Index(words[imageField], rest); at >= 0 {
 		for _, label := range words[labelField] {
 			candidates = append(candidates, strings.Trim(split+"_"+label, "_"), strings.Trim(label+"_"+split, "_"))

@@ -70,7 +70,7 @@ func fillFile(s *arrays.Set, path string, m map[string]string) error {
 		files[labelField] = beside
 	}
 	s.Labels = labels(slices.SortedFunc(maps.Keys(files), compareFields))
-	split, _ := splitName(strings.TrimSuffix(filepath.Base(path), ".npy"))
+	split, _ := formats.CutSplit(strings.TrimSuffix(filepath.Base(path), ".npy"))
 	files[imageField] = path
 	from := source{set: s, files: files}
 	return from.add(split, 1)

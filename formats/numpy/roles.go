@@ -16,30 +16,16 @@ const (
 	labelField = "label"
 )
 
-var (
-	splitWords = map[string]string{"train": "train", "val": "val", "valid": "val", "validation": "validation", "test": "test"}
-	// words are what arrays of a field are called.
-	words = map[string][]string{
-		imageField: {"x", "image", "images", "img", "imgs", "data"},
-		labelField: {"y", "label", "labels", "target", "targets"},
-	}
-)
+// words are what arrays of a field are called.
+var words = map[string][]string{
+	imageField: {"x", "image", "images", "img", "imgs", "data"},
+	labelField: {"y", "label", "labels", "target", "targets"},
+}
 
 // roles says which array of a container is which field of which split.
 type roles struct {
 	fields []string                     // image first, then labels
 	splits map[string]map[string]string // by split: by field: the array's name
-}
-
-// splitName divides the name of an array, such as train_images, into its split and the rest.
-func splitName(name string) (split, rest string) {
-	tokens := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-	for i, t := range tokens {
-		if s, ok := splitWords[t]; ok && (i == 0 || i == len(tokens)-1) {
-			return s, strings.Join(slices.Delete(tokens, i, i+1), "_")
-		}
-	}
-	return "", strings.Join(tokens, "_")
 }
 
 // wanted returns the words for each field: those of the map, or the usual ones.
@@ -52,7 +38,7 @@ func wanted(m map[string]string) map[string][]string {
 		if field != imageField && strings.HasSuffix(name, ".npy") {
 			continue // a file, not an array of the container
 		}
-		_, rest := splitName(name)
+		_, rest := formats.CutSplit(name)
 		w[field] = []string{rest}
 	}
 	return w
@@ -63,7 +49,7 @@ func assign(path string, names []string, m map[string]string) (*roles, error) {
 	w := wanted(m)
 	r := &roles{splits: map[string]map[string]string{}}
 	for _, name := range names {
-		split, rest := splitName(name)
+		split, rest := formats.CutSplit(name)
 		for field, usual := range w {
 			if !slices.Contains(usual, rest) {
 				continue

@@ -17,12 +17,8 @@ type located struct {
 	path, split string
 }
 
-var (
-	// numbered are names such as train-00000-of-00003.parquet, as datasets writes them.
-	numbered = regexp.MustCompile(`^(.+?)-\d{5,}-of-\d{5,}(-[0-9a-f]+)?\.parquet$`)
-	// splitNames are the names of splits that files and folders without numbers may have.
-	splitNames = []string{"train", "training", "validation", "valid", "val", "dev", "test", "testing"}
-)
+// numbered are names such as train-00000-of-00003.parquet, as datasets writes them.
+var numbered = regexp.MustCompile(`^(.+?)-\d{5,}-of-\d{5,}(-[0-9a-f]+)?\.parquet$`)
 
 // splitOf returns the split that a file's name says, or that of its folder.
 func splitOf(path string) string {
@@ -32,10 +28,10 @@ func splitOf(path string) string {
 	}
 	stem := strings.TrimSuffix(base, ".parquet")
 	word, _, _ := strings.Cut(strings.NewReplacer("_", "-", ".", "-").Replace(stem), "-")
-	if slices.Contains(splitNames, word) {
+	if formats.IsSplitWord(word) {
 		return word
 	}
-	if dir := filepath.Base(filepath.Dir(path)); slices.Contains(splitNames, dir) {
+	if dir := filepath.Base(filepath.Dir(path)); formats.IsSplitWord(dir) {
 		return dir
 	}
 	return ""
@@ -53,7 +49,7 @@ func find(path string) (files []located, err error) {
 		}
 		return []located{{path, splitOf(path)}}, nil
 	}
-	for _, sub := range [][]string{{"."}, {"data"}, splitNames} {
+	for _, sub := range [][]string{{"."}, {"data"}, formats.SplitWords()} {
 		for _, dir := range sub {
 			names, err := filepath.Glob(filepath.Join(escape(path), dir, "*.parquet"))
 			if err != nil {

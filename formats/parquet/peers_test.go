@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
-// writeHub writes datasets by pyarrow as datasets does (or by datasets itself, if it is installed): the same columns,
+// writeHub writes datasets by pyarrow as datasets writes them: the same columns,
 // metadata and names of files. It saves what pyarrow reads from them.
 const writeHub = `
 import base64, json, os, random, sys
@@ -93,13 +93,7 @@ func hub(t *testing.T) (dir string, want map[string][]wantFile) {
 	t.Helper()
 	dir = t.TempDir()
 	formatcheck.Python(t, writeHub, dir)
-	b, err := os.ReadFile(filepath.Join(dir, "want.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatcheck.ReadJSON(t, filepath.Join(dir, "want.json"), &want)
 	return dir, want
 }
 

@@ -4,35 +4,22 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
-	"os"
-	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/webdataset"
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 func Example() {
-	dir, err := os.MkdirTemp("", "webdataset")
+	data, err := tarOfOthers()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)
-	defer os.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
-	os.Setenv("XDG_CACHE_HOME", dir) // the index is of no use afterwards
-	was, err := os.Getwd()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.Chdir(was)
-	if err := errors.Join(os.Chdir(dir), writeOthers("x-000000.tar"), readOthers(context.Background())); err != nil {
-		fmt.Println(err)
-	}
+	formatcheck.ReadIn(map[string][]byte{"x-000000.tar": data}, readOthers)
 	// Output: photo png cat
 }
 
@@ -52,20 +39,20 @@ func readOthers(ctx context.Context) error {
 	return nil
 }
 
-// writeOthers writes a tar as another program does.
-func writeOthers(path string) error {
+// tarOfOthers is a tar as another program writes it.
+func tarOfOthers() ([]byte, error) {
 	var photo, file bytes.Buffer
 	if err := png.Encode(&photo, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
-		return err
+		return nil, err
 	}
 	w := tar.NewWriter(&file)
 	for name, data := range map[string][]byte{"photo.png": photo.Bytes(), "photo.json": []byte(`{"label": "cat"}`)} {
 		if err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644}); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.Write(data); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return errors.Join(w.Close(), os.WriteFile(filepath.Clean(path), file.Bytes(), 0o644))
+	return file.Bytes(), w.Close()
 }

@@ -1,6 +1,7 @@
 package webdataset_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -95,9 +96,9 @@ func TestLibraryWrites(t *testing.T) {
 		Key, Txt, Name, Boxes string
 		Label                 int64
 	}
-	load(t, filepath.Join(dir, "want.json"), &want)
+	formatcheck.ReadJSON(t, filepath.Join(dir, "want.json"), &want)
 	var seen [][2]json.RawMessage
-	load(t, filepath.Join(dir, "seen.json"), &seen)
+	formatcheck.ReadJSON(t, filepath.Join(dir, "seen.json"), &seen)
 	if len(seen) != len(want) {
 		t.Fatalf("the library reads %d samples", len(seen))
 	}
@@ -115,7 +116,7 @@ func TestLibraryWrites(t *testing.T) {
 		if ds.Len() != len(want) {
 			t.Fatalf("%s: %d samples", path, ds.Len())
 		}
-		if got := strings.Join(describe(ds.Meta().Schema), " "); got != "image:image label:label boxes:array/float32[-1 4] extra:bytes json:json mask:mask point:array/int64[2] txt:text" {
+		if got := formatcheck.SchemaText(ds.Meta().Schema); got != "image:image label:label boxes:array/float32[-1 4] extra:bytes json:json mask:mask point:array/int64[2] txt:text" {
 			t.Errorf("%s: the fields are %s", path, got)
 		}
 		for i, w := range want {
@@ -125,7 +126,7 @@ func TestLibraryWrites(t *testing.T) {
 			if s.Key != w.Key || x != w.Label || info.Label != w.Label || err != nil || string(value(ds, s, "txt").Data) != w.Txt || s.Source.Path != w.Key+".jpg" {
 				t.Errorf("%s: sample %d is %+v", path, i, s)
 			}
-			if b := value(ds, s, "boxes"); hex(b.Data) != w.Boxes || !slices.Equal(b.Shape, []int{i, 4}) {
+			if b := value(ds, s, "boxes"); hex.EncodeToString(b.Data) != w.Boxes || !slices.Equal(b.Shape, []int{i, 4}) {
 				t.Errorf("%s: the boxes of %d are %v", path, i, b)
 			}
 			if v := value(ds, s, "image"); v.Encoding != formats.JPEG || !strings.HasSuffix(string(value(ds, s, "extra").Data), s.Key[len(s.Key)-1:]) {
@@ -139,7 +140,7 @@ func TestLibraryWrites(t *testing.T) {
 func TestMap(t *testing.T) {
 	path := filepath.Join(written(t), "many-%06d.tar")
 	ds := open(t, path, formats.ReadOptions{Map: map[string]string{"image": "mask.png", "photo": "jpg", "label": "json.name", "caption": "txt"}})
-	if got := strings.Join(describe(ds.Meta().Schema), " "); got != "image:image label:label caption:text photo:image boxes:array/float32[-1 4] cls:text extra:bytes json:json point:array/int64[2]" {
+	if got := formatcheck.SchemaText(ds.Meta().Schema); got != "image:image label:label caption:text photo:image boxes:array/float32[-1 4] cls:text extra:bytes json:json point:array/int64[2]" {
 		t.Errorf("the fields are %s", got)
 	}
 	if !slices.Equal(ds.Meta().Classes(), []string{"n0", "n1"}) || ds.Meta().Recipe["map"] != "caption=txt,image=mask.png,label=json.name,photo=jpg" {
@@ -222,38 +223,6 @@ func TestMatch(t *testing.T) {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func describe(s formats.Schema) (list []string) {
-	for _, f := range s {
-		text := f.Name + ":" + string(f.Kind)
-		if f.DType != "" {
-			b, _ := json.Marshal(f.Shape)
-			text += "/" + string(f.DType) + strings.ReplaceAll(string(b), ",", " ")
-		}
-		list = append(list, text)
-	}
-	return list
-}
-
-func hex(b []byte) string {
-	const digits = "0123456789abcdef"
-	var out []byte
-	for _, c := range b {
-		out = append(out, digits[c>>4], digits[c&15])
-	}
-	return string(out)
-}
-
-func load(t *testing.T, path string, to any) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(b, to)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

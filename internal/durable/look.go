@@ -15,6 +15,18 @@ func Exists(path string) bool {
 	return err == nil
 }
 
+// IsFile reports whether path is a regular file, or a link to one.
+func IsFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// IsDir reports whether path is a folder, or a link to one.
+func IsDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
 // IsMissing reports whether err means that a path, or a folder in it, does not exist.
 func IsMissing(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)

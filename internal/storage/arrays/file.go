@@ -11,8 +11,9 @@ type File struct {
 	Path string
 	Data []byte
 
-	state   filestate.State
-	mapping *mapped.Mapping // nil if Data is Go's
+	state    filestate.State
+	mapping  *mapped.Mapping // nil if Data is Go's
+	checksum uint64          // of the Data of a file in an archive, which has no state of its own
 }
 
 // Map maps the file at path.
@@ -25,7 +26,7 @@ func Map(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{path, m.Data, st, m}, nil
+	return &File{Path: path, Data: m.Data, state: st, mapping: m}, nil
 }
 
 // Unpacked is the file at path whose content is compressed: data is what it contains.
@@ -51,7 +52,7 @@ func (f *File) Close() error {
 // identity tells the file from another one at its path, and from an earlier content.
 func (f *File) identity() [3]int64 {
 	id := f.state.Identity()
-	return [3]int64{id.Size, id.ModTime, int64(id.Inode)}
+	return [3]int64{id.Size, id.ModTime, int64(id.Inode ^ f.checksum)}
 }
 
 // check returns an error if the file was written to since it was mapped.

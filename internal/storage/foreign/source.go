@@ -2,10 +2,10 @@ package foreign
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // Source is a dataset of another program.
@@ -33,6 +33,10 @@ type File struct {
 	Path string
 	// Name is that of Meta.Files, and Stem what is put before keys that other files have too.
 	Name, Stem string
+	// Unpack decompresses a file that is compressed as a whole, in the caller's goroutine; nil if it is not. Offsets
+	// are then those of the Size bytes that it must give.
+	Unpack func(packed io.Reader) (io.ReadCloser, error)
+	Size   int64
 }
 
 // Sample is what a scan found of a sample.
@@ -118,11 +122,3 @@ const (
 	maxClasses = 1 << 20
 	maxSkips   = 100_000
 )
-
-// fileOf returns the mapped file of a sample; nil if there is none.
-func (s *Scan) fileOf(k int) *mapped.Mapping {
-	if k < 0 || k >= len(s.Files) {
-		return nil
-	}
-	return s.Files[k]
-}

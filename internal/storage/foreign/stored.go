@@ -21,7 +21,7 @@ func (d *Dataset) Stored(i int, use func(raw []byte) error) error {
 	})
 }
 
-// File calls use with the bytes of data file k, in mapped memory that is valid until use returns.
+// File calls use with the bytes of data file k as they lie there, in mapped memory that is valid until use returns.
 func (d *Dataset) File(k int, use func(data []byte) error) error {
 	if err := d.Gate.Enter(k); err != nil {
 		return err
