@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // ClassArchives is a folder with an archive for each class, as the tar of ImageNet's training images leaves it when it
@@ -47,7 +47,7 @@ func ListClassArchives(path string) []string {
 }
 
 func listArchives(dir string, top bool) (found []string, ok bool) {
-	f, err := os.Open(dir)
+	f, err := unblocked.Open(dir)
 	if err != nil {
 		return nil, false
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/filestate"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // kind is a kind of archive.
@@ -93,7 +94,7 @@ func beginsAsArchive(file string) bool {
 	if k := kindOf(file); k != tarKind && k != zstdKind {
 		return true
 	}
-	f, err := os.Open(file)
+	f, err := unblocked.Open(file)
 	if err != nil {
 		return false
 	}
@@ -164,7 +165,7 @@ func Open(ctx context.Context, path string) (*FS, error) {
 	if name == "" {
 		name = path
 	}
-	file, err := os.Open(name)
+	file, err := unblocked.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, formats.NotFound(path)
 	} else if err != nil {

@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Format is TFRecords of other programs, "tf-example". The zero value is ready for use.
@@ -57,7 +57,7 @@ var errCompressed = fmt.Errorf("%w: it is compressed as a whole, so samples cann
 // begins returns an error if a file does not begin with a frame. An empty file has no records; a compressed
 // file is one of this format, of which opening says that it cannot be read.
 func begins(path string) error {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not block on a pipe
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/h5file"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Format is HDF5 files of arrays of other programs, "hdf5-arrays". The zero value is ready for use.
@@ -54,7 +55,7 @@ const ownGroup = "dsconv"
 
 // begins reports whether a file has the signature of HDF5, perhaps after a user block.
 func begins(path string) bool {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

@@ -2,11 +2,11 @@ package hdf5
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Format is HDF5; see the package's documentation.
@@ -26,7 +26,7 @@ func (Format) Match(path string) bool {
 	case ".h5", ".hdf5":
 		return true
 	}
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

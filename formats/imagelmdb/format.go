@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Format is LMDBs of images of other programs, "image-lmdb". The zero value is ready for use.
@@ -52,7 +52,7 @@ func dataFile(path string) (file string, own bool) {
 
 // begins reports whether a file begins with a meta page of LMDB.
 func begins(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not block on a pipe
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

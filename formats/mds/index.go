@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 const (
@@ -72,7 +73,7 @@ type column struct {
 
 // isIndex reports whether the folder has an index of MDS shards, judged by its beginning.
 func isIndex(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, indexName))
+	f, err := unblocked.Open(filepath.Join(dir, indexName))
 	if err != nil {
 		return false
 	}
@@ -89,7 +90,7 @@ func splitsOf(dir string) []string {
 	if isIndex(dir) {
 		return []string{""}
 	}
-	f, err := os.Open(dir)
+	f, err := unblocked.Open(dir)
 	if err != nil {
 		return nil
 	}
@@ -132,7 +133,7 @@ func readSet(dir string) (*set, error) {
 // add adds the shards of a split.
 func (s *set) add(dir, split string) error {
 	path := filepath.Join(dir, indexName)
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return err
 	}

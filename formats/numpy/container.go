@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // maxUnpacked is how much a dataset's compressed arrays may have, decompressed.
@@ -129,7 +130,7 @@ func labelFile(path string) string {
 
 // header reads the header of the file at path.
 func header(path string) (h npy.Header, err error) {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return h, err
 	}

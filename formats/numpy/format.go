@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/arrays"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Format opens NumPy's arrays.
@@ -43,7 +44,7 @@ func (Format) Match(path string) bool {
 }
 
 func isZip(path string) bool {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

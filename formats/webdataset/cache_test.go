@@ -217,3 +217,17 @@ func TestManySamples(t *testing.T) {
 		must(t, ds.Close())
 	}
 }
+
+// TestEmptyShard: a shard of no bytes, as a failed download leaves it, is listed as skipped.
+func TestEmptyShard(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	tarOf(t, filepath.Join(dir, "x-0.tar"), pairs(3, "a")...)
+	must(t, os.WriteFile(filepath.Join(dir, "x-1.tar"), nil, 0o600))
+	ds, err := webdataset.Format{}.Open(dir)
+	must(t, err)
+	defer ds.Close()
+	if skips := ds.(formats.Skipper).Skips(); ds.Len() != 3 || len(skips) != 1 || skips[0].Path != "x-1.tar" || !strings.Contains(skips[0].Cause, "is empty") {
+		t.Errorf("%d samples, skipped %+v", ds.Len(), skips)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Format is the format "webdataset". The zero value is ready for use.
@@ -42,7 +43,7 @@ func (Format) Match(path string) bool {
 // hasLost reports whether the folder has a description of dsconv's without its tars: perhaps the tar that was asked for
 // is one of them under another name, and opening it as dsconv's says so.
 func hasLost(dir string) bool {
-	f, err := os.Open(dir)
+	f, err := unblocked.Open(dir)
 	if err != nil {
 		return false
 	}
@@ -81,7 +82,7 @@ func isFolderOfTars(dir string) bool {
 
 // count counts the tars, images and folders among the first entries of a folder.
 func count(dir string) (tars, images int, folders []string) {
-	f, err := os.Open(dir)
+	f, err := unblocked.Open(dir)
 	if err != nil {
 		return 0, 0, nil
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // splitName returns the key and the extension of a member, as webdataset's base_plus_ext does: they are
@@ -50,7 +50,7 @@ const looked = 64
 // looksLikeSamples reports whether among the first members of the tar at path are an image and a partner of
 // the same key.
 func looksLikeSamples(path string) bool {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

@@ -32,6 +32,12 @@ func (f *fields) scan(ctx context.Context, scan *foreign.Scan, parts []part) err
 			return ctx.Err()
 		}
 		s := &scanner{fields: f, scan: scan, part: p, data: scan.Files[k].Data, file: k}
+		if len(s.data) == 0 {
+			if err := scan.Skip(p.Name, "this tar is empty, without an end mark: copy or download it again"); err != nil {
+				return err
+			}
+			continue
+		}
 		err := eachMember(s.data, s.member, func(name, what string) error { return scan.Skip(p.Name+"/"+name, what) })
 		if err == nil {
 			err = s.flush()

@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // MaxUnpacked is how many bytes of a dataset's files may be in memory, because they are compressed or in an archive.
@@ -67,7 +68,7 @@ func (d Dir) Open(name string) (fs.File, error) {
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: %w: it is not a regular file", d.Path(name), formats.ErrDamaged)
 	case d.files == nil:
-		return os.Open(d.Path(name))
+		return unblocked.Open(d.Path(name))
 	}
 	return d.files.Open(path.Join(d.below, name))
 }
@@ -77,7 +78,7 @@ func (d Dir) Names() []string {
 	var f fs.File
 	var err error
 	if d.files == nil {
-		f, err = os.Open(d.path)
+		f, err = unblocked.Open(d.path)
 	} else {
 		f, err = d.files.Open(d.below)
 	}

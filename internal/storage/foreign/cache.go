@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"path/filepath"
 
 	"github.com/zeebo/xxh3"
 
@@ -32,21 +31,14 @@ type cached struct {
 	Described json.RawMessage `json:"described"`
 }
 
-// descriptionPath is where the description is, "" if there is no cache.
-func descriptionPath(id sampleindex.ID) string {
-	path := indexfile.CachePath(id)
-	if path == "" {
-		return ""
-	}
-	return path + ".json"
-}
-
 // readDescription returns what the cache has, nil if it has nothing that is whole.
 func readDescription(id sampleindex.ID) *described {
-	text, err := os.ReadFile(descriptionPath(id))
+	path := indexfile.DescriptionPath(id)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
+	indexfile.MarkUsed(path)
 	var c cached
 	var d described
 	if json.Unmarshal(text, &c) != nil || c.ID != hex.EncodeToString(id[:]) || c.Checksum != xxh3.Hash(c.Described) {
@@ -60,12 +52,12 @@ func readDescription(id sampleindex.ID) *described {
 
 // keep writes the description to the cache. Without it the next one scans again, so a failure is no error.
 func (d *described) keep(id sampleindex.ID) {
-	path := descriptionPath(id)
+	path := indexfile.DescriptionPath(id)
 	if path == "" {
 		return
 	}
 	body, err := json.Marshal(d)
-	if err != nil || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+	if err != nil || indexfile.MakeFolder(path) != nil {
 		return
 	}
 	text, err := json.Marshal(cached{ID: hex.EncodeToString(id[:]), Checksum: xxh3.Hash(body), Described: body})

@@ -98,7 +98,7 @@ func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *descr
 		return nil, nil, err
 	}
 	rows := p.rows(func(skip) {})
-	index, err = indexfile.Open("", false, &indexfile.Source{ID: d.id, Columns: d.source.Columns, Fields: p.fields, Count: known.Meta.Count, Rows: rows})
+	index, err = indexfile.MakeCached(&indexfile.Source{ID: d.id, Columns: d.source.Columns, Fields: p.fields, Count: known.Meta.Count, Rows: rows})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.source.Path, err)
 	}

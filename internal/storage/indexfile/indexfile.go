@@ -3,12 +3,12 @@ package indexfile
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -55,17 +55,11 @@ func Open(path string, written bool, s *Source) (*File, error) {
 			return x, err
 		}
 	}
-	cached := CachePath(s.ID)
-	if cached != "" {
-		if x, err := openAt(cached, s); err == nil {
-			return x, nil
-		}
+	if x, err := OpenCached(s); err == nil {
+		return x, nil
 	}
-	return s.make(path, cached)
+	return s.make(path, CachePath(s.ID))
 }
-
-// OpenCached opens the index of s in the user's cache; fs.ErrNotExist if it is not there.
-func OpenCached(s *Source) (*File, error) { return openAt(CachePath(s.ID), s) }
 
 // Salvage opens the index at path if verify accepts all its bytes, whatever the data files are now: what they
 // lack is found when it is read. Otherwise it opens one for the files as they are, of which each page is as it
@@ -146,15 +140,6 @@ func (s *Source) Check(x *sampleindex.Index, path string) error {
 	return nil
 }
 
-// CachePath returns where an index of that ID is in the user's cache, "" if there is no cache.
-func CachePath(id sampleindex.ID) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "dsconv", "indexes", hex.EncodeToString(id[:]))
-}
-
 // make makes the index in the first place that can be written. Beside the dataset it replaces nothing: what
 // is there may be the index of a version that another process has just published.
 func (s *Source) make(path, cached string) (*File, error) {
@@ -164,13 +149,18 @@ func (s *Source) make(path, cached string) (*File, error) {
 	}
 	if failed != nil && !ofRows(failed) && cached != "" {
 		place = cached
-		if failed = os.MkdirAll(filepath.Dir(cached), 0o755); failed == nil {
+		if failed = MakeFolder(cached); failed == nil {
+			prune(filepath.Dir(cached), time.Now())
 			failed = durable.Build(cached, s.buildToKeep)
 		}
 	}
 	switch {
 	case failed == nil:
-		return openAt(place, s)
+		x, err := openAt(place, s)
+		if err == nil || place != cached {
+			return x, err
+		}
+		failed = err // somebody has emptied the cache
 	case ofRows(failed):
 		return nil, failed
 	}
