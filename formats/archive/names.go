@@ -26,7 +26,7 @@ func cleanName(name string) (clean, why string) {
 	case len(name) > maxName:
 		return "", "its name is too long"
 	case !utf8.ValidString(name):
-		return "", "its name is not UTF-8"
+		return "", "its name is not UTF-8: unpack the archive with its code page, and pack the folder"
 	case strings.ContainsRune(name, 0):
 		return "", "its name has a zero byte"
 	}

@@ -86,3 +86,16 @@ func TestEmptyFolders(t *testing.T) {
 		}
 	}
 }
+
+// What macOS writes beside files on other disks is no image; what only has such a name is one.
+func TestAppleDouble(t *testing.T) {
+	root := foldertest.Tree(t, "cat/1.jpg", "cat/._1.jpg", "cat/._2.jpg", "._dog/3.jpg")
+	foldertest.Must(t, os.WriteFile(filepath.Join(root, "cat/._1.jpg"), []byte("\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"), 0o644))
+	d := open(t, root, Config{})
+	if got, want := foldertest.Rows(t, d), []string{"cat/._2  cat", "cat/1  cat"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("samples %q, want %q", got, want)
+	}
+	if d.Ignored() != 1 || len(d.Skips()) != 1 {
+		t.Errorf("%d ignored, skips %v", d.Ignored(), d.Skips())
+	}
+}

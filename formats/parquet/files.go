@@ -18,7 +18,7 @@ type located struct {
 }
 
 // numbered are names such as train-00000-of-00003.parquet, as datasets writes them.
-var numbered = regexp.MustCompile(`^(.+?)-\d{5,}-of-\d{5,}(-[0-9a-f]+)?\.parquet$`)
+var numbered = regexp.MustCompile(`^(.+?)-\d{5,}-of-\d{5,}(-[0-9a-f]+)?(?i:\.parquet)$`)
 
 // splitOf returns the split that a file's name says, or that of its folder.
 func splitOf(path string) string {
@@ -26,7 +26,7 @@ func splitOf(path string) string {
 	if m := numbered.FindStringSubmatch(base); m != nil && formats.CheckSplit(m[1]) == nil {
 		return m[1]
 	}
-	stem := strings.TrimSuffix(base, ".parquet")
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
 	word, _, _ := strings.Cut(strings.NewReplacer("_", "-", ".", "-").Replace(stem), "-")
 	if formats.IsSplitWord(word) {
 		return word
@@ -44,14 +44,14 @@ func find(path string) (files []located, err error) {
 		return nil, err
 	}
 	if !st.IsDir() {
-		if !st.Mode().IsRegular() || !strings.HasSuffix(path, ".parquet") {
+		if !st.Mode().IsRegular() || !strings.EqualFold(filepath.Ext(path), ".parquet") {
 			return nil, nil
 		}
 		return []located{{path, splitOf(path)}}, nil
 	}
 	for _, sub := range [][]string{{"."}, {"data"}, formats.SplitWords()} {
 		for _, dir := range sub {
-			names, err := filepath.Glob(filepath.Join(escape(path), dir, "*.parquet"))
+			names, err := filepath.Glob(filepath.Join(escape(path), dir, "*.[pP][aA][rR][qQ][uU][eE][tT]"))
 			if err != nil {
 				return nil, err
 			}

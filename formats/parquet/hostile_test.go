@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,30 @@ func TestRowsWithoutImages(t *testing.T) {
 	}
 	if err := ds.Read(3, &s); err == nil {
 		t.Error("a row that is not there")
+	}
+}
+
+// TestUpperCase: the case of the extension does not matter, for one file and in a folder.
+func TestUpperCase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "Train-00000-of-00001.Parquet")
+	if err := os.WriteFile(path, small(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{path, filepath.Dir(path)} {
+		if !(parquet.Format{}).Match(p) {
+			t.Errorf("%s does not match", p)
+			continue
+		}
+		ds, err := parquet.Format{}.Open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if splits := ds.Meta().Splits; !slices.Equal(splits, []string{"Train"}) {
+			t.Errorf("%s: splits %q", p, splits)
+		}
+		if err := ds.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -248,6 +248,10 @@ func (s *Scan) file(f vfs.File, regular bool, err error, files []vfs.File) []vfs
 		s.leaveOut(f.Path, "not a regular file")
 	case f.Size > vfs.MaxFile:
 		s.leaveOut(f.Path, fmt.Sprintf("a file of %d bytes is too large for an image", f.Size))
+	case s.isAppleDouble(&f):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Ignored++
 	default:
 		return append(files, f)
 	}
