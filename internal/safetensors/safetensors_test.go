@@ -7,13 +7,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/dsconv/dsconv/internal/formatcheck"
 )
 
 // sample has a scalar, an empty tensor and names that need escaping.
@@ -144,10 +145,6 @@ func TestRefuses(t *testing.T) {
 
 // The format's own reader, in Python, opens the files.
 func TestReference(t *testing.T) {
-	python := os.Getenv("DSCONV_TORCH_PYTHON")
-	if python == "" {
-		t.Skip("DSCONV_TORCH_PYTHON is not set")
-	}
 	path := filepath.Join(t.TempDir(), "f.safetensors")
 	if err := Write(path, sample()); err != nil {
 		t.Fatal(err)
@@ -160,13 +157,10 @@ with safe_open(sys.argv[1], framework="np") as f:
         t = f.get_tensor(name)
         print(name, t.dtype, t.shape, t.ravel().tolist())
     print(f.metadata()["unicode"])`
-	out, err := exec.Command(python, "-c", script, path).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	out := formatcheck.TorchPython(t, script, path)
 	want := "a/flags uint8 (3,) [1, 2, 3]\nb \"quoted\" float32 (2, 1) [1.0, -2.0]\n" +
 		"empty float32 (0, 4) []\nstep int64 () [7]\nä\n\n"
-	if d := cmp.Diff(want, string(out)); d != "" {
+	if d := cmp.Diff(want, out); d != "" {
 		t.Error(d)
 	}
 }
