@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular is the error about a pipe, a socket or a device.
-var ErrNotRegular = errors.New("it is a pipe or a device: write it to a file first")
+// errNotRegular is the error about a pipe, a socket or a device.
+var errNotRegular = errors.New("it is a pipe or a device: write it to a file first")
 
-// Open opens the file or the folder at path for reading. Anything else is an error with ErrNotRegular in its chain.
+// Open opens the file or the folder at path for reading. Anything else is an error with errNotRegular in its chain.
 func Open(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !readable(st) {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
 	}
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 }

@@ -16,7 +16,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, link, os.DevNull} {
-		if f, err := Open(path); !errors.Is(err, ErrNotRegular) {
+		if f, err := Open(path); !errors.Is(err, errNotRegular) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}

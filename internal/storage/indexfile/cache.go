@@ -28,8 +28,8 @@ const (
 // descriptionSuffix is that of the file beside an index that package foreign keeps.
 const descriptionSuffix = ".json"
 
-// CachePath returns where an index of that ID is in the user's cache, "" if there is no cache: no HOME, or a relative one.
-func CachePath(id sampleindex.ID) string {
+// cachePath returns where an index of that ID is in the user's cache, "" if there is no cache: no HOME, or a relative one.
+func cachePath(id sampleindex.ID) string {
 	dir, err := os.UserCacheDir()
 	if err != nil || !filepath.IsAbs(dir) {
 		return ""
@@ -39,7 +39,7 @@ func CachePath(id sampleindex.ID) string {
 
 // DescriptionPath returns where the description of that dataset is in the user's cache, "" if there is no cache.
 func DescriptionPath(id sampleindex.ID) string {
-	path := CachePath(id)
+	path := cachePath(id)
 	if path == "" {
 		return ""
 	}
@@ -49,7 +49,7 @@ func DescriptionPath(id sampleindex.ID) string {
 // OpenCached opens the index of s in the user's cache; fs.ErrNotExist if it is not there. The error of one that is
 // damaged is formats.ErrDamaged.
 func OpenCached(s *Source) (*File, error) {
-	path := CachePath(s.ID)
+	path := cachePath(s.ID)
 	x, err := openAt(path, s)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func OpenCached(s *Source) (*File, error) {
 }
 
 // MakeCached makes the index of s again, in the user's cache, or in a file without a name if the cache cannot be written.
-func MakeCached(s *Source) (*File, error) { return s.make("", CachePath(s.ID)) }
+func MakeCached(s *Source) (*File, error) { return s.make("", cachePath(s.ID)) }
 
 // MakeFolder makes the folder of a file in the cache. Only its user may see what datasets there are.
 func MakeFolder(path string) error { return os.MkdirAll(filepath.Dir(path), 0o700) }

@@ -57,7 +57,7 @@ func TestNoCache(t *testing.T) {
 		t.Setenv("HOME", c.home)
 		t.Setenv("XDG_CACHE_HOME", c.xdg)
 		t.Chdir(t.TempDir())
-		if path := CachePath(sampleindex.ID{}) + DescriptionPath(sampleindex.ID{}); path != "" {
+		if path := cachePath(sampleindex.ID{}) + DescriptionPath(sampleindex.ID{}); path != "" {
 			t.Errorf("%+v: the cache is %s", c, path)
 		}
 		if key := open(t, sourceOf("x", "a", "b")); key != "a" {
@@ -82,7 +82,7 @@ func TestCacheInTheWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cache := filepath.Join(t.TempDir(), "cache")
 			t.Setenv("XDG_CACHE_HOME", cache)
-			path := CachePath(s.ID)
+			path := cachePath(s.ID)
 			switch name {
 			case "a file":
 			case "a link to itself":
@@ -156,7 +156,7 @@ func TestDamagedCachedIndex(t *testing.T) {
 	}
 	s := sourceOf("x", keys...)
 	open(t, s)
-	path := CachePath(s.ID)
+	path := cachePath(s.ID)
 	intact, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -199,9 +199,9 @@ func TestCacheIsPruned(t *testing.T) {
 	first, used, s := sourceOf("first", "a"), sourceOf("used", "b"), sourceOf("new", "c")
 	open(t, first)
 	open(t, used)
-	dir := filepath.Dir(CachePath(s.ID))
+	dir := filepath.Dir(cachePath(s.ID))
 	at := func(name string) string { return filepath.Join(dir, name) }
-	base := filepath.Base(CachePath(first.ID))
+	base := filepath.Base(cachePath(first.ID))
 	for _, name := range []string{base + ".json", "." + base + ".0123abcd.dsconv-new", ".running.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123"} {
 		if err := os.WriteFile(at(name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -221,7 +221,7 @@ func TestCacheIsPruned(t *testing.T) {
 	}
 	open(t, used) // it is used again
 	open(t, s)
-	want := []string{filepath.Base(CachePath(used.ID)), filepath.Base(CachePath(s.ID)), ".running.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123", strings.Repeat("ab", len(sampleindex.ID{}))}
+	want := []string{filepath.Base(cachePath(used.ID)), filepath.Base(cachePath(s.ID)), ".running.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123", strings.Repeat("ab", len(sampleindex.ID{}))}
 	slices.Sort(want)
 	if got := namesIn(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

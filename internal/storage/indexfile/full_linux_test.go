@@ -39,7 +39,7 @@ func TestCacheOnAFullDisk(t *testing.T) {
 	if key := open(t, s); key != keys[0] {
 		t.Errorf("the key %s", key)
 	}
-	if _, err := os.Stat(CachePath(s.ID)); err == nil {
+	if _, err := os.Stat(cachePath(s.ID)); err == nil {
 		t.Error("an index was written to a disk that cannot be written")
 	}
 }

@@ -58,7 +58,7 @@ func Open(path string, written bool, s *Source) (*File, error) {
 	if x, err := OpenCached(s); err == nil {
 		return x, nil
 	}
-	return s.make(path, CachePath(s.ID))
+	return s.make(path, cachePath(s.ID))
 }
 
 // Salvage opens the index at path if verify accepts all its bytes, whatever the data files are now: what they
@@ -70,7 +70,7 @@ func Salvage(path string, verify func(content []byte) error, s *Source) (*File, 
 			return x, nil
 		}
 	}
-	cached := CachePath(s.ID)
+	cached := cachePath(s.ID)
 	for _, place := range []string{path, cached} {
 		x, err := openAt(place, s)
 		if err != nil {
