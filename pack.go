@@ -99,6 +99,11 @@ func PlanPackSources(ctx context.Context, sources []string, dst string, o Option
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
 	}
+	if o.Table != "" {
+		if _, err := TablePath(o.Table, dst); err != nil {
+			return nil, err
+		}
+	}
 	ds, err := OpenSourcesWith(ctx, sources, o.Source, o.Read)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,7 +128,8 @@ func (r *Report) WriteTable(file string, failed error) error {
 }
 
 // TablePath returns where the table of what was skipped is written: file, or if that is "" a file beside
-// the dataset dst. The error is formats.ErrForeign if another program's file is there.
+// the dataset dst. The name of a file ends in .csv or .json, unless it is a device or a pipe. The error is
+// formats.ErrForeign if a file is there that is no such table: it could be an image or a dataset.
 func TablePath(file, dst string) (string, error) {
 	name := file
 	if file == "" && dst == "" {
@@ -139,21 +141,43 @@ func TablePath(file, dst string) (string, error) {
 	if err := durable.Check(name); err != nil {
 		return name, err
 	}
-	if st, err := os.Stat(name); file != "" || err != nil || !st.Mode().IsRegular() {
-		return name, nil // writing it returns the error
+	if _, open := durable.Descriptor(name); open {
+		return name, nil // what the shell opened
+	}
+	st, err := os.Stat(name)
+	if err == nil && !st.Mode().IsRegular() {
+		return name, nil
+	}
+	ext := strings.ToLower(filepath.Ext(name))
+	if tableBegins[ext] == nil {
+		return name, wrongOptions{fmt.Errorf("%s: the report of skipped images is written as CSV or JSON: choose a name that ends in .csv or .json", name)}
+	}
+	if err != nil {
+		return name, nil // there is none yet, or writing it returns the error
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return name, err
 	}
 	defer f.Close()
-	const header = "path,cause"
-	head := make([]byte, len(header))
-	if n, _ := io.ReadFull(f, head); n > 0 && string(head) != header {
+	if !isTable(f, tableBegins[ext]) {
 		return name, fmt.Errorf("%s: %w: the report of skipped images would replace it; move it away, or choose another file for the report",
 			name, formats.ErrForeign)
 	}
 	return name, nil
+}
+
+// tableBegins are what the tables that convert.WriteTable wrote begin with, by the extension.
+var tableBegins = map[string][]string{
+	".csv":  {"path,cause"},
+	".json": {"[]\n", "[\n  {\n    \"path\": "},
+}
+
+// isTable reports whether f is such a table, or is empty.
+func isTable(f io.Reader, begins []string) bool {
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(f, head)
+	return n == 0 || slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(string(head[:n]), begin) })
 }
 
 // unmatched returns the patterns that match no image or folder of the source, nil if all match.

@@ -83,7 +83,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []
 		return err
 	}
 	defer src.Close()
-	if err := checkTable(cc, &cfg); err != nil {
+	if err := checkTable(cc, &cfg, sources); err != nil {
 		return err
 	}
 	o.report = cc.String("report")
@@ -102,7 +102,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []
 	}
 	reportFile, err := dsconv.TablePath(o.report, path)
 	if err != nil && !o.dryRun {
-		return fmt.Errorf("%w\n%s is unchanged", err, path)
+		return asUsage(fmt.Errorf("%w\n%s is unchanged", err, path))
 	}
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
 		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,

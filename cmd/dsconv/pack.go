@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -118,7 +119,7 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
-	if err := checkTable(cc, &o.folder); err != nil {
+	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
 	gpu, err := o.openGPU(cc)
@@ -155,13 +156,24 @@ func checkLabelOptions(src string, cfg *folder.Config) error {
 }
 
 // checkTable returns an error if --report names a file that is read: it would be replaced.
-func checkTable(cc *cli.Context, cfg *folder.Config) error {
+func checkTable(cc *cli.Context, cfg *folder.Config, sources []string) error {
 	report, err := os.Stat(cc.String("report"))
+	if err != nil {
+		return nil
+	}
+	replaces := func(file string) bool {
+		in, err := os.Stat(file)
+		return err == nil && in.Mode().IsRegular() && os.SameFile(in, report)
+	}
 	for key, file := range filesRead(cfg) {
-		in, missing := os.Stat(file)
-		if err == nil && missing == nil && in.Mode().IsRegular() && os.SameFile(in, report) {
+		if replaces(file) {
 			flag, _ := flagOf(key)
 			return usageErrorf("--report %s: this is the file of --%s, which the report would replace: choose another one", cc.String("report"), flag)
+		}
+	}
+	for _, text := range sources {
+		if slices.ContainsFunc(dsconv.SplitSources(text), func(s dsconv.Source) bool { return replaces(s.Path) }) {
+			return usageErrorf("--report %s: this is SRC, which the report would replace: choose another one", cc.String("report"))
 		}
 	}
 	return nil
