@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 )
 
 // run executes the command line args and returns the exit code.
 func run(ctx context.Context, args []string, c *console) int {
+	result := &resultWriter{Writer: c.out}
+	c.out = result
 	app := newApp(c)
 	if len(args) > 2 && args[1] == completeCommand {
 		printCompletions(c, app, args[2:])
@@ -19,6 +23,9 @@ func run(ctx context.Context, args []string, c *console) int {
 		err = app.RunContext(ctx, args)
 	}
 	c.status.erase()
+	if result.err != nil && (err == nil || errors.Is(err, errSkipped)) {
+		err = fmt.Errorf("the command is done, but its result could not be printed: %w", result.err)
+	}
 	return exitCodeFor(ctx, c, err)
 }
 

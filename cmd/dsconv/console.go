@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -15,19 +16,32 @@ type console struct {
 	out, err io.Writer
 	args     []string    // the command line, for messages about unfinished datasets
 	status   *statusLine // nil where progress is lines of text
-	columns  int         // of the terminal that out is; 0 if it is none
+	terminal bool        // out is one
+	columns  int         // of that terminal; 0 if out is none
 }
 
 // newConsole returns the console of a process. What is written to a terminal erases the progress there.
 func newConsole(in io.Reader, out, err *os.File) *console {
-	c := &console{in: in, out: out, err: err, columns: terminalWidth(out)}
+	c := &console{in: in, out: out, err: err, terminal: term.IsTerminal(int(out.Fd())), columns: terminalWidth(out)}
 	if c.status = newStatusLine(err); c.status != nil {
 		c.err = aboveStatus{err, c.status}
-		if term.IsTerminal(int(out.Fd())) {
+		if c.terminal {
 			c.out = aboveStatus{out, c.status}
 		}
 	}
 	return c
+}
+
+// resultWriter keeps the first error of a command's output, since what prints text does not look at each.
+type resultWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *resultWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 // printf prints a command's result.

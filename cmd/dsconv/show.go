@@ -11,7 +11,6 @@ import (
 
 	"github.com/disintegration/imaging"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
@@ -156,7 +155,7 @@ func newPicture(cc *cli.Context, c *console, src string) (*picture, error) {
 
 // checkStandard returns an error if standard output cannot take a picture.
 func (p *picture) checkStandard(cc *cli.Context) error {
-	if f, ok := p.c.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if p.c.terminal {
 		return usageErrorf("--output %s: standard output is a terminal, which cannot show a PNG: write it to a file or a pipe", p.path)
 	}
 	if cc.Bool("json") {
