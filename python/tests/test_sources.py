@@ -35,3 +35,17 @@ def test_several_sources(photos: Path, tmp_path: Path) -> None:
         dsconv.pack([], tmp_path / "none.tar", progress=False)
     with pytest.raises(TypeError):
         dsconv.pack(3, tmp_path / "none.tar", progress=False)  # type: ignore[arg-type]
+
+
+def test_several_sources_of_one_name(photos: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for into, files in (one, photos), (two, photos):
+        shutil.copytree(files, into)
+    for file in two.rglob("*.jpg"):
+        file.rename(file.with_name(f"again_{file.name}"))
+    files = len(list(photos.rglob("*.jpg")))
+    report = dsconv.pack({"train": [one, two], "val": photos}, tmp_path / "named.tar", progress=False)
+    assert {s["name"]: s["count"] for s in report.details["splits"]} == {"train": 2 * files, "val": files}
+    for wrong in (None, 3, "", "a/b", "a=b"):
+        with pytest.raises(ValueError, match="it must be the name of a folder"):
+            dsconv.pack({wrong: photos}, tmp_path / "none.tar", progress=False)  # type: ignore[dict-item]

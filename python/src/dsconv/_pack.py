@@ -48,7 +48,7 @@ class PackReport:
 
 
 def pack(
-    src: Path | Sequence[Path] | Mapping[str, Path],
+    src: Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]],
     dst: Path,
     *,
     format: str | None = None,
@@ -106,7 +106,7 @@ def pack(
     """Converts src, a folder of images, an archive of one or a dataset, into the dataset dst.
 
     src may be an archive (.zip, .tar, .tar.gz, .tar.zst), which is read in place. A list of folders and archives is
-    packed as one folder, and a dict puts each below the folder of its name: {"train": "train.tar", "val": "val/"}.
+    packed as one folder, and a dict puts each below the folder of its name: {"train": ["a.tar", "b/"], "val": "val/"}.
 
     The suffix of dst is the format, in any case: .lmdb, .h5, .tar, .tar.zst, .tfrecord. A pattern such as
     "train-%06d.tar" writes several shards. The options are the flags of ``dsconv pack``, and its ``--help`` explains

@@ -52,7 +52,7 @@ class Plan:
 
 
 def plan(
-    src: Path | Sequence[Path] | Mapping[str, Path],
+    src: Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]],
     *,
     sample: int | None = None,
     format: str | Sequence[str] | None = None,

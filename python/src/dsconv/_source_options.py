@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from ._errors import ArgumentTypeError
+from ._errors import ArgumentError, ArgumentTypeError
 from ._read_options import FieldMap, map_text
 from ._short_messages import shown
 
@@ -37,10 +37,10 @@ def source_options(
     }  # fmt: skip
 
 
-def source_words(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
+def source_words(src: Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]]) -> list[str]:
     """The sources as the command takes them."""
     if isinstance(src, Mapping):
-        sources = [f"{name}={os.fspath(path)}" for name, path in src.items()]
+        sources = [f"{_folder_name(name)}={path}" for name, paths in src.items() for path in _paths(paths)]
     elif isinstance(src, (list, tuple)):
         sources = [os.fspath(path) for path in src]
     else:
@@ -48,6 +48,13 @@ def source_words(src: Path | Sequence[Path] | Mapping[str, Path]) -> list[str]:
     if not sources:
         raise ValueError(f"src={shown(src)}: give one source at least")
     return sources
+
+
+def _folder_name(name: Any) -> str:
+    """The key of a source: the folder below which it is put."""
+    if not isinstance(name, str) or not name or "/" in name or "=" in name:
+        raise ArgumentError(f"src has the key {shown(name)}: it must be the name of a folder, without / and =")
+    return name
 
 
 def _assigned(value: Any) -> Any:
