@@ -22,7 +22,8 @@ type labeler struct {
 	index  map[string]int64 // of the folders' classes, if there is no table
 	files  []tables.File    // of tables; none for folders
 	table  *tables.Labels   // of all files
-	// byFolder: images that no table lists may have the label of their class folder.
+	// byFolder: images that no table lists may have the label of their class folder, and those of a table without
+	// labels have it.
 	byFolder bool
 	unlisted string       // Config.Unlisted
 	fields   []labelField // of the table
@@ -43,13 +44,21 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 		return nil, err
 	}
 	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list}
+	if cfg.list != nil {
+		l.files = []tables.File{cfg.list.Files[0].File}
+	} else if len(files) > 0 {
+		if l.table, err = tables.ReadLabels(in, files, cfg.LabelColumns); err != nil {
+			return nil, err
+		}
+	}
 	order := cfg.ClassOrder
 	switch {
-	case cfg.list != nil && len(cfg.list.Labels) == 0: // the class folders of the listed images
+	case l.table == nil:
+	case len(l.table.Labels) == 0: // the class folders of the listed images
 		l.byFolder = true
 	case cfg.list != nil:
 		order = ""
-	case len(files) > 0:
+	default:
 		order = "" // it orders the table's classes, not the folders'
 		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
 			folders = uncovered(folders, cfg.tablesOfFolders(files))
@@ -60,15 +69,8 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	}
 	l.index = labels.IndexOf(l.layout.Names)
 	l.byFolder = l.byFolder && l.layout.Class
-	switch {
-	case cfg.list != nil:
-		l.files = []tables.File{cfg.list.Files[0].File}
-	case len(files) == 0:
+	if l.table == nil {
 		return l, nil
-	default:
-		if l.table, err = tables.ReadLabels(in, files, cfg.LabelColumns); err != nil {
-			return nil, err
-		}
 	}
 	if err := l.choose(in, cfg); err != nil {
 		return nil, fmt.Errorf("%s: %w", tables.Names(l.files), err)
@@ -86,7 +88,7 @@ func (l *labeler) choose(in vfs.FS, cfg *Config) error {
 	if err == nil {
 		err = errors.Join(types.Check(names), checkOrder(names, types, cfg))
 	}
-	if err == nil && l.byFolder && cfg.list == nil {
+	if err == nil && l.byFolder && len(names) > 0 {
 		err = l.joinFolders(types, cfg)
 	}
 	if err != nil {
@@ -189,11 +191,11 @@ func (l *labeler) label(it *sample) (why string) {
 		return ""
 	}
 	if row, listed := l.table.Rows[it.Path]; listed {
-		if l.byFolder && len(l.fields) == 0 { // a list without labels
+		if l.byFolder && len(l.fields) == 0 {
 			if !ok {
 				return "it is not in a class folder"
 			}
-			it.labels = []int64{l.index[class]}
+			it.labels = l.ofFolder(class)
 		}
 		for i := range l.fields {
 			it.labels = append(it.labels, l.fields[i].labels(row)...)
@@ -214,9 +216,17 @@ func (l *labeler) label(it *sample) (why string) {
 		}
 		return why + " and not listed in " + f.File
 	}
-	it.labels = l.fields[0].Indices(class)
+	it.labels = l.ofFolder(class)
 	it.columns = make([]string, len(l.rest))
 	return ""
+}
+
+// ofFolder returns the labels of an image in a class folder: those of the only label column, or the class alone.
+func (l *labeler) ofFolder(class string) []int64 {
+	if len(l.fields) == 0 {
+		return []int64{l.index[class]}
+	}
+	return l.fields[0].Indices(class)
 }
 
 // labels returns a row's labels: the bits of a number, the class index, or the set classes of a

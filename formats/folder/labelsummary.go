@@ -29,6 +29,9 @@ type LabelColumn struct {
 	multiHot bool
 }
 
+// noLabels is the notice for a dataset of images alone.
+const noLabels = "no labels: no table gives them, and the images are in no class folders"
+
 // notices says how the labels were found.
 func (l *labeler) notices() []string {
 	if l.table == nil {
@@ -43,7 +46,7 @@ func (l *labeler) notices() []string {
 	switch {
 	case !l.byFolder:
 	case len(l.table.Labels) == 0:
-		list = append(list, "the class of a listed image is its folder's")
+		list = append(list, "no labels in the table: the class of an image is its folder's")
 	case l.unlisted == UnlistedFolder:
 		list = append(list, "images that no table lists: the class is their folder's")
 	default:

@@ -96,6 +96,9 @@ func (s *Sheet) Notices(r *Roles, file, paths string) []string {
 		}
 		list = append(list, prefix+text)
 	}
+	if others := s.others(r); len(r.Labels) == 0 && !r.None && len(others) > 0 {
+		list = append(list, prefix+"no column of labels among "+ListNames(others)+"; if one has them, name it: --label-columns label=COLUMN")
+	}
 	if paths != "" {
 		list = append(list, prefix+paths)
 	}

@@ -60,6 +60,9 @@ func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, 
 		return nil, err
 	}
 	at, err := s.Position(&r)
+	if err == nil {
+		err = s.MissingLabels(&r)
+	}
 	if err != nil {
 		return nil, err
 	}
