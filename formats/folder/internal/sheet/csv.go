@@ -9,6 +9,32 @@ import (
 	"strings"
 )
 
+// dropUnnamed leaves out the columns without a name: the row numbers that pandas writes, and what is after a comma at
+// the end of the header.
+func (s *Sheet) dropUnnamed() {
+	named := make([]int, 0, len(s.Header))
+	for i, name := range s.Header {
+		if name != "" {
+			named = append(named, i)
+		}
+	}
+	left := len(s.Header) - len(named)
+	if left == 0 {
+		return
+	}
+	s.Notes = append(s.Notes, fmt.Sprintf("%d column(s) without a name were left out", left))
+	pick := func(row []string) []string {
+		for k, i := range named {
+			row[k] = row[i]
+		}
+		return row[:len(named)]
+	}
+	s.Header = pick(s.Header)
+	for i, row := range s.Rows {
+		s.Rows[i] = pick(row)
+	}
+}
+
 // readCSV reads a header and rows with as many cells.
 func readCSV(b []byte, comma rune) (*Sheet, error) {
 	r := csv.NewReader(bytes.NewReader(b))
@@ -31,6 +57,7 @@ func readCSV(b []byte, comma rune) (*Sheet, error) {
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
+			s.dropUnnamed()
 			return s, nil
 		}
 		if err != nil {

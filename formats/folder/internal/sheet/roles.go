@@ -85,7 +85,7 @@ func (s *Sheet) PathColumn() (string, error) {
 	}
 	name, err := s.columnNamed(pathHeaders, "paths", "path")
 	if err == nil && name == "" {
-		err = fmt.Errorf("no column \"path\" or \"file_name\" among %s; if another one has the paths, name it: --label-columns path=COLUMN,label=COLUMN", ListNames(s.Header))
+		err = fmt.Errorf("no column \"path\" or \"file_name\" among %s; if another one has the paths, name it: --label-columns path=COLUMN,label=COLUMN", ListOrNone(s.Header))
 	}
 	return name, err
 }

@@ -21,6 +21,8 @@ type Sheet struct {
 	ByClass bool
 	// Classes are all classes that the file knows, besides those that occur in its rows.
 	Classes []string
+	// Notes say what was done otherwise than usual.
+	Notes []string
 }
 
 // maxColumns bounds the number of a table's columns: each becomes a column of the manifest.
@@ -99,8 +101,10 @@ func (s *Sheet) Notices(r *Roles, file, paths string) []string {
 	if others := s.others(r); len(r.Labels) == 0 && !r.None && len(others) > 0 {
 		list = append(list, prefix+"no column of labels among "+ListNames(others)+"; if one has them, name it: --label-columns label=COLUMN")
 	}
-	if paths != "" {
-		list = append(list, prefix+paths)
+	for _, note := range append(s.Notes, paths) {
+		if note != "" {
+			list = append(list, prefix+note)
+		}
 	}
 	return list
 }

@@ -120,6 +120,11 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 	here := &pathFinder{in: vfs.OnDisk(base)}
 	if moved, notice := here.elsewhere(paths, nil); moved != nil {
 		for i := range moved {
+			if !moved[i].exists {
+				if moved[i].path, err = here.asWritten(paths[i]); err != nil {
+					return nil, "", nil, fmt.Errorf("line %d: %w", lines[i], err)
+				}
+			}
 			moved[i].path = filepath.Join(base, moved[i].path)
 		}
 		return moved, notice, nil, nil

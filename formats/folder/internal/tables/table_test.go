@@ -56,7 +56,7 @@ func TestBadTables(t *testing.T) {
 		"open quote":       {"l.csv", "path,label\n1.jpg,\"a\n2.jpg,b\n", folder.Config{}, "line 3"},
 		"twice":            {"l.csv", "path,label\n1.jpg,a\n2.jpg,b\n./1.jpg,b\n", folder.Config{}, `line 4: the path "1.jpg" is a duplicate of line 2`},
 		"no path":          {"l.csv", "path,label\n,a\n", folder.Config{}, "line 2: the path is empty"},
-		"no name":          {"l.csv", "path,label,\n1.jpg,a,\n", folder.Config{}, "column 3 of 3 has no name"},
+		"no names":         {"l.csv", ",\n1.jpg,a\n", folder.Config{}, "no column \"path\" or \"file_name\" among none"},
 		"columns twice":    {"l.csv", "path,a,a\n1.jpg,a,b\n", folder.Config{}, `two columns are named "a"`},
 		"too many columns": {"l.csv", "path," + wide.String() + "\n", folder.Config{}, "200002 columns, the limit is 10000"},
 		"a name a line":    {"l.jsonl", sparse.String(), folder.Config{}, "different names so far"},
