@@ -3,9 +3,11 @@ package folder
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -43,6 +45,11 @@ func (l *labeler) notices() []string {
 			list = append(list, fmt.Sprintf("%s/: labels from %s", f.Folder, f.File))
 		}
 	}
+	for _, f := range l.fields {
+		if names := l.onlyMissing(&f); len(names) > 0 {
+			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), sheet.ListNames(names)))
+		}
+	}
 	switch {
 	case !l.byFolder:
 	case len(l.table.Labels) == 0:
@@ -53,6 +60,37 @@ func (l *labeler) notices() []string {
 		list = append(list, "images elsewhere: the class is their folder's")
 	}
 	return list
+}
+
+// onlyMissing returns the classes that no class folder and no row with an image has: each is an index that no sample
+// has, and may be the word of a header.
+func (l *labeler) onlyMissing(f *labelField) []string {
+	if f.Type != labels.Name || !slices.Contains(l.table.Exists, false) {
+		return nil
+	}
+	exists := make([]bool, len(f.Classes))
+	if l.byFolder {
+		for _, class := range l.layout.Names {
+			for _, k := range f.Indices(class) {
+				exists[k] = true
+			}
+		}
+	}
+	missing := slices.Clone(exists)
+	clear(missing)
+	for i, p := range l.table.Paths {
+		for _, k := range f.Indices(l.table.Rows[p][f.column]) {
+			exists[k] = exists[k] || l.table.Exists[i]
+			missing[k] = missing[k] || !l.table.Exists[i]
+		}
+	}
+	var names []string
+	for k, name := range f.Classes {
+		if missing[k] && !exists[k] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // LabelColumns summarizes the label columns; none without a table.

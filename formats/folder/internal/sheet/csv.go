@@ -35,13 +35,35 @@ func (s *Sheet) dropUnnamed() {
 	}
 }
 
+// readSeparated reads cells that are separated by usual, or else by what separates those of the header.
+func readSeparated(b []byte, usual rune) (*Sheet, error) {
+	header, _, _ := bytes.Cut(b, []byte("\n"))
+	for _, comma := range []rune{usual, ',', ';', '\t'} {
+		if !bytes.ContainsRune(header, comma) {
+			continue
+		}
+		s, err := readCSV(b, comma)
+		if err == nil && comma != usual {
+			s.Notes = append(s.Notes, separatedBy(comma))
+		}
+		return s, err
+	}
+	return readCSV(b, usual)
+}
+
+// separatedBy is the note about a separator that the file's suffix does not say.
+func separatedBy(comma rune) string {
+	names := map[rune]string{',': "commas", ';': "semicolons", '\t': "tabs"}
+	return "its cells are separated by " + names[comma]
+}
+
 // readCSV reads a header and rows with as many cells.
 func readCSV(b []byte, comma rune) (*Sheet, error) {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.Comma = comma
 	r.LazyQuotes = comma == '\t'
 	r.FieldsPerRecord = -1
-	s := new(Sheet)
+	s := &Sheet{comma: comma}
 	var err error
 	if s.Header, err = r.Read(); errors.Is(err, io.EOF) {
 		return nil, errors.New("it is empty")

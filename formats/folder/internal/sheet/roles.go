@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // Headers that people give to the column of paths and to that of labels, as plainHeader writes them. A header of
@@ -85,9 +88,27 @@ func (s *Sheet) PathColumn() (string, error) {
 	}
 	name, err := s.columnNamed(pathHeaders, "paths", "path")
 	if err == nil && name == "" {
+		if err = s.noHeader(); err != nil {
+			return "", err
+		}
 		err = fmt.Errorf("no column \"path\" or \"file_name\" among %s; if another one has the paths, name it: --label-columns path=COLUMN,label=COLUMN", ListOrNone(s.Header))
 	}
 	return name, err
+}
+
+// noHeader returns an error if the header looks like the first row, or like one column although it has several.
+func (s *Sheet) noHeader() error {
+	if s.comma == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(s.Header, vfs.HasImageName); i >= 0 {
+		columns := strings.Trim(strconv.Quote(strings.Join(lineColumns(len(s.Header)), string(s.comma))), `"`)
+		return fmt.Errorf("its first line, with %s, looks like data, but must have the names of the columns: add such a line before it, for instance by: sed -i '1i %s' FILE", ListNames(s.Header[i:i+1]), columns)
+	}
+	if len(s.Header) == 1 {
+		return fmt.Errorf("no column \"path\" or \"file_name\": it has one column, %s. If it has several, separate them by commas", ListNames(s.Header))
+	}
+	return nil
 }
 
 // findLabel finds the column of labels by its header. A table may have none.

@@ -23,6 +23,10 @@ type Sheet struct {
 	Classes []string
 	// Notes say what was done otherwise than usual.
 	Notes []string
+
+	text   bool // lines without a header
+	spaced bool // the label of a line follows its last space
+	comma  rune // of a file with a header and one row on each line; 0 for others
 }
 
 // maxColumns bounds the number of a table's columns: each becomes a column of the manifest.
@@ -32,9 +36,9 @@ const maxColumns = 10_000
 func Parse(b []byte, ext string) (*Sheet, error) {
 	switch ext {
 	case ".csv":
-		return readCSV(b, ',')
+		return readSeparated(b, ',')
 	case ".tsv":
-		return readCSV(b, '\t')
+		return readSeparated(b, '\t')
 	case ".jsonl", ".ndjson":
 		return readJSONL(b)
 	case ".json":

@@ -11,7 +11,7 @@ import (
 
 // dialect is a table as some program or dataset has it, for images of these names.
 type dialect struct {
-	images        string // separated by spaces
+	images        string // separated by spaces; ~ is a space in a name
 	file, content string
 	want          string // rows, or else part of the error
 	notice        string // part of the notices
@@ -21,7 +21,7 @@ func checkDialects(t *testing.T, all map[string]dialect) {
 	t.Helper()
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
-			root := foldertest.Tree(t, strings.Fields(c.images)...)
+			root := foldertest.Tree(t, strings.Split(strings.NewReplacer(" ", "|", "~", " ").Replace(c.images), "|")...)
 			d, err := folder.Open(context.Background(), root, folder.Config{Labels: labelsFile(t, c.file, c.content)})
 			if err != nil {
 				if c.notice != "" || !strings.Contains(err.Error(), c.want) {
@@ -55,5 +55,48 @@ func TestPathsWithALeadingSlash(t *testing.T) {
 		"of another machine":     {"x/1.jpg y/1.jpg", "l.txt", "/home/a/x/1.jpg 0\n/home/a/y/1.jpg 1\n", "x/1  0|y/1  1", "all its paths begin with home/a/"},
 		"no such file is there":  {"x/1.jpg", "l.txt", "/a/x/1.jpg 0\n/b/y/1.jpg 1\n", "such as /a/x/1.jpg: it is listed in", ""},
 		"missing, in the folder": {"x/1.jpg", "l.txt", "/x/1.jpg 0\n/b/../y/1.jpg 0\n", "x/1  0", "begin with /"},
+	})
+}
+
+func TestLinesWithAHeader(t *testing.T) {
+	checkDialects(t, map[string]dialect{
+		"usual words":           {"1.jpg 2.jpg", "l.txt", "image label\n1.jpg zebra\n2.jpg ant\n", "1  zebra|2  ant", "its first line has the names of the columns: image, label"},
+		"with tabs":             {"1.jpg 2.jpg", "l.txt", "File Name\tsize\tclass\n1.jpg\t7\tx\n2.jpg\t8\ty\n", "1  x|2  y", "names of the columns"},
+		"paths alone":           {"a/1.jpg b/2.jpg", "l.txt", "path\na/1.jpg\nb/2.jpg\n", "a/1  a|b/2  b", "names of the columns: path"},
+		"an image of that name": {"1.jpg image.jpg", "l.txt", "image label\n1.jpg zebra\n", "1  zebra|image  label", ""},
+		"other words":           {"1.jpg 2.jpg", "l.txt", "picture kind\n1.jpg zebra\n2.jpg ant\n", "1  zebra|2  ant", "label: 1 class(es) only in rows without an image: kind"},
+	})
+}
+
+func TestSeparatorsOtherThanTheUsual(t *testing.T) {
+	checkDialects(t, map[string]dialect{
+		"semicolons":              {"1.jpg 2.jpg", "l.csv", "path;label\n1.jpg;x, y\n2.jpg;z\n", "1  x, y|2  z", "its cells are separated by semicolons"},
+		"tabs":                    {"1.jpg 2.jpg", "l.csv", "path\tlabel\n1.jpg\tx\n2.jpg\ty\n", "1  x|2  y", "separated by tabs"},
+		"commas":                  {"1.jpg 2.jpg", "l.tsv", "path,label\n1.jpg,x\n2.jpg,y\n", "1  x|2  y", "separated by commas"},
+		"semicolons in a header":  {"1.jpg 2.jpg", "l.csv", "path,label,a;b\n1.jpg,x,1\n2.jpg,y,2\n", "1  x|2  y", ""},
+		"none that is known":      {"1.jpg", "l.csv", "path|label\n1.jpg|x\n", "it has one column, path|label. If it has several, separate them by commas", ""},
+		"lines with commas":       {"1.jpg 2.jpg", "l.txt", "1.jpg,x\n2.jpg,y\n", "1  x|2  y", "separated by commas"},
+		"paths with commas":       {"a/1,0.jpg b/2.jpg", "l.txt", "a/1,0.jpg\nb/2.jpg\n", "a/1,0  a|b/2  b", ""},
+		"lines with fewer commas": {"a/1.jpg", "l.txt", "a/1,x,y\na/2,x\n", "no image to read", ""},
+		"no header":               {"1.jpg", "l.csv", "1.jpg,x,7\n", "its first line, with 1.jpg, looks like data, but must have the names of the columns: add such a line before it, for instance by: sed -i '1i path,label,column3' FILE", ""},
+		"no header, with tabs":    {"1.jpg", "l.tsv", "1.jpg\tx\n", `sed -i '1i path\tlabel' FILE`, ""},
+		"no header, with ;":       {"1.jpg", "l.csv", "1.jpg;x\n", "sed -i '1i path;label' FILE", ""},
+	})
+}
+
+func TestLabelsOfSeveralWords(t *testing.T) {
+	checkDialects(t, map[string]dialect{
+		"some":              {"1.jpg 2.jpg 3.jpg", "l.txt", "1 BAE 146\n2 A300\n3 Boeing  7 4\n", "1  BAE 146|2  A300|3  Boeing  7 4", "the first word of each line is the path, and the rest the label"},
+		"paths of several":  {"a~b.jpg c.jpg", "l.txt", "a b x\nc y\n", "a b  x|c  y", ""},
+		"one image is gone": {"a~b.jpg c.jpg", "l.txt", "a b x\nc d y\nc z\n", "a b  x|c  z", ""},
+	})
+}
+
+func TestLinesWithoutALabelAmongOthers(t *testing.T) {
+	checkDialects(t, map[string]dialect{
+		"spaces":              {"a/1.jpg a/2.jpg", "l.txt", "a/1.jpg x\n\na/2.jpg\n", "line 3, a/2.jpg, has no label, but line 1, a/1.jpg x, has one", ""},
+		"tabs":                {"a/1.jpg a/2.jpg", "l.txt", "a/1.jpg x\na/2.jpg\ty\n", "line 1, a/1.jpg x, has no label, but line 2", ""},
+		"a path with a space": {"a/1~1.jpg a/2.jpg", "l.txt", "a/1 1.jpg\na/2.jpg y\n", "line 1, a/1 1.jpg, has no label", ""},
+		"paths with spaces":   {"a/1~1.jpg b/2.jpg", "l.txt", "a/1 1.jpg\nb/2.jpg\n", "a/1 1  a|b/2  b", ""},
 	})
 }
