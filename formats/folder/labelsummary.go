@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -53,7 +54,11 @@ func (l *labeler) notices() []string {
 	switch {
 	case !l.byFolder:
 	case len(l.table.Labels) == 0:
-		list = append(list, "no labels in the table: the class of an image is its folder's")
+		text := "no labels in the table: the class of an image is its folder's"
+		if len(l.layout.Names) == 1 {
+			text += fmt.Sprintf(", which is %s for all. If that is no class, give that folder as the source", l.layout.Names[0])
+		}
+		list = append(list, text)
 	case l.unlisted == UnlistedFolder:
 		list = append(list, "images that no table lists: the class is their folder's")
 	default:
@@ -91,6 +96,19 @@ func (l *labeler) onlyMissing(f *labelField) []string {
 		}
 	}
 	return names
+}
+
+// explainNone adds to the error that there are no images how paths differ, if none of the table is that of an image.
+func (l *labeler) explainNone(err error, skips []Skip) error {
+	if l.table == nil || slices.Contains(l.table.Exists, true) {
+		return err
+	}
+	for _, k := range skips {
+		if _, listed := l.table.Rows[k.Path]; !listed && vfs.HasImageName(k.Path) {
+			return fmt.Errorf("%w. No path of the table is that of an image: it has paths such as %q, and images are such as %q", err, l.table.Paths[0], k.Path)
+		}
+	}
+	return err
 }
 
 // LabelColumns summarizes the label columns; none without a table.

@@ -2,6 +2,8 @@ package tables_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,4 +101,23 @@ func TestLinesWithoutALabelAmongOthers(t *testing.T) {
 		"a path with a space": {"a/1~1.jpg a/2.jpg", "l.txt", "a/1 1.jpg\na/2.jpg y\n", "line 1, a/1 1.jpg, has no label", ""},
 		"paths with spaces":   {"a/1~1.jpg b/2.jpg", "l.txt", "a/1 1.jpg\nb/2.jpg\n", "a/1 1  a|b/2  b", ""},
 	})
+}
+
+func TestNamesOfImagesInSubfolders(t *testing.T) {
+	table := "path,label\n1.jpg,x\n2.jpg,y\n"
+	checkDialects(t, map[string]dialect{
+		"one of each name":    {"p/images/1.jpg q/images/2.jpg", "l.csv", table, "p/images/1  x|q/images/2  y", "its names are those of images in folders below, such as q/images/2.jpg"},
+		"without extensions":  {"p/1.jpg q/2.jpg", "l.txt", "1 x\n2 y\n", "p/1  x|q/2  y", "its names are those of images in folders below"},
+		"some are missing":    {"p/1.jpg q/3.jpg", "l.csv", table, "p/1  x", "label: 1 class(es) only in rows without an image: y"},
+		"a name twice":        {"p/1.jpg q/1.jpg q/2.jpg", "l.csv", table, "line 2: 1.jpg may be any of p/1.jpg, q/1.jpg: write the folder before the name, or give a table for each folder", ""},
+		"one is as written":   {"1.jpg q/2.jpg", "l.csv", table, "1  x", "only in rows without an image: y"},
+		"none":                {"p/3.jpg q/4.jpg", "l.csv", table, `it has paths such as "1.jpg", and images are such as "p/3.jpg"`, ""},
+		"folders, not images": {"images/pie/1.jpg images/cake/2.jpg", "l.txt", "pie/1 x\ncake/2 y\n", "images/cake/2  y|images/pie/1  x", "its paths are those of files in images/"},
+	})
+	root := foldertest.Tree(t, "images/pie/1.jpg", "images/cake/2.jpg")
+	foldertest.Must(t, os.Mkdir(filepath.Join(root, "meta"), 0o755))
+	d := open(t, root, folder.Config{Labels: labelsFile(t, "l.txt", "pie/1\ncake/2\n")})
+	if got := strings.Join(d.LabelNotices(), "\n"); d.Len() != 2 || !strings.Contains(got, "in images/") || !strings.Contains(got, "which is images for all") {
+		t.Errorf("beside a folder without images: %d, %q", d.Len(), got)
+	}
 }

@@ -38,6 +38,15 @@ func (f *pathFinder) resolve(paths []string) (found []foundPath, notice string, 
 	found, any := f.all(paths, false)
 	if !any && len(paths) > 0 {
 		found, notice = f.elsewhere(paths, found)
+		if notice == "" {
+			var named []foundPath
+			if named, notice, at, err = f.byName(paths); err != nil {
+				return nil, "", at, err
+			}
+			if named != nil {
+				found = named
+			}
+		}
 	}
 	for i := range found {
 		if found[i].exists {
@@ -180,16 +189,25 @@ func (f *pathFinder) namesIn(dir string) map[string][]string {
 	return names
 }
 
-// onlyFolder returns the folder that has all images of the table's folder, relative to that; "" if these are not
-// all in one.
+// onlyFolder returns the deepest folder that has all images of the table's folder, relative to that; "" if these are
+// not all in one.
 func (f *pathFinder) onlyFolder() string {
 	inner := ""
 	for range maxLeading {
 		images, below, err := vfs.ImagesIn(f.in, path.Join(f.folder, inner))
-		if err != nil || len(images) > 0 || len(below) != 1 {
+		if err != nil || len(images) > 0 {
 			break
 		}
-		inner = path.Join(inner, below[0])
+		var with []string
+		for _, name := range below {
+			if len(with) < 2 && vfs.HasImages(f.in, path.Join(f.folder, inner, name)) {
+				with = append(with, name)
+			}
+		}
+		if len(with) != 1 {
+			break
+		}
+		inner = path.Join(inner, with[0])
 	}
 	return inner
 }
