@@ -46,7 +46,7 @@ func Parse(b []byte, ext string) (*Sheet, error) {
 	case ".txt", ".lst":
 		return ReadLines(b)
 	}
-	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json or .txt file")
+	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json, .txt or .parquet file")
 }
 
 // CheckColumnCount returns an error if a table cannot have n columns.

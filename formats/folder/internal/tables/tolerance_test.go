@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
@@ -214,5 +216,24 @@ func TestConfigsOfFolderLabels(t *testing.T) {
 		if _, err := folder.Open(context.Background(), root, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.cfg, err)
 		}
+	}
+}
+
+func TestParquetTables(t *testing.T) {
+	root := foldertest.Tree(t, "1.jpg", "2.jpg")
+	file := filepath.Join(t.TempDir(), "l.parquet")
+	type row struct {
+		Image string `parquet:"image"`
+		Class string `parquet:"class"`
+	}
+	foldertest.Must(t, parquet.WriteFile(file, []row{{"1.jpg", "x"}, {"2.jpg", "y"}}))
+	d := open(t, root, folder.Config{Labels: file})
+	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "1  x|2  y" {
+		t.Errorf("%q", got)
+	}
+	rows, err := folder.ReadRows(file, "image")
+	foldertest.Must(t, err)
+	if got := rows.Rows["2.jpg"]; !slices.Equal(got, []string{"y"}) {
+		t.Errorf("%q", got)
 	}
 }
