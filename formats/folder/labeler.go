@@ -131,16 +131,25 @@ func (l *labeler) read(in vfs.FS, name string, t labels.Type, cfg *Config) (*lab
 	if line, ok := l.table.Nested[name]; ok {
 		return nil, fmt.Errorf("line %d: %s is a list or an object; write several labels as one text with a separator, and use --label-sep", line, name)
 	}
+	field := cmp.Or(l.table.Field, fields.Name(name))
+	var like *formats.Field
+	if k := cfg.Like.Index(field); k >= 0 && cfg.Like[k].Kind.IsLabel() {
+		like = &cfg.Like[k]
+	}
+	if cfg.ClassOrder == "" && cfg.LabelSep == "" {
+		var classes []string
+		if like != nil {
+			classes = like.Classes
+		}
+		l.blankMissing(at, t, classes)
+	}
 	src := l.cells(name, at, t, cfg)
+	src.Like = like
 	if cfg.ClassOrder != "" {
 		src.Order = func(names []string) ([]string, error) { return layout.Order(in, names, cfg.ClassOrder) }
 		if _, err := src.Order([]string{"-1"}); t == labels.Auto && cfg.ClassOrder != "natural" && err == nil {
 			src.Type = labels.Name // the file says that -1 is a class
 		}
-	}
-	field := cmp.Or(l.table.Field, fields.Name(name))
-	if k := cfg.Like.Index(field); k >= 0 && cfg.Like[k].Kind.IsLabel() {
-		src.Like = &cfg.Like[k]
 	}
 	column, err := src.Read()
 	if err != nil {

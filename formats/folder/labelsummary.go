@@ -46,6 +46,7 @@ func (l *labeler) notices() []string {
 			list = append(list, fmt.Sprintf("%s/: labels from %s", f.Folder, f.File))
 		}
 	}
+	list = append(list, l.missingNotices()...)
 	for _, f := range l.fields {
 		if names := l.onlyMissing(&f); len(names) > 0 {
 			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), sheet.ListNames(names)))

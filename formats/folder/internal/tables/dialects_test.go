@@ -121,3 +121,17 @@ func TestNamesOfImagesInSubfolders(t *testing.T) {
 		t.Errorf("beside a folder without images: %d, %q", d.Len(), got)
 	}
 }
+
+func TestCellsOfMissingValues(t *testing.T) {
+	checkDialects(t, map[string]dialect{
+		"among numbers": {"1.jpg 2.jpg 3.jpg 4.jpg", "l.csv", "path,label\n1.jpg,0\n2.jpg,nan\n3.jpg,1\n4.jpg,NA\n", "1  0|2 |3  1|4 ", ""},
+		"among names":   {"1.jpg 2.jpg 3.jpg", "l.csv", "path,label\n1.jpg,x\n2.jpg,None\n3.jpg,None\n", "1  x|2  None|3  None", `label: 2 row(s) have the class "None"; if that is no class, leave these cells empty`},
+	})
+}
+
+func TestNumbersFromOne(t *testing.T) {
+	checkDialects(t, map[string]dialect{
+		"without gaps": {"1.jpg 2.jpg", "l.csv", "path,label\n1.jpg,2\n2.jpg,1\n", "it has all numbers from 1 to 2, and no 0, which class indices begin with. Choose what they are: --label-type name (classes with these names; by number, 1 gets the index 0 and 2 the index 1), index (indices as they are, of 3 classes of which 0 is empty)", ""},
+		"with gaps":    {"1.jpg 2.jpg", "l.csv", "path,label\n1.jpg,1\n2.jpg,3\n", "it has 2 different numbers from 1 to 3", ""},
+	})
+}
