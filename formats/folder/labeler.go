@@ -89,7 +89,9 @@ func (l *labeler) choose(in vfs.FS, cfg *Config) error {
 		err = errors.Join(types.Check(names), checkOrder(names, types, cfg))
 	}
 	if err == nil && l.byFolder && len(names) > 0 {
-		err = l.joinFolders(types, cfg)
+		if err = l.joinFolders(types, cfg); err != nil && len(cfg.Patterns.Include) > 0 {
+			err = fmt.Errorf("%w. Folders that --include leaves out are classes too; --exclude FOLDER leaves out the class", err)
+		}
 	}
 	if err != nil {
 		return err

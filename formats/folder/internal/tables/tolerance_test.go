@@ -11,6 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
@@ -178,8 +179,13 @@ func TestIndicesOfClassFolders(t *testing.T) {
 			t.Errorf("%s %s: classes %q", c.labels, c.typ, got)
 		}
 	}
+	table := labelsFile(t, "val.txt", "3.jpg 0\n4.jpg 1\n")
+	_, err := folder.Open(context.Background(), root, folder.Config{FolderLabels: map[string]string{"val": table}, Patterns: formats.Patterns{Include: []string{"val/*"}}})
+	if err == nil || !strings.Contains(err.Error(), "Folders that --include leaves out are classes too; --exclude FOLDER leaves out the class") {
+		t.Errorf("%v", err)
+	}
 	order := labelsFile(t, "classes.txt", "x\ny\n9\n10\n")
-	table := labelsFile(t, "val.txt", "3.jpg x\n4.jpg y\n")
+	table = labelsFile(t, "val.txt", "3.jpg x\n4.jpg y\n")
 	d := open(t, root, folder.Config{FolderLabels: map[string]string{"val": table}, ClassOrder: order})
 	if got := d.Meta().Classes(); !slices.Equal(got, []string{"x", "y", "9", "10"}) {
 		t.Errorf("%q", got)
