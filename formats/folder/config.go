@@ -12,7 +12,7 @@ import (
 // Config selects the images of a folder and their labels. The zero value behaves like
 // ImageFolder.
 type Config struct {
-	// Labels is a table (.csv, .tsv, .jsonl, .json, .txt) with a column "path" or "file_name", relative
+	// Labels is a table (.csv, .tsv, .jsonl, .json, .txt, .parquet) with a column "path" or "file_name", relative
 	// to the folder, and a column "label", or those of LabelColumns; other usual headers are known too. All
 	// other columns become user columns of the samples. ImageNet's own files of labels are read as well.
 	Labels string

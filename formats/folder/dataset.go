@@ -68,6 +68,9 @@ func (d *Dataset) noImages() error {
 	if len(d.skips) > 0 {
 		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
 	}
+	if l, ok := d.source.(*labeler); ok {
+		err = l.explainNone(err, d.skips)
+	}
 	if patterns := d.unmatched.String(); patterns != "" {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}

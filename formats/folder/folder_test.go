@@ -142,7 +142,7 @@ func TestLabelTables(t *testing.T) {
 		"twice":         {"l.csv", "path,label\n2.jpg,a\n2.jpg,b\n", Config{}, nil, nil, nil, "twice"},
 		"latin-1":       {"l.csv", "path,label\n2.jpg,caf\xe9\n", Config{}, nil, nil, nil, "not UTF-8"},
 		"empty":         {"l.csv", "", Config{}, nil, nil, nil, "empty"},
-		"other type":    {"l.xlsx", "", Config{}, nil, nil, nil, ".csv, .tsv, .jsonl, .json or .txt"},
+		"other type":    {"l.xlsx", "", Config{}, nil, nil, nil, ".csv, .tsv, .jsonl, .json, .txt or .parquet"},
 		"bad json":      {"l.jsonl", "{\n", Config{}, nil, nil, nil, "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ type labeler struct {
 	index  map[string]int64 // of the folders' classes, if there is no table
 	files  []tables.File    // of tables; none for folders
 	table  *tables.Labels   // of all files
-	// byFolder: images that no table lists may have the label of their class folder.
+	// byFolder: images that no table lists may have the label of their class folder, and those of a table without
+	// labels have it.
 	byFolder bool
 	unlisted string       // Config.Unlisted
 	fields   []labelField // of the table
@@ -43,13 +44,21 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 		return nil, err
 	}
 	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list}
+	if cfg.list != nil {
+		l.files = []tables.File{cfg.list.Files[0].File}
+	} else if len(files) > 0 {
+		if l.table, err = tables.ReadLabels(in, files, cfg.LabelColumns); err != nil {
+			return nil, err
+		}
+	}
 	order := cfg.ClassOrder
 	switch {
-	case cfg.list != nil && len(cfg.list.Labels) == 0: // the class folders of the listed images
+	case l.table == nil:
+	case len(l.table.Labels) == 0: // the class folders of the listed images
 		l.byFolder = true
 	case cfg.list != nil:
 		order = ""
-	case len(files) > 0:
+	default:
 		order = "" // it orders the table's classes, not the folders'
 		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
 			folders = uncovered(folders, cfg.tablesOfFolders(files))
@@ -60,15 +69,8 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	}
 	l.index = labels.IndexOf(l.layout.Names)
 	l.byFolder = l.byFolder && l.layout.Class
-	switch {
-	case cfg.list != nil:
-		l.files = []tables.File{cfg.list.Files[0].File}
-	case len(files) == 0:
+	if l.table == nil {
 		return l, nil
-	default:
-		if l.table, err = tables.ReadLabels(in, files, cfg.LabelColumns); err != nil {
-			return nil, err
-		}
 	}
 	if err := l.choose(in, cfg); err != nil {
 		return nil, fmt.Errorf("%s: %w", tables.Names(l.files), err)
@@ -86,8 +88,10 @@ func (l *labeler) choose(in vfs.FS, cfg *Config) error {
 	if err == nil {
 		err = errors.Join(types.Check(names), checkOrder(names, types, cfg))
 	}
-	if err == nil && l.byFolder && cfg.list == nil {
-		err = l.joinFolders(types, cfg)
+	if err == nil && l.byFolder && len(names) > 0 {
+		if err = l.joinFolders(types, cfg); err != nil && len(cfg.Patterns.Include) > 0 {
+			err = fmt.Errorf("%w. Folders that --include leaves out are classes too; --exclude FOLDER leaves out the class", err)
+		}
 	}
 	if err != nil {
 		return err
@@ -129,16 +133,25 @@ func (l *labeler) read(in vfs.FS, name string, t labels.Type, cfg *Config) (*lab
 	if line, ok := l.table.Nested[name]; ok {
 		return nil, fmt.Errorf("line %d: %s is a list or an object; write several labels as one text with a separator, and use --label-sep", line, name)
 	}
+	field := cmp.Or(l.table.Field, fields.Name(name))
+	var like *formats.Field
+	if k := cfg.Like.Index(field); k >= 0 && cfg.Like[k].Kind.IsLabel() {
+		like = &cfg.Like[k]
+	}
+	if cfg.ClassOrder == "" && cfg.LabelSep == "" {
+		var classes []string
+		if like != nil {
+			classes = like.Classes
+		}
+		l.blankMissing(at, t, classes)
+	}
 	src := l.cells(name, at, t, cfg)
+	src.Like = like
 	if cfg.ClassOrder != "" {
 		src.Order = func(names []string) ([]string, error) { return layout.Order(in, names, cfg.ClassOrder) }
 		if _, err := src.Order([]string{"-1"}); t == labels.Auto && cfg.ClassOrder != "natural" && err == nil {
 			src.Type = labels.Name // the file says that -1 is a class
 		}
-	}
-	field := cmp.Or(l.table.Field, fields.Name(name))
-	if k := cfg.Like.Index(field); k >= 0 && cfg.Like[k].Kind.IsLabel() {
-		src.Like = &cfg.Like[k]
 	}
 	column, err := src.Read()
 	if err != nil {
@@ -189,11 +202,11 @@ func (l *labeler) label(it *sample) (why string) {
 		return ""
 	}
 	if row, listed := l.table.Rows[it.Path]; listed {
-		if l.byFolder && len(l.fields) == 0 { // a list without labels
+		if l.byFolder && len(l.fields) == 0 {
 			if !ok {
 				return "it is not in a class folder"
 			}
-			it.labels = []int64{l.index[class]}
+			it.labels = l.ofFolder(class)
 		}
 		for i := range l.fields {
 			it.labels = append(it.labels, l.fields[i].labels(row)...)
@@ -214,9 +227,17 @@ func (l *labeler) label(it *sample) (why string) {
 		}
 		return why + " and not listed in " + f.File
 	}
-	it.labels = l.fields[0].Indices(class)
+	it.labels = l.ofFolder(class)
 	it.columns = make([]string, len(l.rest))
 	return ""
+}
+
+// ofFolder returns the labels of an image in a class folder: those of the only label column, or the class alone.
+func (l *labeler) ofFolder(class string) []int64 {
+	if len(l.fields) == 0 {
+		return []int64{l.index[class]}
+	}
+	return l.fields[0].Indices(class)
 }
 
 // labels returns a row's labels: the bits of a number, the class index, or the set classes of a

@@ -3,9 +3,12 @@ package folder
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -29,6 +32,9 @@ type LabelColumn struct {
 	multiHot bool
 }
 
+// noLabels is the notice for a dataset of images alone.
+const noLabels = "no labels: no table gives them, and the images are in no class folders"
+
 // notices says how the labels were found.
 func (l *labeler) notices() []string {
 	if l.table == nil {
@@ -40,16 +46,70 @@ func (l *labeler) notices() []string {
 			list = append(list, fmt.Sprintf("%s/: labels from %s", f.Folder, f.File))
 		}
 	}
+	list = append(list, l.missingNotices()...)
+	for _, f := range l.fields {
+		if names := l.onlyMissing(&f); len(names) > 0 {
+			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), sheet.ListNames(names)))
+		}
+	}
 	switch {
 	case !l.byFolder:
 	case len(l.table.Labels) == 0:
-		list = append(list, "the class of a listed image is its folder's")
+		text := "no labels in the table: the class of an image is its folder's"
+		if len(l.layout.Names) == 1 {
+			text += fmt.Sprintf(", which is %s for all. If that is no class, give that folder as the source", l.layout.Names[0])
+		}
+		list = append(list, text)
 	case l.unlisted == UnlistedFolder:
 		list = append(list, "images that no table lists: the class is their folder's")
 	default:
 		list = append(list, "images elsewhere: the class is their folder's")
 	}
 	return list
+}
+
+// onlyMissing returns the classes that no class folder and no row with an image has: each is an index that no sample
+// has, and may be the word of a header.
+func (l *labeler) onlyMissing(f *labelField) []string {
+	if f.Type != labels.Name || !slices.Contains(l.table.Exists, false) {
+		return nil
+	}
+	exists := make([]bool, len(f.Classes))
+	if l.byFolder {
+		for _, class := range l.layout.Names {
+			for _, k := range f.Indices(class) {
+				exists[k] = true
+			}
+		}
+	}
+	missing := slices.Clone(exists)
+	clear(missing)
+	for i, p := range l.table.Paths {
+		for _, k := range f.Indices(l.table.Rows[p][f.column]) {
+			exists[k] = exists[k] || l.table.Exists[i]
+			missing[k] = missing[k] || !l.table.Exists[i]
+		}
+	}
+	var names []string
+	for k, name := range f.Classes {
+		if missing[k] && !exists[k] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// explainNone adds to the error that there are no images how paths differ, if none of the table is that of an image.
+func (l *labeler) explainNone(err error, skips []Skip) error {
+	if l.table == nil || slices.Contains(l.table.Exists, true) {
+		return err
+	}
+	for _, k := range skips {
+		if _, listed := l.table.Rows[k.Path]; !listed && vfs.HasImageName(k.Path) {
+			return fmt.Errorf("%w. No path of the table is that of an image: it has paths such as %q, and images are such as %q", err, l.table.Paths[0], k.Path)
+		}
+	}
+	return err
 }
 
 // LabelColumns summarizes the label columns; none without a table.

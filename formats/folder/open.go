@@ -184,4 +184,7 @@ func (d *Dataset) describe(cfg *Config) {
 		d.columns = folders.labelColumns()
 		d.notices = folders.notices()
 	}
+	if !slices.ContainsFunc(d.meta.Schema, func(f formats.Field) bool { return f.Kind.IsLabel() }) {
+		d.notices = append(d.notices, noLabels)
+	}
 }

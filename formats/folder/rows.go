@@ -3,11 +3,11 @@ package folder
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
@@ -18,21 +18,18 @@ type Rows struct {
 	Rows    map[string][]string // by the cell of By
 }
 
-// ReadRows reads a .csv, .tsv or .jsonl file. The first of the columns by that the file has
+// ReadRows reads a .csv, .tsv, .jsonl or .parquet file. The first of the columns by that the file has
 // identifies the samples. Errors name the file, the line and what was expected.
 func ReadRows(file string, by ...string) (*Rows, error) {
-	b, err := vfs.ReadText(vfs.OnDisk(""), file)
-	if err != nil {
-		return nil, fmt.Errorf("read the labels: %w", err)
-	}
-	s, err := sheet.Parse(b, strings.ToLower(path.Ext(file)))
+	s, err := tables.ReadSheet(vfs.OnDisk(""), file)
 	if err == nil {
 		var r *Rows
 		if r, err = rowsBy(s, by); err == nil {
 			return r, nil
 		}
+		err = fmt.Errorf("%s: %w", file, err)
 	}
-	return nil, fmt.Errorf("%s: %w", file, err)
+	return nil, err
 }
 
 func rowsBy(s *sheet.Sheet, names []string) (*Rows, error) {

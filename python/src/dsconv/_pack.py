@@ -122,12 +122,12 @@ def pack(
 
     src may also be a list of images: a .csv, .tsv, .jsonl, .json, .txt or .parquet file with paths, and perhaps labels.
 
-    `labels` is a table: .csv, .tsv, .jsonl, .json or .txt. A dict has tables for folders of src, {"val": "val.csv"};
-    other images have the class of their folder, which also names the classes. ImageNet's own files are known, such as
-    LOC_val_solution.csv and ILSVRC2012_devkit_t12.tar.gz. `unlisted="folder"` gives images that their table does not
-    list the class of their folder; else they are skipped. `label_columns` names the label columns, or is
-    {"path": "Image", "label": "Id"} if the headers are unusual. ``report.details["label_notices"]`` says how labels
-    were found.
+    `labels` is a table: .csv, .tsv, .jsonl, .json, .txt or .parquet. A dict has tables for folders of src, {"val":
+    "val.csv"}; other images have the class of their folder, which also names the classes. ImageNet's own files are
+    known, such as LOC_val_solution.csv and ILSVRC2012_devkit_t12.tar.gz. `unlisted="folder"` gives images that their
+    table does not list the class of their folder; else they are skipped. `label_columns` names the label columns, or is
+    {"path": "Image", "label": "Id"} if the headers are unusual; a "label" of "" says that no column has labels, so that
+    images have the class of their folder. ``report.details["label_notices"]`` says how labels were found.
 
     Numbers in a label column are class indices if all of 0 to n-1 occur.
     Other numbers are an error unless `label_type` gives their type: "index", "name" or "float" (numbers to predict), or

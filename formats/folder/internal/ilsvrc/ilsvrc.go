@@ -105,7 +105,7 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*she
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", file, groundTruthName, err)
 	}
-	images, err := allImages(in, folder)
+	images, err := vfs.AllImages(in, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -158,28 +158,6 @@ func parseSynsets(b []byte) (map[int]string, error) {
 		}
 	}
 	return classes, nil
-}
-
-// allImages lists the images in a folder and those below it, relative to it, in the order of their paths.
-func allImages(in vfs.FS, folder string) ([]string, error) {
-	var all []string
-	pending := []string{""}
-	for len(pending) > 0 {
-		dir := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		images, below, err := vfs.ImagesIn(in, path.Join(folder, dir))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range images {
-			all = append(all, path.Join(dir, name))
-		}
-		for _, name := range below {
-			pending = append(pending, path.Join(dir, name))
-		}
-	}
-	slices.Sort(all)
-	return all, nil
 }
 
 // SynsetNames returns the classes of LOC_synset_mapping.txt, in its order; ok is false if b is another file.

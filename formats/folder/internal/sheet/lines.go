@@ -3,55 +3,97 @@ package sheet
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// ReadLines reads a file without a header: a path and a label on each line, or only a path. With tabs each line
-// has as many cells as there are; else the label is what follows the last space.
+// textLine is a line that is not blank.
+type textLine struct {
+	text string
+	n    int // from 1
+}
+
+// ReadLines reads a file without a header: a path and a label on each line, or only a path. With tabs, or with commas
+// and no spaces, each line has as many cells as there are; else the label is what follows the last space. A line that
+// ends in the name of an image is a path, whatever spaces it has.
 func ReadLines(b []byte) (*Sheet, error) {
-	s := &Sheet{Header: []string{"path"}}
-	text := string(b)
-	separated := allHave(text, "\t")
-	labelled := separated || allHave(text, " ")
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimRight(line, " \r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		row := []string{line}
-		if separated {
-			row = strings.Split(line, "\t")
-		} else if at := strings.LastIndexByte(line, ' '); labelled {
-			row = []string{strings.TrimRight(line[:at], " "), line[at+1:]}
-		}
+	lines := linesOf(b)
+	if len(lines) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	separator, err := lineSeparator(lines)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sheet{text: true, spaced: separator == " "}
+	if separator == "," || separator == ";" {
+		s.Notes = []string{separatedBy(rune(separator[0]))}
+	}
+	for _, line := range lines {
+		row := line.cells(separator)
 		if err := CheckColumnCount(len(row)); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("line %d: %w", line.n, err)
 		}
-		if len(s.Rows) == 0 {
+		if s.Header == nil {
 			s.Header = lineColumns(len(row))
 		} else if len(row) != len(s.Header) {
-			return nil, fmt.Errorf("line %d: %d cells, the lines before have %d", n, len(row), len(s.Header))
+			return nil, fmt.Errorf("line %d: %d cells, the lines before have %d", line.n, len(row), len(s.Header))
 		}
-		s.Rows, s.Lines = append(s.Rows, row), append(s.Lines, n)
-	}
-	if len(s.Rows) == 0 {
-		return nil, errors.New("it is empty")
+		s.Rows, s.Lines = append(s.Rows, row), append(s.Lines, line.n)
 	}
 	return s, nil
 }
 
-// allHave reports whether each line that is not blank has the separator within its text.
-func allHave(text, separator string) bool {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, separator) {
-			return false
+func linesOf(b []byte) (list []textLine) {
+	n := 0
+	for text := range strings.Lines(string(b)) {
+		n++
+		if text = strings.TrimRight(text, " \r\n"); strings.TrimSpace(text) != "" {
+			list = append(list, textLine{text, n})
 		}
 	}
-	return true
+	return list
+}
+
+// cells splits the line.
+func (l textLine) cells(separator string) []string {
+	switch separator {
+	case "":
+		return []string{l.text}
+	case " ":
+		at := strings.LastIndexByte(l.text, ' ')
+		return []string{strings.TrimRight(l.text[:at], " "), l.text[at+1:]}
+	}
+	return strings.Split(l.text, separator)
+}
+
+// has reports whether the line has a separator before a label.
+func (l textLine) has(separator string) bool {
+	return strings.Contains(strings.TrimSpace(l.text), separator) && !vfs.HasImageName(l.text)
+}
+
+// lineSeparator returns what is between path and label; "" if no line has a label. A line without one among others must
+// not make paths of all, so it is an error.
+func lineSeparator(lines []textLine) (string, error) {
+	for _, separator := range []string{"\t", " "} {
+		with := slices.IndexFunc(lines, func(l textLine) bool { return l.has(separator) })
+		if with < 0 {
+			continue
+		}
+		if i := slices.IndexFunc(lines, func(l textLine) bool { return !l.has(separator) }); i >= 0 {
+			return "", fmt.Errorf("line %d, %s, has no label, but line %d, %s, has one: give each line a label, or none", lines[i].n, ListNames([]string{lines[i].text}), lines[with].n, ListNames([]string{lines[with].text}))
+		}
+		return separator, nil
+	}
+	for _, separator := range []string{",", ";"} {
+		n := strings.Count(lines[0].text, separator)
+		if n > 0 && !slices.ContainsFunc(lines, func(l textLine) bool { return !l.has(separator) || strings.Count(l.text, separator) != n }) {
+			return separator, nil
+		}
+	}
+	return "", nil
 }
 
 // lineColumns are the names of the columns of a file without a header.
@@ -63,22 +105,36 @@ func lineColumns(n int) []string {
 	return columns
 }
 
-// ReadListLines is ReadLines, but a line that ends in the name of an image is a path, whatever spaces it has.
-func ReadListLines(b []byte) (*Sheet, error) {
-	s := &Sheet{Header: []string{"path"}}
-	n := 0
-	for line := range strings.Lines(string(b)) {
-		n++
-		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) == "" {
-			continue
-		}
-		if !vfs.HasImageName(line) {
-			return ReadLines(b)
-		}
-		s.Rows, s.Lines = append(s.Rows, []string{line}), append(s.Lines, n)
+// TakeHeader makes the first line of a file without a header one, if its words are usual headers and no image has such
+// a path.
+func (s *Sheet) TakeHeader(exists func(path string) bool) {
+	if !s.text || len(s.Rows) < 2 {
+		return
 	}
-	if len(s.Rows) == 0 {
-		return nil, errors.New("it is empty")
+	first := s.Rows[0]
+	if !isHeader(pathHeaders, first[0]) || len(first) > 1 && !slices.ContainsFunc(first[1:], func(name string) bool { return isHeader(labelHeaders, name) }) || exists(first[0]) {
+		return
 	}
-	return s, nil
+	s.Header, s.Rows, s.Lines = first, s.Rows[1:], s.Lines[1:]
+	s.Notes = append(s.Notes, "its first line has the names of the columns: "+ListNames(first))
+}
+
+func isHeader(lists [][]string, name string) bool {
+	return slices.ContainsFunc(lists, func(list []string) bool { return slices.Contains(list, plainHeader(name)) })
+}
+
+// FirstWords returns the lines read otherwise: the first word is the path, the rest the label. It is nil if that is no
+// difference.
+func (s *Sheet) FirstWords() *Sheet {
+	if !s.spaced || !slices.ContainsFunc(s.Rows, func(row []string) bool { return strings.Contains(row[0], " ") }) {
+		return nil
+	}
+	other := *s
+	other.Notes = append(slices.Clone(s.Notes), "the first word of each line is the path, and the rest the label")
+	other.Rows = make([][]string, len(s.Rows))
+	for i, row := range s.Rows {
+		first, rest, _ := strings.Cut(row[0]+" "+row[1], " ")
+		other.Rows[i] = []string{first, strings.TrimSpace(rest)}
+	}
+	return &other
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
-// ReadParquet reads the columns of a Parquet file that have one value in each row. The library may panic on
-// damaged files, which is an error here.
-func ReadParquet(file string) (s *Sheet, err error) {
+// ReadParquet is ParseParquet for a file on the disk.
+func ReadParquet(file string) (*Sheet, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -23,8 +22,14 @@ func ReadParquet(file string) (s *Sheet, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseParquet(f, st.Size())
+}
+
+// ParseParquet reads the columns of a Parquet file that have one value in each row. The library may panic on
+// damaged files, which is an error here.
+func ParseParquet(f io.ReaderAt, size int64) (s *Sheet, err error) {
 	err = guard.For("the Parquet file", func() error {
-		p, err := parquet.OpenFile(f, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		p, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		if err != nil {
 			return err
 		}

@@ -4,18 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // Headers that people give to the column of paths and to that of labels, as plainHeader writes them. A header of
-// the second list counts only if there is none of the first.
+// a list counts only if there is none of the lists before.
 var (
-	pathHeaders = [2][]string{
+	pathHeaders = [][]string{
 		{"path", "filename", "filepath", "file", "fname", "image", "imagepath", "imagename", "imagefile", "img", "imgpath", "imgname"},
 		{"imageid", "imgid", "fileid"},
 	}
-	labelHeaders = [2][]string{
-		{"label", "class", "classname", "labelname", "target", "category", "categoryname"},
+	labelHeaders = [][]string{
+		{"label", "class", "classname", "classlabel", "labelname", "target", "category", "categoryname"},
+		{"labels", "classes", "targets", "categories"},
 		{"classid", "labelid", "targetid", "categoryid"},
 	}
 )
@@ -31,6 +35,8 @@ type Roles struct {
 	Labels []string
 	// Field is the name of the field of the only label column; "" is the column's own.
 	Field string
+	// None: the user said that no column has labels.
+	None bool
 }
 
 // Roles finds the columns of paths and labels: those of Config.LabelColumns, else by their headers.
@@ -46,6 +52,10 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 			continue // the columns of a known file are known
 		case ok && role == "path" && r.Path == "":
 			r.Path = column
+		case ok && role == "label" && column == "" && !r.None && len(r.Labels) == 0:
+			r.None = true
+		case r.None:
+			return r, fmt.Errorf("label columns %s: label= says that no column has labels, so name no other one", strings.Join(labelColumns, ","))
 		case ok && role == "label" && len(r.Labels) == 0:
 			r.Labels, r.Field = []string{column}, "label"
 		case ok:
@@ -60,7 +70,7 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 	if r.Path == "" {
 		r.Path, err = s.PathColumn()
 	}
-	if err == nil && len(r.Labels) == 0 {
+	if err == nil && len(r.Labels) == 0 && !r.None {
 		err = s.findLabel(&r)
 	}
 	if r.Field != "" && slices.Contains(s.Header, r.Field) {
@@ -78,9 +88,27 @@ func (s *Sheet) PathColumn() (string, error) {
 	}
 	name, err := s.columnNamed(pathHeaders, "paths", "path")
 	if err == nil && name == "" {
-		err = fmt.Errorf("no column \"path\" or \"file_name\" among %s; if another one has the paths, name it: --label-columns path=COLUMN,label=COLUMN", ListNames(s.Header))
+		if err = s.noHeader(); err != nil {
+			return "", err
+		}
+		err = fmt.Errorf("no column \"path\" or \"file_name\" among %s; if another one has the paths, name it: --label-columns path=COLUMN,label=COLUMN", ListOrNone(s.Header))
 	}
 	return name, err
+}
+
+// noHeader returns an error if the header looks like the first row, or like one column although it has several.
+func (s *Sheet) noHeader() error {
+	if s.comma == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(s.Header, vfs.HasImageName); i >= 0 {
+		columns := strings.Trim(strconv.Quote(strings.Join(lineColumns(len(s.Header)), string(s.comma))), `"`)
+		return fmt.Errorf("its first line, with %s, looks like data, but must have the names of the columns: add such a line before it, for instance by: sed -i '1i %s' FILE", ListNames(s.Header[i:i+1]), columns)
+	}
+	if len(s.Header) == 1 {
+		return fmt.Errorf("no column \"path\" or \"file_name\": it has one column, %s. If it has several, separate them by commas", ListNames(s.Header))
+	}
+	return nil
 }
 
 // findLabel finds the column of labels by its header. A table may have none.
@@ -89,7 +117,7 @@ func (s *Sheet) findLabel(r *Roles) error {
 		r.Labels = []string{"label"}
 		return nil
 	}
-	others := Sheet{Header: slices.DeleteFunc(slices.Clone(s.Header), func(name string) bool { return name == r.Path })}
+	others := Sheet{Header: s.others(r)}
 	name, err := others.columnNamed(labelHeaders, "labels", "label")
 	if name != "" {
 		r.Labels, r.Field = []string{name}, "label"
@@ -97,8 +125,23 @@ func (s *Sheet) findLabel(r *Roles) error {
 	return err
 }
 
+// others are the columns besides the one of the paths.
+func (s *Sheet) others(r *Roles) []string {
+	return slices.DeleteFunc(slices.Clone(s.Header), func(name string) bool { return name == r.Path })
+}
+
+// MissingLabels returns an error if the table has other columns than that of the paths, but none was taken for the
+// labels: then most likely one has them.
+func (s *Sheet) MissingLabels(r *Roles) error {
+	others := s.others(r)
+	if len(r.Labels) > 0 || r.None || len(others) == 0 {
+		return nil
+	}
+	return fmt.Errorf("no column of labels among %s: name it with --label-columns label=COLUMN; --label-columns label= says that none has labels, and images have the class of their folder", ListNames(others))
+}
+
 // columnNamed returns the only column with one of the headers, "" for none.
-func (s *Sheet) columnNamed(headers [2][]string, what, role string) (string, error) {
+func (s *Sheet) columnNamed(headers [][]string, what, role string) (string, error) {
 	for _, list := range headers {
 		var found []string
 		for _, name := range s.Header {

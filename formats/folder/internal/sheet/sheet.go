@@ -21,6 +21,12 @@ type Sheet struct {
 	ByClass bool
 	// Classes are all classes that the file knows, besides those that occur in its rows.
 	Classes []string
+	// Notes say what was done otherwise than usual.
+	Notes []string
+
+	text   bool // lines without a header
+	spaced bool // the label of a line follows its last space
+	comma  rune // of a file with a header and one row on each line; 0 for others
 }
 
 // maxColumns bounds the number of a table's columns: each becomes a column of the manifest.
@@ -30,9 +36,9 @@ const maxColumns = 10_000
 func Parse(b []byte, ext string) (*Sheet, error) {
 	switch ext {
 	case ".csv":
-		return readCSV(b, ',')
+		return readSeparated(b, ',')
 	case ".tsv":
-		return readCSV(b, '\t')
+		return readSeparated(b, '\t')
 	case ".jsonl", ".ndjson":
 		return readJSONL(b)
 	case ".json":
@@ -40,7 +46,7 @@ func Parse(b []byte, ext string) (*Sheet, error) {
 	case ".txt", ".lst":
 		return ReadLines(b)
 	}
-	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json or .txt file")
+	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json, .txt or .parquet file")
 }
 
 // CheckColumnCount returns an error if a table cannot have n columns.
@@ -96,8 +102,13 @@ func (s *Sheet) Notices(r *Roles, file, paths string) []string {
 		}
 		list = append(list, prefix+text)
 	}
-	if paths != "" {
-		list = append(list, prefix+paths)
+	if others := s.others(r); len(r.Labels) == 0 && !r.None && len(others) > 0 {
+		list = append(list, prefix+"no column of labels among "+ListNames(others)+"; if one has them, name it: --label-columns label=COLUMN")
+	}
+	for _, note := range append(s.Notes, paths) {
+		if note != "" {
+			list = append(list, prefix+note)
+		}
 	}
 	return list
 }

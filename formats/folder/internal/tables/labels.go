@@ -55,33 +55,40 @@ func readLabelFile(in vfs.FS, f File, labelColumns []string) (*Labels, error) {
 
 // locate finds the columns of a sheet and the files of its rows.
 func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error) {
+	start := &pathFinder{in: in, folder: f.Folder}
+	s.TakeHeader(func(p string) bool { _, ok := start.find(p); return ok })
 	r, err := s.Roles(labelColumns)
 	if err != nil {
 		return nil, err
 	}
 	at, err := s.Position(&r)
+	if err == nil {
+		err = s.MissingLabels(&r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	finder := &pathFinder{in: in, folder: f.Folder}
-	found, notice, bad, err := finder.resolve(s.Paths(at))
-	if err != nil {
-		return nil, fmt.Errorf("line %d: %w", s.Lines[bad], err)
-	}
-	if s.ByClass && !slices.ContainsFunc(found, func(p foundPath) bool { return p.exists }) {
-		s.PutInClassFolders(at, r.Labels[0])
-		if found, notice, bad, err = finder.resolve(s.Paths(at)); err != nil {
-			return nil, fmt.Errorf("line %d: %w", s.Lines[bad], err)
+	find := func(s *sheet.Sheet) (files, error) {
+		finder := *start
+		found, notice, bad, err := finder.resolve(s.Paths(at))
+		if err != nil {
+			return files{}, fmt.Errorf("line %d: %w", s.Lines[bad], err)
 		}
+		return files{s, found, notice, finder.fits}, nil
 	}
-	i := -1
-	t := &Labels{Labels: r.Labels, Field: r.Field, Classes: s.Classes}
-	if t.Table, err = newTable(s, &r, func(string) (foundPath, error) { i++; return found[i], nil }); err != nil {
+	found, err := findEither(s, find)
+	if err == nil && s.ByClass && found.count() == 0 {
+		s.PutInClassFolders(at, r.Labels[0])
+		found, err = find(s)
+	}
+	if err != nil {
 		return nil, err
 	}
-	t.fits, t.Files = finder.fits, []part{{f, 0}}
-	t.Notices = s.Notices(&r, f.File, notice)
-	return t, nil
+	t, err := found.labels(&r, f)
+	if err == nil {
+		t.Classes = s.Classes
+	}
+	return t, err
 }
 
 // add adds the rows of another file. Each has its own columns; label columns with the same role are one.

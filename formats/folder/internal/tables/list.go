@@ -30,6 +30,14 @@ func ReadList(file string, input io.Reader, labelColumns []string) (root string,
 	if err != nil {
 		return "", nil, err
 	}
+	base := "."
+	if file != Stdin {
+		base = filepath.Dir(file)
+	}
+	if base, err = filepath.Abs(base); err != nil {
+		return "", nil, err
+	}
+	s.TakeHeader(func(p string) bool { _, ok := (&pathFinder{in: vfs.OnDisk(base)}).find(p); return ok })
 	r, err := s.Roles(labelColumns)
 	if err != nil {
 		return "", nil, err
@@ -38,30 +46,17 @@ func ReadList(file string, input io.Reader, labelColumns []string) (root string,
 	if err != nil {
 		return "", nil, err
 	}
-	base := "."
-	if file != Stdin {
-		base = filepath.Dir(file)
-	}
-	if base, err = filepath.Abs(base); err != nil {
-		return "", nil, err
-	}
-	found, notice, fits, err := findListed(s.Paths(at), s.Lines, base)
-	if err != nil {
-		return "", nil, err
-	}
-	root = commonRoot(found)
-	i := -1
-	t = &Labels{Labels: r.Labels, Field: r.Field}
-	t.Table, err = newTable(s, &r, func(string) (foundPath, error) {
-		i++
-		return found[i], nil
+	found, err := findEither(s, func(s *sheet.Sheet) (f files, err error) {
+		f.of = s
+		f.found, f.notice, f.fits, err = findListed(s.Paths(at), s.Lines, base)
+		return f, err
 	})
 	if err != nil {
 		return "", nil, err
 	}
-	f := File{"", ListName(file)}
-	t.fits, t.Files, t.Notices = fits, []part{{f, 0}}, s.Notices(&r, f.File, notice)
-	return root, t, nil
+	root = commonRoot(found.found)
+	t, err = found.labels(&r, File{"", ListName(file)})
+	return root, t, err
 }
 
 func readListSheet(file string, input io.Reader) (*sheet.Sheet, error) {
@@ -87,9 +82,6 @@ func readListSheet(file string, input io.Reader) (*sheet.Sheet, error) {
 		if ext = ".txt"; strings.HasPrefix(strings.TrimSpace(string(b[:min(len(b), 1024)])), "{") {
 			ext = ".jsonl"
 		}
-	}
-	if ext == ".txt" || ext == ".lst" {
-		return sheet.ReadListLines(b)
 	}
 	return sheet.Parse(b, ext)
 }
@@ -120,6 +112,11 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 	here := &pathFinder{in: vfs.OnDisk(base)}
 	if moved, notice := here.elsewhere(paths, nil); moved != nil {
 		for i := range moved {
+			if !moved[i].exists {
+				if moved[i].path, err = here.asWritten(paths[i]); err != nil {
+					return nil, "", nil, fmt.Errorf("line %d: %w", lines[i], err)
+				}
+			}
 			moved[i].path = filepath.Join(base, moved[i].path)
 		}
 		return moved, notice, nil, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -15,6 +16,8 @@ type pathFinder struct {
 	folder string // that the table is for; "" is the root
 	inner  string // the only folder in it, which has all images, if the paths are relative to that
 	strip  int    // leading folders of the paths that do not exist here
+	// unrooted: the / before the paths stands for the root of the images.
+	unrooted bool
 	// names are the files of a folder by their names without extension, as far as they were needed.
 	names map[string]map[string][]string
 	fits  map[string][]string // files that a path without extension may mean
@@ -35,6 +38,15 @@ func (f *pathFinder) resolve(paths []string) (found []foundPath, notice string, 
 	found, any := f.all(paths, false)
 	if !any && len(paths) > 0 {
 		found, notice = f.elsewhere(paths, found)
+		if notice == "" {
+			var named []foundPath
+			if named, notice, at, err = f.byName(paths); err != nil {
+				return nil, "", at, err
+			}
+			if named != nil {
+				found = named
+			}
+		}
 	}
 	for i := range found {
 		if found[i].exists {
@@ -61,8 +73,14 @@ func (f *pathFinder) all(paths []string, strict bool) (found []foundPath, any bo
 	return found, any
 }
 
-// elsewhere tries other meanings of the paths, none of which exists as written. All of them must exist then.
+// elsewhere tries other meanings of the paths, none of which exists as written. All of them must exist then, but for
+// those whose only fault is a / before.
 func (f *pathFinder) elsewhere(paths []string, asWritten []foundPath) ([]foundPath, string) {
+	if f.unrooted = slices.ContainsFunc(paths, filepath.IsAbs); f.unrooted {
+		if found, any := f.all(paths, false); any {
+			return found, "its paths begin with /, which was left out: there are no such files"
+		}
+	}
 	if f.inner = f.onlyFolder(); f.inner != "" {
 		if found, ok := f.all(paths, true); ok {
 			return found, "its paths are those of files in " + f.inner + "/"
@@ -76,7 +94,7 @@ func (f *pathFinder) elsewhere(paths []string, asWritten []foundPath) ([]foundPa
 			return found, fmt.Sprintf("all its paths begin with %s, which was left out: there is no such folder here", path.Join(leading[:k]...)+"/")
 		}
 	}
-	f.strip = 0
+	f.strip, f.unrooted = 0, false
 	return asWritten, ""
 }
 
@@ -107,6 +125,9 @@ func (f *pathFinder) places(p string) []string {
 			return nil
 		}
 		p = path.Join(parts[f.strip:]...)
+	}
+	if f.unrooted {
+		p = strings.TrimLeft(p, "/")
 	}
 	if filepath.IsAbs(p) {
 		rel, err := f.in.Relative(p)
@@ -168,23 +189,38 @@ func (f *pathFinder) namesIn(dir string) map[string][]string {
 	return names
 }
 
-// onlyFolder returns the folder that has all images of the table's folder, relative to that; "" if these are not
-// all in one.
+// onlyFolder returns the deepest folder that has all images of the table's folder, relative to that; "" if these are
+// not all in one.
 func (f *pathFinder) onlyFolder() string {
 	inner := ""
 	for range maxLeading {
 		images, below, err := vfs.ImagesIn(f.in, path.Join(f.folder, inner))
-		if err != nil || len(images) > 0 || len(below) != 1 {
+		if err != nil || len(images) > 0 {
 			break
 		}
-		inner = path.Join(inner, below[0])
+		var with []string
+		for _, name := range below {
+			if len(with) < 2 && vfs.HasImages(f.in, path.Join(f.folder, inner, name)) {
+				with = append(with, name)
+			}
+		}
+		if len(with) != 1 {
+			break
+		}
+		inner = path.Join(inner, with[0])
 	}
 	return inner
 }
 
-// asWritten returns a path that does not exist, relative to the root.
+// asWritten returns a path that does not exist, relative to the root if it is in it.
 func (f *pathFinder) asWritten(p string) (string, error) {
+	if f.unrooted {
+		p = strings.TrimLeft(p, "/")
+	}
 	rel, err := relative(f.in, p)
+	if err == nil && filepath.IsAbs(p) && !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return path.Clean(p), nil
+	}
 	if err != nil || f.folder == "" || filepath.IsAbs(p) || strings.HasPrefix(rel, f.folder+"/") {
 		return rel, err
 	}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -15,19 +16,42 @@ func readSheet(in vfs.FS, f File) (*sheet.Sheet, error) {
 	if s, err := ilsvrc.ReadDevkit(in, f.File, f.Folder); s != nil || err != nil {
 		return s, err
 	}
+	s, err := ReadSheet(in, f.File)
+	if err != nil {
+		return nil, err
+	}
+	if err := ilsvrc.Recognize(s); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.File, err)
+	}
+	if s.Known != ilsvrc.GroundTruth {
+		return s, nil
+	}
 	b, err := vfs.ReadText(in, f.File)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
-	s, err := sheet.Parse(b, strings.ToLower(path.Ext(f.File)))
-	if err == nil {
-		err = ilsvrc.Recognize(s)
+	return ilsvrc.ReadGroundTruth(in, f.File, f.Folder, b)
+}
+
+// ReadSheet reads a table. Errors name the file.
+func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
+	ext := strings.ToLower(path.Ext(file))
+	read := func() ([]byte, error) { return vfs.ReadText(in, file) }
+	if ext == ".parquet" {
+		read = func() ([]byte, error) { return in.ReadText(file) }
 	}
-	if err == nil && s.Known == ilsvrc.GroundTruth {
-		return ilsvrc.ReadGroundTruth(in, f.File, f.Folder, b)
+	b, err := read()
+	if err != nil {
+		return nil, fmt.Errorf("read the labels: %w", err)
+	}
+	var s *sheet.Sheet
+	if ext == ".parquet" {
+		s, err = sheet.ParseParquet(bytes.NewReader(b), int64(len(b)))
+	} else {
+		s, err = sheet.Parse(b, ext)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.File, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return s, nil
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
@@ -176,8 +179,13 @@ func TestIndicesOfClassFolders(t *testing.T) {
 			t.Errorf("%s %s: classes %q", c.labels, c.typ, got)
 		}
 	}
+	table := labelsFile(t, "val.txt", "3.jpg 0\n4.jpg 1\n")
+	_, err := folder.Open(context.Background(), root, folder.Config{FolderLabels: map[string]string{"val": table}, Patterns: formats.Patterns{Include: []string{"val/*"}}})
+	if err == nil || !strings.Contains(err.Error(), "Folders that --include leaves out are classes too; --exclude FOLDER leaves out the class") {
+		t.Errorf("%v", err)
+	}
 	order := labelsFile(t, "classes.txt", "x\ny\n9\n10\n")
-	table := labelsFile(t, "val.txt", "3.jpg x\n4.jpg y\n")
+	table = labelsFile(t, "val.txt", "3.jpg x\n4.jpg y\n")
 	d := open(t, root, folder.Config{FolderLabels: map[string]string{"val": table}, ClassOrder: order})
 	if got := d.Meta().Classes(); !slices.Equal(got, []string{"x", "y", "9", "10"}) {
 		t.Errorf("%q", got)
@@ -214,5 +222,24 @@ func TestConfigsOfFolderLabels(t *testing.T) {
 		if _, err := folder.Open(context.Background(), root, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.cfg, err)
 		}
+	}
+}
+
+func TestParquetTables(t *testing.T) {
+	root := foldertest.Tree(t, "1.jpg", "2.jpg")
+	file := filepath.Join(t.TempDir(), "l.parquet")
+	type row struct {
+		Image string `parquet:"image"`
+		Class string `parquet:"class"`
+	}
+	foldertest.Must(t, parquet.WriteFile(file, []row{{"1.jpg", "x"}, {"2.jpg", "y"}}))
+	d := open(t, root, folder.Config{Labels: file})
+	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "1  x|2  y" {
+		t.Errorf("%q", got)
+	}
+	rows, err := folder.ReadRows(file, "image")
+	foldertest.Must(t, err)
+	if got := rows.Rows["2.jpg"]; !slices.Equal(got, []string{"y"}) {
+		t.Errorf("%q", got)
 	}
 }

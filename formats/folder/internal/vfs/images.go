@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"path"
 	"slices"
 )
 
@@ -32,4 +33,32 @@ func ImagesIn(in FS, dir string) (images, below []string, err error) {
 			}
 		}
 	}
+}
+
+// AllImages returns the paths of the images in a folder and below, relative to it, sorted.
+func AllImages(in FS, folder string) ([]string, error) {
+	var all []string
+	pending := []string{""}
+	for len(pending) > 0 {
+		dir := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		images, below, err := ImagesIn(in, path.Join(folder, dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range images {
+			all = append(all, path.Join(dir, name))
+		}
+		for _, name := range below {
+			pending = append(pending, path.Join(dir, name))
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// HasImages reports whether there are images in a folder or below.
+func HasImages(in FS, dir string) bool {
+	images, below, _ := ImagesIn(in, dir) // that it cannot be listed is the scan's to say
+	return len(images) > 0 || slices.ContainsFunc(below, func(name string) bool { return HasImages(in, path.Join(dir, name)) })
 }

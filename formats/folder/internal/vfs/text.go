@@ -24,6 +24,9 @@ func ReadText(in FS, file string) ([]byte, error) {
 
 // PlainText is ReadText for text that was read already.
 func PlainText(b []byte) ([]byte, error) {
+	if err := notText(b); err != nil {
+		return nil, err
+	}
 	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
 		return nil, errUTF16
 	}
