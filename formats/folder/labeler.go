@@ -184,7 +184,7 @@ func (l *labeler) label(it *sample) (why string) {
 			return "it is not in a class folder"
 		}
 		if l.layout.Class {
-			it.labels = []int64{l.index[class]}
+			it.labels = []int64{l.indexOf(class)}
 		}
 		return ""
 	}
@@ -193,7 +193,7 @@ func (l *labeler) label(it *sample) (why string) {
 			if !ok {
 				return "it is not in a class folder"
 			}
-			it.labels = []int64{l.index[class]}
+			it.labels = []int64{l.indexOf(class)}
 		}
 		for i := range l.fields {
 			it.labels = append(it.labels, l.fields[i].labels(row)...)
@@ -214,9 +214,17 @@ func (l *labeler) label(it *sample) (why string) {
 		}
 		return why + " and not listed in " + f.File
 	}
-	it.labels = l.fields[0].Indices(class)
+	it.labels = l.fields[0].labelsOf(class)
 	it.columns = make([]string, len(l.rest))
 	return ""
+}
+
+// indexOf returns the index of a class folder; "" is none.
+func (l *labeler) indexOf(class string) int64 {
+	if class == "" {
+		return formats.NoLabel
+	}
+	return l.index[class]
 }
 
 // labels returns a row's labels: the bits of a number, the class index, or the set classes of a
@@ -226,6 +234,11 @@ func (f *labelField) labels(row []string) []int64 {
 	if f.Type == labels.Float {
 		return []int64{int64(math.Float32bits(f.Number(cell)))}
 	}
+	return f.labelsOf(cell)
+}
+
+// labelsOf returns the class index of a name, or the set classes of a multi-hot label; "" is no label.
+func (f *labelField) labelsOf(cell string) []int64 {
 	list := f.Indices(cell)
 	if f.Sep == "" && len(list) == 0 {
 		return []int64{formats.NoLabel}

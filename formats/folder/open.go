@@ -126,6 +126,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}
 	d.describe(&cfg)
+	d.noticeFolders(&cfg, s.Classes)
 	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
 		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
 	}
