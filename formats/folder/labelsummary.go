@@ -62,7 +62,11 @@ func (c *LabelColumn) describe() string {
 	s := c.Column + ": "
 	switch {
 	case c.Column == "":
-		s = fmt.Sprintf("labels: %d classes from folders: %s", c.Classes, layout.Shorten(c.names, 10))
+		what := "classes"
+		if c.Classes == 1 {
+			what = "class"
+		}
+		s = fmt.Sprintf("labels: %d %s from folders: %s", c.Classes, what, layout.Shorten(c.names, 10))
 	case c.Type == labels.Float && c.Min == nil:
 		s += "numbers (float32)"
 	case c.Type == labels.Float:
