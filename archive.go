@@ -67,7 +67,7 @@ var arrayFormats = []interface {
 }{cifar.Format{}, idx.Format{}}
 
 func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	files, err := openTree(ctx, path)
+	files, err := openTree(ctx, path, false)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +94,13 @@ func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.
 	return d, nil
 }
 
-// openTree opens what archiveFormat matches.
-func openTree(ctx context.Context, path string) (folder.Tree, error) {
+// openTree opens what archiveFormat matches. mounted says that it is put below a folder of another name.
+func openTree(ctx context.Context, path string, mounted bool) (folder.Tree, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return archive.OpenClassArchives(ctx, path)
+	}
+	if mounted {
+		return archive.OpenMounted(ctx, path)
 	}
 	return archive.Open(ctx, path)
 }

@@ -109,7 +109,7 @@ func openMounts(ctx context.Context, sources []Source) (mounts []folder.Mount, e
 		case err != nil:
 			return mounts, err
 		case f.Name() == archiveName:
-			files, err := openTree(ctx, path)
+			files, err := openTree(ctx, path, name != "")
 			if err != nil {
 				return mounts, err
 			}

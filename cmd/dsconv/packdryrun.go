@@ -50,7 +50,7 @@ func packDryRun(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOpt
 		return c.json(d)
 	}
 	for i := range d.Datasets {
-		d.Datasets[i].print(c)
+		d.Datasets[i].print(c, len(d.Labels) > 0 && d.Labels[0].Column == "")
 	}
 	d.printSplits(c, o.src)
 	printLabels(c, d.Labels, d.LabelNotices, "  ")
@@ -80,7 +80,8 @@ func describePlan(ctx context.Context, p *convert.Plan) (d dryDataset, err error
 	return d, err
 }
 
-func (d *dryDataset) print(c *console) {
+// print prints the dataset. named says that the line about class folders names the classes.
+func (d *dryDataset) print(c *console, named bool) {
 	m := &d.Measure
 	c.printf("%s: %d images as %s, %d file(s)\n", printable(d.Path), d.Images, d.Format, d.Shards)
 	about, on := "about ", "estimated by packing"
@@ -97,7 +98,7 @@ func (d *dryDataset) print(c *console) {
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
 	}
-	if len(d.Classes) > 0 {
+	if len(d.Classes) > 0 && !named {
 		c.printf("  %d classes: %s\n", len(d.Classes), shortList(d.Classes, 10))
 	}
 	for _, s := range d.First {

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -239,11 +240,11 @@ func TestRoot(t *testing.T) {
 		for _, name := range c.files {
 			files = append(files, file{name, []byte("x")})
 		}
-		path := write(t, "x.zip", makeZip(t, files...))
-		if file, _ := SplitPath(path + c.folder); file != path {
-			t.Errorf("%v: the archive of %s is %q", c.files, path+c.folder, file)
+		name := write(t, "x.zip", makeZip(t, files...))
+		if file, _ := SplitPath(name + c.folder); file != name {
+			t.Errorf("%v: the archive of %s is %q", c.files, name+c.folder, file)
 		}
-		f, err := Open(context.Background(), path+c.folder)
+		f, err := Open(context.Background(), name+c.folder)
 		must(t, err)
 		if f.root != c.want {
 			t.Errorf("%v%s: the root is %q, want %q", c.files, c.folder, f.root, c.want)
@@ -253,12 +254,22 @@ func TestRoot(t *testing.T) {
 		if _, err := f.Stat("."); !errors.Is(err, fs.ErrClosed) {
 			t.Error("after Close:", err)
 		}
+		want := c.want
+		if strings.Contains(c.files[0], "train/") {
+			want = path.Join(want, "train") // the mount says which split it is
+		}
+		f, err = OpenMounted(context.Background(), name+c.folder)
+		must(t, err)
+		if f.root != want {
+			t.Errorf("%v%s: mounted, the root is %q, want %q", c.files, c.folder, f.root, want)
+		}
+		must(t, f.Close())
 	}
-	path := write(t, "x.zip", makeZip(t, file{"a/1.jpg", nil}))
-	if _, err := Open(context.Background(), path+"/none"); !errors.Is(err, fs.ErrNotExist) {
+	name := write(t, "x.zip", makeZip(t, file{"a/1.jpg", nil}))
+	if _, err := Open(context.Background(), name+"/none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a folder that is not there:", err)
 	}
-	if _, err := Open(context.Background(), path+"x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(context.Background(), name+"x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("an archive that is not there:", err)
 	}
 }

@@ -16,7 +16,7 @@
 // one counts, as it would after unpacking.
 //
 // If everything in the archive lies in one folder that has folders itself, as in a zip of a folder of classes, that
-// folder is the root; folders named train, val, valid, validation or test never are. A path that goes on after the archive's name chooses
+// folder is the root; folders named train, val, valid, validation or test are so only for OpenMounted. A path that goes on after the archive's name chooses
 // another root: "x.zip/images", or "x.zip/" for the archive's own.
 //
 // # What is refused

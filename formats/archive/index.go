@@ -219,11 +219,12 @@ func (x *index) find(path string) *entry {
 	return &files[i]
 }
 
-// splitNames are folders that are never taken as the only folder around a dataset.
+// splitNames are folders that are not taken as the only folder around a dataset, since their names would be lost.
 var splitNames = formats.SplitFolders()
 
-// around returns the folder that everything is in, if it has folders itself: the root of most archives of a dataset.
-func (x *index) around() string {
+// around returns the folder that everything is in, if it has folders itself and its name is not one of kept: the root of
+// most archives of a dataset.
+func (x *index) around(kept []string) string {
 	root := int32(0)
 	for {
 		d := &x.dirs[root]
@@ -236,7 +237,7 @@ func (x *index) around() string {
 		if len(inner) != 1 || x.hasFiles(d) || len(x.dirs[inner[0]].folders) == 0 {
 			return d.path
 		}
-		if _, name := splitPath(x.dirs[inner[0]].path); slices.Contains(splitNames, strings.ToLower(name)) {
+		if _, name := splitPath(x.dirs[inner[0]].path); slices.Contains(kept, strings.ToLower(name)) {
 			return d.path
 		}
 		root = inner[0]

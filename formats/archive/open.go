@@ -155,8 +155,19 @@ type FS struct {
 // "x.zip/images", is a folder in it, or in the folder around all others. The error names the archive: it is missing (fs.ErrNotExist), truncated, damaged, a
 // bomb, or of a kind that is not read. ctx ends the listing.
 func Open(ctx context.Context, path string) (*FS, error) {
+	return openAt(ctx, "Open", path, splitNames)
+}
+
+// OpenMounted is Open of an archive that is put below a folder of another name, as folder.Mount does. Then the folder
+// around all others is the root also if it is named as a split, since the name of the mount says which split it is.
+func OpenMounted(ctx context.Context, path string) (*FS, error) {
+	return openAt(ctx, "OpenMounted", path, nil)
+}
+
+// openAt opens an archive. Folders named as in kept are never the one around all others.
+func openAt(ctx context.Context, function, path string, kept []string) (*FS, error) {
 	if ctx == nil {
-		return nil, errors.New("archive.Open: ctx is nil: give context.Background()")
+		return nil, fmt.Errorf("archive.%s: ctx is nil: give context.Background()", function)
 	}
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
@@ -172,13 +183,13 @@ func Open(ctx context.Context, path string) (*FS, error) {
 		return nil, err
 	}
 	f := &FS{path: name, file: file, index: newIndex()}
-	if err := f.open(ctx, folder); err != nil {
+	if err := f.open(ctx, folder, kept); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-func (f *FS) open(ctx context.Context, folder string) (err error) {
+func (f *FS) open(ctx context.Context, folder string, kept []string) (err error) {
 	if st, err := f.file.Stat(); err == nil && !st.Mode().IsRegular() {
 		return fmt.Errorf("%s is not an archive but a folder, or no regular file", f.path)
 	}
@@ -192,7 +203,7 @@ func (f *FS) open(ctx context.Context, folder string) (err error) {
 	if err := f.unchanged(); err != nil {
 		return err
 	}
-	return f.setRoot(folder)
+	return f.setRoot(folder, f.index.around(kept))
 }
 
 // list lists the members.
@@ -262,17 +273,17 @@ func (f *FS) refuseDense() {
 	f.index.causeIDs = nil // all causes are known
 }
 
-// setRoot sets the folder in the archive that is the root.
-func (f *FS) setRoot(folder string) error {
+// setRoot sets the folder in the archive that is the root. around is the folder around all others.
+func (f *FS) setRoot(folder, around string) error {
 	switch folder {
 	case "":
-		f.root = f.index.around()
+		f.root = around
 		return nil
 	case ".":
 		return nil
 	}
 	clean, why := cleanName(folder)
-	for _, root := range []string{clean, join(f.index.around(), clean)} {
+	for _, root := range []string{clean, join(around, clean)} {
 		if why == "" && f.index.isFolder(root) {
 			f.root = root
 			return nil

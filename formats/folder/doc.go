@@ -15,6 +15,8 @@
 //     splits and their subfolders are classes, with the same class indices in all splits.
 //   - Otherwise first-level folders are classes; images in deeper folders belong to the first
 //     level.
+//   - If all images of a split are in a folder called images or similar, and other splits have classes,
+//     that folder is no class, and its images have no label.
 //   - Without folders the images have no label.
 //   - Folders without images are no classes, and neither are hidden and system folders, such as .git,
 //     .ipynb_checkpoints and __MACOSX. Images in those are left out: see Dataset.SystemFolders.

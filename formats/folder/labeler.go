@@ -197,7 +197,7 @@ func (l *labeler) label(it *sample) (why string) {
 			return "it is not in a class folder"
 		}
 		if l.layout.Class {
-			it.labels = []int64{l.index[class]}
+			it.labels = l.ofFolder(class)
 		}
 		return ""
 	}
@@ -233,11 +233,15 @@ func (l *labeler) label(it *sample) (why string) {
 }
 
 // ofFolder returns the labels of an image in a class folder: those of the only label column, or the class alone.
+// The class "" is none.
 func (l *labeler) ofFolder(class string) []int64 {
-	if len(l.fields) == 0 {
-		return []int64{l.index[class]}
+	switch {
+	case len(l.fields) > 0:
+		return l.fields[0].labelsOf(class)
+	case class == "":
+		return []int64{formats.NoLabel}
 	}
-	return l.fields[0].Indices(class)
+	return []int64{l.index[class]}
 }
 
 // labels returns a row's labels: the bits of a number, the class index, or the set classes of a
@@ -247,6 +251,11 @@ func (f *labelField) labels(row []string) []int64 {
 	if f.Type == labels.Float {
 		return []int64{int64(math.Float32bits(f.Number(cell)))}
 	}
+	return f.labelsOf(cell)
+}
+
+// labelsOf returns the class index of a name, or the set classes of a multi-hot label; "" is no label.
+func (f *labelField) labelsOf(cell string) []int64 {
 	list := f.Indices(cell)
 	if f.Sep == "" && len(list) == 0 {
 		return []int64{formats.NoLabel}

@@ -51,10 +51,10 @@ func (c *Config) labelFiles() ([]tables.File, error) {
 // images in these are, whatever folders they are in.
 func uncovered(c layout.Folders, files []tables.File) layout.Folders {
 	left := layout.Folders{}
-	for name, images := range c {
+	for name, contents := range c {
 		f := tables.Covering(files, name+"/")
 		if f == nil || f.Folder == name && slices.Contains(layout.Splits, name) {
-			left[name] = images
+			left[name] = contents
 		}
 	}
 	return left

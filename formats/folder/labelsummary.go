@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -14,7 +15,7 @@ import (
 
 // LabelColumn summarizes how a label column of the table was interpreted.
 type LabelColumn struct {
-	Column  string      `json:"column"`
+	Column  string      `json:"column"` // "" for class folders
 	Type    labels.Type `json:"as"`
 	Classes int         `json:"classes,omitempty"`
 	// Min and Max are the smallest and the largest number; nil if there is none.
@@ -30,10 +31,8 @@ type LabelColumn struct {
 	Summary string `json:"said"`
 
 	multiHot bool
+	names    []string // of class folders
 }
-
-// noLabels is the notice for a dataset of images alone.
-const noLabels = "no labels: no table gives them, and the images are in no class folders"
 
 // notices says how the labels were found.
 func (l *labeler) notices() []string {
@@ -112,12 +111,18 @@ func (l *labeler) explainNone(err error, skips []Skip) error {
 	return err
 }
 
-// LabelColumns summarizes the label columns; none without a table.
+// LabelColumns summarizes the label columns, or the class folders.
 func (d *Dataset) LabelColumns() []LabelColumn { return d.columns }
 
 func (c *LabelColumn) describe() string {
 	s := c.Column + ": "
 	switch {
+	case c.Column == "":
+		what := "classes"
+		if c.Classes == 1 {
+			what = "class"
+		}
+		s = fmt.Sprintf("labels: %d %s from folders: %s", c.Classes, what, layout.Shorten(c.names, 10))
 	case c.Type == labels.Float && c.Min == nil:
 		s += "numbers (float32)"
 	case c.Type == labels.Float:
@@ -129,7 +134,10 @@ func (c *LabelColumn) describe() string {
 	default:
 		s += fmt.Sprintf("%d classes by name", c.Classes)
 	}
-	if c.MovedClass != "" {
+	switch {
+	case c.MovedClass != "" && c.Column == "":
+		s += fmt.Sprintf(" (the index of %s is %d, as in ImageFolder; --class-order natural puts 2 before 10)", c.MovedClass, c.Index)
+	case c.MovedClass != "":
 		s += fmt.Sprintf(" (the index of %s is %d)", c.MovedClass, c.Index)
 	}
 	if c.WithoutLabel > 0 {
@@ -140,16 +148,37 @@ func (c *LabelColumn) describe() string {
 
 // labelColumns returns the label columns of no image yet.
 func (l *labeler) labelColumns() (list []LabelColumn) {
+	if l.layout.Class && l.fromFolders() && len(l.fields) == 0 {
+		c := LabelColumn{Type: labels.Name, Classes: len(l.layout.Names), names: l.layout.Names}
+		if areIndices(c.names) { // others, such as years, need not be what they say
+			c.findMoved(c.names)
+		}
+		return []LabelColumn{c}
+	}
 	for _, f := range l.fields {
 		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes), multiHot: f.Sep != ""}
-		for i, name := range f.Classes {
-			if n, err := strconv.Atoi(name); err == nil && n != i && c.MovedClass == "" {
-				c.MovedClass, c.Index = name, i
-			}
-		}
+		c.findMoved(f.Classes)
 		list = append(list, c)
 	}
 	return list
+}
+
+// findMoved sets the first class whose name is a number but not its index.
+func (c *LabelColumn) findMoved(names []string) {
+	for i, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && n != i {
+			c.MovedClass, c.Index = name, i
+			return
+		}
+	}
+}
+
+// areIndices reports whether the names are the numbers from 0.
+func areIndices(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		n, err := strconv.Atoi(name)
+		return err != nil || n < 0 || n >= len(names) || strconv.Itoa(n) != name
+	})
 }
 
 // summarizeLabels writes the summaries of all images.

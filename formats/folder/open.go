@@ -126,6 +126,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}
 	d.describe(&cfg)
+	d.noticeFolders(&cfg, s.Classes)
 	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
 		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
 	}
@@ -183,8 +184,5 @@ func (d *Dataset) describe(cfg *Config) {
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()
 		d.notices = folders.notices()
-	}
-	if !slices.ContainsFunc(d.meta.Schema, func(f formats.Field) bool { return f.Kind.IsLabel() }) {
-		d.notices = append(d.notices, noLabels)
 	}
 }

@@ -38,7 +38,7 @@ func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) 
 	split, class, ok := p.layout.SplitAndClass(path)
 	ok = ok && !vfs.InSystemFolder(path)
 	label = formats.NoLabel
-	if p.layout.Class && ok {
+	if p.layout.Class && ok && class != "" {
 		label = p.index[class]
 	}
 	return keyOf(path, p.taken), split, label, ok

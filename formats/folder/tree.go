@@ -75,7 +75,14 @@ func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, erro
 	if err != nil {
 		return nil, errors.Join(err, u.Close())
 	}
-	return openOwned(ctx, u, cfg)
+	d, err := openOwned(ctx, u, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.checkMounts(mounts); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
 }
 
 // mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.

@@ -11,12 +11,6 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// imageFolders are the names of folders that hold the images of samples beside folders with their masks, in lower case.
-var imageFolders = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "rgb", "input", "inputs", "leftimg8bit"}
-
-// IsImageFolder reports whether a folder of that name holds images of samples, and is no class.
-func IsImageFolder(name string) bool { return slices.Contains(imageFolders, strings.ToLower(name)) }
-
 // places finds out which files are the images of samples that have fields, and their keys.
 type places struct {
 	// image is the pattern of the images, nil if each image that belongs to no field is a sample's.
@@ -95,9 +89,9 @@ func (p *places) findImages() {
 	below := slices.Collect(maps.Keys(second))
 	text := ""
 	switch {
-	case len(names) == 1 && IsImageFolder(names[0]):
+	case len(names) == 1 && layout.IsImageFolder(names[0]):
 		text = names[0] + "/{key}.*"
-	case len(below) == 1 && IsImageFolder(below[0]) && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(layout.Splits, n) }):
+	case len(below) == 1 && layout.IsImageFolder(below[0]) && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(layout.Splits, n) }):
 		text = "{split}/" + below[0] + "/{key}.*"
 	default:
 		return
@@ -130,7 +124,7 @@ func (p *places) force(l *layout.Layout) {
 			names[folders[at]] = true
 		}
 	}
-	l.Names, l.Class = slices.Sorted(maps.Keys(names)), len(names) > 0
+	l.SetClasses(slices.Sorted(maps.Keys(names)))
 }
 
 // values returns what the placeholders stand for in the paths of a sample's files.
@@ -176,7 +170,7 @@ func (p *places) hint() string {
 		return ""
 	}
 	for dir := range p.dirs {
-		if first, _, _ := strings.Cut(dir, "/"); IsImageFolder(first) {
+		if first, _, _ := strings.Cut(dir, "/"); layout.IsImageFolder(first) {
 			return fmt.Sprintf(". If the samples' images are only those in %s/, add --field 'image=%s/{key}.*'", first, first)
 		}
 	}

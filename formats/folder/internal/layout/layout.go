@@ -2,7 +2,7 @@
 package layout
 
 import (
-	"path"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,72 +18,33 @@ type Layout struct {
 	Split bool     // the first level is splits
 	Class bool     // the next level is classes
 	Names []string // of the classes, in the order of their indices
+
+	of   map[string][]string // the classes by split, "" if the first level is classes
+	flat map[string]string   // by split, a folder of images that is no class
 }
 
-// Folders are the folders in the place of splits and classes: those of the first level, and those in
-// folders of the first level that are named like splits. The value says whether a folder has images.
-type Folders map[string]bool
+// imageFolders are the names of folders that hold the images of samples beside folders with their masks, in lower case.
+var imageFolders = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "rgb", "input", "inputs", "leftimg8bit"}
 
-// place reports whether the folder at a relative path is in the place of a split or a class.
-func (c Folders) place(rel string) bool {
-	first, rest, deeper := strings.Cut(rel, "/")
-	return rel != "" && (!deeper || slices.Contains(Splits, first) && !strings.Contains(rest, "/"))
-}
-
-// Found adds a folder.
-func (c Folders) Found(rel string) {
-	if _, known := c[rel]; !known && c.place(rel) {
-		c[rel] = false
-	}
-}
-
-// Mark records that the folder at a relative path, or one below it, has images.
-func (c Folders) Mark(rel string) {
-	for at := range len(rel) + 1 {
-		if at == len(rel) || rel[at] == '/' {
-			if !c.place(rel[:at]) {
-				return
-			}
-			c[rel[:at]] = true
-		}
-	}
-}
-
-// below returns the names of the folders in rel that have images; "" is the root.
-func (c Folders) below(rel string) []string {
-	var names []string
-	for name, images := range c {
-		if dir, base := path.Split(name); images && strings.TrimSuffix(dir, "/") == rel {
-			names = append(names, base)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Empty returns the folders that would be splits or classes of l if they had images.
-func (c Folders) Empty(l *Layout) []string {
-	var list []string
-	for name, images := range c {
-		dir, base := path.Split(name)
-		if !images && (dir == "" || l.Split && !slices.Contains(l.Names, base)) {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
+// IsImageFolder reports whether a folder of that name holds images of samples, and is no class if all lie in it.
+func IsImageFolder(name string) bool { return slices.Contains(imageFolders, strings.ToLower(name)) }
 
 // New finds the splits and classes. in has the file of the order, if that is one.
 func New(in vfs.FS, c Folders, order string) (Layout, error) {
 	var l Layout
-	first := c.below("")
+	first := c.names("")
 	l.Split = len(first) > 0 && !slices.ContainsFunc(first, func(n string) bool { return !slices.Contains(Splits, n) })
 	found := first
+	l.of = map[string][]string{"": first}
 	if l.Split {
+		clear(l.of)
+		for _, split := range first {
+			l.of[split] = c.names(split)
+		}
+		l.findFlat()
 		found = nil
 		for _, split := range first {
-			found = append(found, c.below(split)...)
+			found = append(found, l.of[split]...)
 		}
 	}
 	l.Class = len(found) > 0
@@ -92,8 +53,38 @@ func New(in vfs.FS, c Folders, order string) (Layout, error) {
 	return l, err
 }
 
+// SetClasses sets the classes that the pattern of the images names, whatever folders there are.
+func (l *Layout) SetClasses(names []string) {
+	l.Names, l.Class, l.of, l.flat = names, len(names) > 0, nil, nil
+}
+
+// findFlat finds the splits whose images are all in a folder such as images/, while others have classes. That folder
+// is no class: it would move the indices of the others.
+func (l *Layout) findFlat() {
+	l.flat = map[string]string{}
+	for split, names := range l.of {
+		if len(names) == 1 && IsImageFolder(names[0]) {
+			l.flat[split] = names[0]
+		}
+	}
+	others := 0
+	for split, names := range l.of {
+		if _, flat := l.flat[split]; flat {
+			continue
+		}
+		others += len(names)
+		maps.DeleteFunc(l.flat, func(_, name string) bool { return slices.Contains(names, name) })
+	}
+	if others == 0 {
+		clear(l.flat)
+	}
+	for split := range l.flat {
+		l.of[split] = nil
+	}
+}
+
 // SplitAndClass returns the split and class of the file at a relative path; ok is false if the
-// path has no class folder.
+// path has no class folder. The class is "" in a folder that is none: see Notices.
 func (l *Layout) SplitAndClass(rel string) (split, class string, ok bool) {
 	if l.Split {
 		var in bool
@@ -105,5 +96,8 @@ func (l *Layout) SplitAndClass(rel string) (split, class string, ok bool) {
 		return split, "", true
 	}
 	class, _, ok = strings.Cut(rel, "/")
+	if flat, none := l.flat[split]; none && flat == class {
+		class = ""
+	}
 	return split, class, ok
 }

@@ -58,22 +58,31 @@ var fieldFolders = []string{"segmentationclass", "segmentationobject", "gt", "gt
 
 func isFieldFolder(name string) bool {
 	name = strings.ToLower(name)
-	return slices.Contains(fieldFolders, name) || slices.ContainsFunc([]string{"mask", "label", "annotation", "segmentation"}, func(m string) bool {
+	return slices.Contains(fieldFolders, name) || slices.ContainsFunc([]string{"mask", "label", "annotation", "segmentation", "trimap"}, func(m string) bool {
 		return name == m || name == m+"s"
 	})
 }
 
-// folderPlace returns the parts of a path around the first folder that holds images or what belongs to them.
+// folderPlace returns the parts of a path around the first folder that holds images or what belongs to them. Folders of
+// the latter may lie in each other, as annotations/trimaps do.
 func folderPlace(rel string) (before, folder, rest string, ok bool) {
 	for at := 0; ; {
-		n := strings.IndexByte(rel[at:], '/')
-		if n < 0 {
+		name, deeper, ok := strings.Cut(rel[at:], "/")
+		if !ok {
 			return "", "", "", false
 		}
-		if name := rel[at : at+n]; fields.IsImageFolder(name) || isFieldFolder(name) {
-			return rel[:at], name, rel[at+n+1:], true
+		if layout.IsImageFolder(name) || isFieldFolder(name) {
+			end := at + len(name)
+			for isFieldFolder(name) {
+				inner, below, ok := strings.Cut(deeper, "/")
+				if !ok || !isFieldFolder(inner) {
+					break
+				}
+				end, deeper = end+1+len(inner), below
+			}
+			return rel[:at], rel[at:end], deeper, true
 		}
-		at += n + 1
+		at += len(name) + 1
 	}
 }
 
@@ -85,7 +94,7 @@ func (l *Files) ask(rel string, isImage bool) error {
 	if !l.asking {
 		return nil
 	}
-	if before, folder, rest, ok := folderPlace(rel); ok && (isImage || isFieldFolder(folder)) {
+	if before, folder, rest, ok := folderPlace(rel); ok && (isImage || !layout.IsImageFolder(folder)) {
 		l.value = append(append(l.value[:0], folderRecord), rel...)
 		if err := l.sorter.Add([]byte("\x00"+before+"\x00"+vfs.Stem(rest)), l.value); err != nil {
 			return err
@@ -133,7 +142,7 @@ func (q *Questions) group(same []vfs.File, suffixes, folders []string) {
 	for _, rel := range folders {
 		_, folder, _, _ := folderPlace(rel)
 		switch {
-		case fields.IsImageFolder(folder):
+		case layout.IsImageFolder(folder):
 			image = rel
 		case field == "":
 			field = rel

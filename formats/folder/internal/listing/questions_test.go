@@ -33,6 +33,8 @@ func TestQuestions(t *testing.T) {
 		"masks in splits":      {many("train/images/#.jpg train/masks/#.png val/images/#.jpg val/masks/#.png", 4), []string{"'mask={split}/masks/{key}.png'"}},
 		"VOC":                  {many("JPEGImages/#.jpg Annotations/#.xml", 4), []string{"--boxes 'Annotations/{key}.xml'"}},
 		"YOLO":                 {many("images/train/#.jpg labels/train/#.txt", 4), []string{"--boxes 'labels/{key}.txt'"}},
+		"Oxford Pets":          {many("images/#.jpg annotations/trimaps/#.png", 4), []string{"'image=images/{key}.*' --field 'mask=annotations/trimaps/{key}.png'"}},
+		"trimaps in splits":    {many("train/images/#.jpg train/trimaps/#.png", 4), []string{"'mask={split}/trimaps/{key}.png'"}},
 		"classes of masks":     {many("masks/#.jpg no_masks/#.jpg", 4), nil},
 		"other stems":          {many("images/a#.jpg masks/#.jpg", 4), nil},
 		"texts beside":         {many("c/#.jpg c/#.txt", 4), nil},

@@ -117,8 +117,10 @@ func (s *Scan) done(ref *folderRef, below []*folderRef, err error) {
 	switch {
 	case ref.system != "" && ref.images > 0:
 		s.System.Counts[ref.system] += ref.images
-	case ref.system == "" && (ref.images > 0 || ref.hidesFolder):
+	case ref.system == "" && ref.images > 0:
 		s.Classes.Mark(ref.rel)
+	case ref.system == "" && ref.hidesFolder:
+		s.Classes.Keep(ref.rel)
 	}
 	for _, folder := range below {
 		if folder.system == "" {
@@ -191,7 +193,7 @@ func (s *Scan) skipFolder(ref *folderRef, why string) {
 	s.leaveOut(ref.rel, why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Classes.Mark(ref.rel)
+	s.Classes.Keep(ref.rel)
 }
 
 // folderOrLink appends the folder or file at rel to below or files.

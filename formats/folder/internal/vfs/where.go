@@ -1,0 +1,25 @@
+package vfs
+
+import (
+	"path"
+)
+
+// Where returns a folder or file of in as an argument of a command names it, as far as that is known.
+func Where(in FS, name string) string {
+	switch in := in.(type) {
+	case disk:
+		return in.Join(name)
+	case tree:
+		return path.Join(in.String(), name)
+	case *union:
+		for i := range in.mounts {
+			m := &in.mounts[i]
+			if below, ok := m.below(name); ok {
+				if _, err := m.In.Stat(below); err == nil {
+					return Where(m.In, below)
+				}
+			}
+		}
+	}
+	return name
+}
