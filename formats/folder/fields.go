@@ -74,9 +74,10 @@ func (d *Dataset) useFields(cfg *Config) (err error) {
 	if cfg.Labels != "" {
 		order = ""
 	}
-	d.firstField = len(l.schema())
-	if l.layout, err = d.fields.UseLayout(l.layout, order); err == nil {
-		l.index = labels.IndexOf(l.layout.Names)
+	if l.layout, err = d.fields.UseLayout(l.layout, order); err != nil {
+		return err
 	}
-	return err
+	l.index = labels.IndexOf(l.layout.Names)
+	d.firstField = len(l.schema()) // only now is it known whether there is a label
+	return nil
 }

@@ -53,6 +53,31 @@ func TestFields(t *testing.T) {
 			folder.Config{Fields: []string{"image={split}/img/{class}/{stem}.png", "gt={split}/gt/{class}/{stem}.png"}},
 			[]string{"test/dog/2 test dog gt=png", "training/cat/1 training cat gt=png"},
 		},
+		"only splits named": {
+			"images/training/1.png images/validation/2.png annotations/training/1.png annotations/validation/2.png",
+			folder.Config{Fields: []string{"image=images/{split}/{stem}.png", "mask=annotations/{split}/{stem}.png"}},
+			[]string{"training/1 training mask=png", "validation/2 validation mask=png"},
+		},
+		"only splits named, and no field": {
+			"images/training/1.png images/validation/2.png",
+			folder.Config{Fields: []string{"image=images/{split}/{stem}.png"}},
+			[]string{"training/1 training", "validation/2 validation"},
+		},
+		"only classes named": {
+			"images/train/1.png images/val/2.png masks/train/1.png masks/val/2.png",
+			folder.Config{Fields: []string{"image=images/{class}/{stem}.png", "mask=masks/{class}/{stem}.png"}},
+			[]string{"train/1  train mask=png", "val/2  val mask=png"},
+		},
+		"splits of any name and classes named": {
+			"images/a/cat/1.png images/b/dog/2.png masks/a/cat/1.png masks/b/dog/2.png",
+			folder.Config{Fields: []string{"image=images/{split}/{class}/{stem}.png", "mask=masks/{split}/{class}/{stem}.png"}},
+			[]string{"a/cat/1 a cat mask=png", "b/dog/2 b dog mask=png"},
+		},
+		"boxes of splits": {
+			"images/a/1.png images/b/2.png labels/a/1.txt labels/b/2.txt",
+			folder.Config{Fields: []string{"image=images/{split}/{stem}.png"}, Boxes: []string{"labels/{split}/{stem}.txt"}},
+			[]string{"a/1 a boxes=16 box_labels=8", "b/2 b boxes=16 box_labels=8"},
+		},
 		"missing": {
 			"images/a.png images/b.png masks/a.png masks/c.png",
 			folder.Config{Fields: []string{"mask=masks/{key}.png"}},
@@ -92,8 +117,11 @@ func TestFields(t *testing.T) {
 		contents := map[string]string{}
 		for _, f := range strings.Fields(c.files) {
 			contents[f] = f
-			if ext := strings.ToLower(filepath.Ext(f)); ext == ".png" || ext == ".jpg" || ext == ".gif" {
+			switch ext := strings.ToLower(filepath.Ext(f)); {
+			case ext == ".png" || ext == ".jpg" || ext == ".gif":
 				contents[f] = "png"
+			case strings.HasPrefix(f, "labels/"):
+				contents[f] = "0 0.5 0.5 0.5 0.5"
 			}
 		}
 		root := foldertest.Files(t, contents)
