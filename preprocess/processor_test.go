@@ -132,6 +132,44 @@ func TestProcessScalesSmallMasks(t *testing.T) {
 	}
 }
 
+// A mask of single bits is 0 and 1 in every encoding, and an image of single bits 0 and 255.
+func TestProcessMasksOfSingleBits(t *testing.T) {
+	data := []byte("\x89PNG\r\n\x1a\n")
+	data = append(data, pixeltest.ChunkOf("IHDR", []byte{0, 0, 0, 8, 0, 0, 0, 2, 1, 0, 0, 0, 0})...)
+	data = append(data, pixeltest.ChunkOf("IDAT", pixeltest.ZlibOf([]byte{0, 0xF0, 0, 0x3C}))...)
+	data = append(data, pixeltest.ChunkOf("IEND", nil)...)
+	schema := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "mask", Kind: formats.Mask}}
+	for _, r := range []Recipe{
+		{},
+		{Color: pixel.ColorKeep, Encode: codec.EncodeOptions{Encoding: formats.Raw}},
+		{Color: pixel.ColorKeep, Encode: codec.EncodeOptions{Encoding: formats.PNG}},
+		{Color: pixel.ColorKeep, Resize: Resize{ResizeExact, 8, 2}, Encode: codec.EncodeOptions{Encoding: formats.PNG}},
+	} {
+		in, out := new(formats.Sample), new(formats.Sample)
+		in.Resize(2)
+		for i := range in.Values {
+			in.Values[i] = formats.Value{Data: bytes.Clone(data), Encoding: formats.PNG}
+		}
+		if err := newProcessor(t, r, schema).Process(in, out); err != nil {
+			t.Fatal(err)
+		}
+		bits := []byte{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0}
+		for i, o := range []inner.DecodeOptions{{Color: pixel.ColorKeep}, inner.MaskOptions()} {
+			var m pixel.Image
+			if err := inner.NewDecoder().Decode(&m, &out.Values[i], o); err != nil {
+				t.Fatal(err)
+			}
+			want := bytes.Clone(bits)
+			for k := range want {
+				want[k] *= []byte{255, 1}[i]
+			}
+			if !bytes.Equal(m.Pix, want) {
+				t.Errorf("%+v: %s is %v, want %v", r, schema[i].Name, m.Pix, want)
+			}
+		}
+	}
+}
+
 func TestProcessJPEGKeepsMasksLossless(t *testing.T) {
 	in := stereoSample(t)
 	p := newProcessor(t, Recipe{Resize: Resize{Mode: ResizeShorter, W: 30}, Encode: codec.EncodeOptions{Encoding: formats.JPEG, Quality: 90}}, stereo)
