@@ -33,11 +33,11 @@ func (r *run) handleBad(j *job, path string) error {
 	if errors.Is(j.err, context.Canceled) {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
-	bad := Problem{Path: path, Cause: j.err.Error(), Action: ActionSkipped}
+	bad := Problem{Path: path, Cause: r.nameFile(j.pos, j.err.Error()), Action: ActionSkipped}
 	if r.o.OnError == Fail || endsRun(j.err) || r.isReady(r.order.at(j.pos)) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad
-		return fmt.Errorf("%s: %w", path, j.err)
+		return fmt.Errorf("%s: %w", path, namedError{bad.Cause, j.err})
 	}
 	if r.o.Quarantine != "" {
 		copied, err := r.quarantine(j, path)
@@ -51,6 +51,15 @@ func (r *run) handleBad(j *job, path string) error {
 	r.state.addSkipped(j.pos, bad.Cause, bad.Action)
 	return nil
 }
+
+// namedError is an error that names the file at fault.
+type namedError struct {
+	said string
+	error
+}
+
+func (e namedError) Error() string { return e.said }
+func (e namedError) Unwrap() error { return e.error }
 
 // endsRun reports whether err is not about one image.
 func endsRun(err error) bool {
@@ -66,29 +75,37 @@ func hasImage(schema formats.Schema, s *formats.Sample) bool {
 	return len(s.Values) == len(schema) && len(s.Values[schema.ImageIndex()].Data) > 0
 }
 
-// quarantine copies the source's bytes to a file of the same relative path. copied is false if
-// the image cannot be read; that another field cannot does not matter. A copy from before a resume is left as it is.
+// quarantine copies the source's bytes, and the files of the sample's fields, to files of the same relative paths.
+// copied is false if the image cannot be read; that another field cannot does not matter. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
 	dropValues(&j.in) // the sample is not in memory twice
 	var s formats.Sample
 	if err := guard.Do(func() error { return r.readSample(j, &s) }); err != nil && !hasImage(r.schema, &s) {
 		return false, nil
 	}
+	if err := r.copyAside(path, s.Values[r.schema.ImageIndex()].Data); err != nil {
+		return false, err
+	}
+	return true, r.quarantineFields(j.pos)
+}
+
+// copyAside writes a file of the source to the quarantine folder, at the same relative path.
+func (r *run) copyAside(path string, data []byte) error {
 	rel, err := filepath.Localize(path)
 	if err != nil {
-		return false, fmt.Errorf("its path is not inside the folder: %w", err)
+		return fmt.Errorf("its path is not inside the folder: %w", err)
 	}
-	to, data := filepath.Join(r.o.Quarantine, rel), s.Values[r.schema.ImageIndex()].Data
+	to := filepath.Join(r.o.Quarantine, rel)
 	switch was, err := os.ReadFile(to); {
 	case err == nil && bytes.Equal(was, data):
-		return true, nil
+		return nil
 	case err == nil:
-		return false, fmt.Errorf("%s exists with other content: choose another quarantine folder", to)
+		return fmt.Errorf("%s exists with other content: choose another quarantine folder", to)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, err
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return false, err
+		return err
 	}
-	return true, durable.WriteFile(to, data)
+	return durable.WriteFile(to, data)
 }

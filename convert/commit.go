@@ -127,7 +127,7 @@ func (r *run) commit(j *job) error {
 	}
 	r.state.Varying = r.state.Varying || !slices.Equal(r.state.Shape, img.Shape)
 	if j.warning != "" {
-		r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: j.warning})
+		r.state.Warnings = append(r.state.Warnings, Problem{Path: path, Cause: r.nameFile(j.pos, j.warning)})
 	}
 	r.state.Narrowed = addPosition(r.state.Narrowed, j.pos, j.narrowed)
 	r.state.Fallbacks = addPosition(r.state.Fallbacks, j.pos, fallback(j.outcomes))

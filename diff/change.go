@@ -24,6 +24,8 @@ const (
 	AspectLabel  Aspect = "label"
 	AspectSplit  Aspect = "split"
 	AspectColumn Aspect = "column" // a column of the user's table
+	// AspectUnreadable: a file of the sample, in a folder, could not be read, so that nothing of its values is known.
+	AspectUnreadable Aspect = "unreadable"
 )
 
 // Change is the differences of one key.
@@ -39,7 +41,7 @@ type Difference struct {
 	// Field is the field or column concerned, as A calls it; "" for the designated image, the
 	// designated label and the split.
 	Field string `json:"field,omitempty"`
-	// From and To are what A and B have: class names or indices, splits, cells; nil for
+	// From and To are what A and B have: class names or indices, splits, cells, why they could not be read; nil for
 	// AspectBytes and AspectPixels, empty for none.
 	From []string `json:"from,omitempty"`
 	To   []string `json:"to,omitempty"`

@@ -34,8 +34,8 @@ type Options struct {
 // differences. The callbacks are called on the caller's goroutine. Memory is needed for a few samples
 // per worker. The datasets may be the same one; they stay open.
 //
-// A read error ends the run; it names the dataset and the key. It does so too when ctx ends: the error
-// is then the context's.
+// A read error ends the run; it names the dataset and the key. One that is about the files of one sample, in a folder, is
+// a difference, AspectUnreadable. The run ends too when ctx ends: the error is then the context's.
 func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) {
 	if err := cmp.Or(misuse.Context("diff.Run", ctx), misuse.Dataset("diff.Run", "the dataset a", a), misuse.Dataset("diff.Run", "the dataset b", b),
 		misuse.Negative("diff.Run", "Options.Workers", o.Workers)); err != nil {

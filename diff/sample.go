@@ -58,28 +58,44 @@ type reader struct {
 // values compares sample i of A and j of B, and reads them only if their checksums do not suffice.
 func (r *reader) values(i, j int, a, b *formats.Info) ([]Difference, error) {
 	// A sample without a checksum, of a folder, is read first: its checksum may suffice.
-	readA, err := r.sum(r.comparison.a, i, a, &r.a)
-	if err != nil {
-		return nil, fmt.Errorf("the first dataset: %w", err)
-	}
-	readB, err := r.sum(r.comparison.b, j, b, &r.b)
-	if err != nil {
-		return nil, fmt.Errorf("the second dataset: %w", err)
-	}
-	if r.sameValues(a, b) {
-		return nil, nil
-	}
-	if !readA {
-		if err := r.comparison.a.Read(i, &r.a); err != nil {
-			return nil, fmt.Errorf("the first dataset: %w", err)
+	readA, errA := r.sum(r.comparison.a, i, a, &r.a)
+	readB, errB := r.sum(r.comparison.b, j, b, &r.b)
+	if errA == nil && errB == nil {
+		if r.sameValues(a, b) {
+			return nil, nil
+		}
+		if !readA {
+			errA = r.comparison.a.Read(i, &r.a)
+		}
+		if !readB {
+			errB = r.comparison.b.Read(j, &r.b)
 		}
 	}
-	if !readB {
-		if err := r.comparison.b.Read(j, &r.b); err != nil {
-			return nil, fmt.Errorf("the second dataset: %w", err)
-		}
+	if errA != nil || errB != nil {
+		return unreadable(a, b, errA, errB)
 	}
 	return r.compare()
+}
+
+// unreadable reports that files of a sample could not be read. A sample of a dataset that has checksums lies with the
+// others, so it is an error; so is one that all samples would have.
+func unreadable(a, b *formats.Info, errA, errB error) ([]Difference, error) {
+	d := Difference{Aspect: AspectUnreadable}
+	for _, side := range []struct {
+		name string
+		of   *formats.Info
+		err  error
+		to   *[]string
+	}{{"first", a, errA, &d.From}, {"second", b, errB, &d.To}} {
+		switch err := side.err; {
+		case err == nil:
+		case side.of.Checksum != [16]byte{}, errors.Is(err, formats.ErrDamaged), errors.Is(err, formats.ErrClosed), pixel.EndsRun(err):
+			return nil, fmt.Errorf("the %s dataset: %w", side.name, err)
+		default:
+			*side.to = []string{err.Error()}
+		}
+	}
+	return []Difference{d}, nil
 }
 
 // sum reads sample i of ds if it has no checksum and completes its Info.

@@ -62,6 +62,9 @@ type Added struct {
 	Unchanged  int `json:"unchanged"`
 	Absent     int `json:"absent"` // not in the source, but kept
 	Pruned     int `json:"pruned"` // not in the source, and dropped
+	// Removed are the keys of samples whose files are damaged or missing now: they are in the dataset no more. A dry run
+	// does not find them.
+	Removed []string `json:"removed,omitempty"`
 	// KeptOut counts samples of the source that are not added because they were removed by hand,
 	// KeptEdits samples that keep what was set by hand although the source has other values.
 	KeptOut   int `json:"kept_out"`
@@ -104,6 +107,9 @@ func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dat
 		return nil, err
 	}
 	r, err := finish(ctx, p, t.format, path, t.Len(), &o.Options)
+	if err == nil && r.Run != nil {
+		err = a.countSkipped(r.Run.Skipped)
+	}
 	return &AddReport{Report: *r, Added: a.found}, err
 }
 
@@ -156,6 +162,7 @@ func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
 		a.union.meta.Recipe = withDecoder(a.union.meta.Recipe)
 	}
 	v := a.newVersion()
+	a.version = v
 	a.pairs = nil // which the version has now
 	if err := a.assignSplits(v); err != nil {
 		return nil, err
@@ -173,6 +180,7 @@ type adder struct {
 	unreadable []string         // paths of files and folders that the source could not read
 	split      convert.Splitter // of the target's recipe
 	found      Added
+	version    *version // nil if there is nothing to do
 
 	removals *removals
 	origin   uint16 // of new samples

@@ -18,9 +18,13 @@ func (p *Processor) passThrough(in, out *formats.Sample) error {
 		if f.Kind != formats.Image && f.Kind != formats.Mask {
 			continue
 		}
-		h, err := p.checkedHeader(&out.Values[i])
+		before := p.warning
+		h, err := p.checkedHeader(&out.Values[i], f.Kind)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		if i != p.image && p.warning != before {
+			p.warning = "field " + f.Name + ": " + p.warning
 		}
 		if f.Kind == formats.Mask && h.Palette {
 			h.C, h.DType = 1, formats.Uint8
@@ -62,7 +66,7 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 	case !errors.As(err, &not):
 		return err
 	case not.Reason == jpeg.ReasonDamaged && p.warning == "":
-		err = p.checkDecodes(v, nil)
+		err = p.checkDecodes(v, nil, formats.Image)
 	default:
 		err = nil
 	}
@@ -71,8 +75,8 @@ func (p *Processor) tile(v, spare *formats.Value) (err error) {
 }
 
 // checkedHeader checks the structure of a value and returns its header. An image that looks damaged
-// is decoded: only what Pillow cannot read counts as damaged.
-func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
+// is decoded: only what Pillow cannot read counts as damaged. kind is the field's.
+func (p *Processor) checkedHeader(v *formats.Value, kind formats.Kind) (pixel.Header, error) {
 	if v.Encoding == formats.Raw || v.Encoding == formats.RawZstd {
 		h, err := inner.RawHeader(v)
 		if want := h.H * h.W * h.C * h.DType.Size(); err == nil && v.Encoding == formats.Raw && len(v.Data) != want {
@@ -92,19 +96,20 @@ func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
 	if irregular == "" && structureErr == nil && p.recipe.Check != CheckDecode {
 		return h, nil
 	}
-	return h, p.checkDecodes(v, structureErr)
+	return h, p.checkDecodes(v, structureErr, kind)
 }
 
 // checkDecodes returns an error if an image that is passed through cannot be decoded, and warns of
-// what is irregular about it. An image of an unsupported kind passes with a warning.
-func (p *Processor) checkDecodes(v *formats.Value, structureErr error) error {
+// what is irregular about it. An image of an unsupported kind passes with a warning: it may still be read as 8 bits.
+// A mask of one cannot be loaded.
+func (p *Processor) checkDecodes(v *formats.Value, structureErr error, kind formats.Kind) error {
 	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
 	err := p.decoder.Decode(&p.decoded, v, o)
 	switch {
 	case err != nil && pixel.EndsRun(err):
 		return err
-	case errors.Is(err, pixel.ErrUnsupported):
+	case errors.Is(err, pixel.ErrUnsupported) && kind != formats.Mask:
 		return p.warn("not checked: " + err.Error())
 	case err != nil && structureErr != nil:
 		return structureErr // it says more than the decoder, which sees bad pixels

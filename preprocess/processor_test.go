@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -128,6 +129,72 @@ func TestProcessScalesSmallMasks(t *testing.T) {
 		}
 		if v := out.Values[2]; !slices.Equal(v.Shape, []int{r.H, r.W, 1}) || !bytes.Equal(v.Data, cut.Pix) {
 			t.Errorf("%s: the mask becomes %v, or other pixels", r, v.Shape)
+		}
+	}
+}
+
+// A mask of single bits is 0 and 1 in every encoding, and an image of single bits 0 and 255.
+func TestProcessMasksOfSingleBits(t *testing.T) {
+	data := []byte("\x89PNG\r\n\x1a\n")
+	data = append(data, pixeltest.ChunkOf("IHDR", []byte{0, 0, 0, 8, 0, 0, 0, 2, 1, 0, 0, 0, 0})...)
+	data = append(data, pixeltest.ChunkOf("IDAT", pixeltest.ZlibOf([]byte{0, 0xF0, 0, 0x3C}))...)
+	data = append(data, pixeltest.ChunkOf("IEND", nil)...)
+	schema := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "mask", Kind: formats.Mask}}
+	for _, r := range []Recipe{
+		{},
+		{Color: pixel.ColorKeep, Encode: codec.EncodeOptions{Encoding: formats.Raw}},
+		{Color: pixel.ColorKeep, Encode: codec.EncodeOptions{Encoding: formats.PNG}},
+		{Color: pixel.ColorKeep, Resize: Resize{ResizeExact, 8, 2}, Encode: codec.EncodeOptions{Encoding: formats.PNG}},
+	} {
+		in, out := new(formats.Sample), new(formats.Sample)
+		in.Resize(2)
+		for i := range in.Values {
+			in.Values[i] = formats.Value{Data: bytes.Clone(data), Encoding: formats.PNG}
+		}
+		if err := newProcessor(t, r, schema).Process(in, out); err != nil {
+			t.Fatal(err)
+		}
+		bits := []byte{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0}
+		for i, o := range []inner.DecodeOptions{{Color: pixel.ColorKeep}, inner.MaskOptions()} {
+			var m pixel.Image
+			if err := inner.NewDecoder().Decode(&m, &out.Values[i], o); err != nil {
+				t.Fatal(err)
+			}
+			want := bytes.Clone(bits)
+			for k := range want {
+				want[k] *= []byte{255, 1}[i]
+			}
+			if !bytes.Equal(m.Pix, want) {
+				t.Errorf("%+v: %s is %v, want %v", r, schema[i].Name, m.Pix, want)
+			}
+		}
+	}
+}
+
+// A mask that no Loader could read, of floats, is an error that names the field; an image of floats passes with a warning.
+func TestProcessKeepsNoMaskOfFloats(t *testing.T) {
+	tags := [][2]uint32{{256, 1}, {257, 1}, {258, 32}, {259, 1}, {262, 1}, {273, 122}, {277, 1}, {279, 4}, {339, 3}}
+	data := binary.LittleEndian.AppendUint16([]byte("II*\x00\x08\x00\x00\x00"), uint16(len(tags)))
+	for _, tag := range tags {
+		data = binary.LittleEndian.AppendUint16(data, uint16(tag[0]))
+		data = binary.LittleEndian.AppendUint16(data, 4)
+		data = binary.LittleEndian.AppendUint32(data, 1)
+		data = binary.LittleEndian.AppendUint32(data, tag[1])
+	}
+	data = binary.LittleEndian.AppendUint32(data, 0)
+	data = binary.LittleEndian.AppendUint32(data, math.Float32bits(0.5))
+	for _, kind := range []formats.Kind{formats.Mask, formats.Image} {
+		schema := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "depth", Kind: kind}}
+		p := newProcessor(t, Recipe{}, schema)
+		in := stereoSample(t)
+		in.Values = in.Values[:2]
+		in.Values[1] = formats.Value{Data: bytes.Clone(data), Encoding: formats.TIFF}
+		err := p.Process(in, new(formats.Sample))
+		if want := kind == formats.Mask; want != errors.Is(err, pixel.ErrUnsupported) || want && !strings.HasPrefix(err.Error(), "field depth: ") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if kind == formats.Image && !strings.HasPrefix(p.Warning(), "field depth: not checked") {
+			t.Errorf("warning %q", p.Warning())
 		}
 	}
 }

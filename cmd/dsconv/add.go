@@ -27,8 +27,8 @@ func addCommand(c *console) *cli.Command {
 			"SRC. An image file of the same size and time counts as unchanged; if the time differs, its bytes are\n" +
 			"compared. Masks, boxes and other fields have no times: what pack makes of them is compared, which takes\n" +
 			"as long as packing if images are resized or encoded. New classes come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
-			"are written again, without decoding their images. If the file of a packed image is damaged now, the\n" +
-			"image is skipped, and its sample is removed from the dataset.\n\n" +
+			"are written again, without decoding their images. If a file of a packed sample, its image or its mask, is\n" +
+			"damaged now, or its mask is gone, the sample is skipped, and removed from the dataset, by name.\n\n" +
 			"Edits are kept: a sample that rm removed is not added again, even if its file was renamed, and labels\n" +
 			"that relabel set stay, even if the image changes. --reset-edits drops these edits.\n\n" +
 			"Samples that SRC lacks stay, unless --prune drops them. So if a class folder was renamed, its samples\n" +
@@ -198,6 +198,9 @@ func addedText(found *edit.Added, from string) string {
 		found.Relabelled, found.Unchanged, found.Absent+found.Pruned, from)
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
+	}
+	if len(found.Removed) > 0 {
+		said += fmt.Sprintf("\n  %d removed, whose files are damaged or missing now: %s", len(found.Removed), shortList(found.Removed, 10))
 	}
 	for _, count := range []struct {
 		n    int

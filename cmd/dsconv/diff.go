@@ -19,8 +19,8 @@ func diffCommand(c *console) *cli.Command {
 		Usage:     "compare two datasets or folders, of any formats",
 		ArgsUsage: "A... B",
 		Description: "Prints a line for each key that differs: + if only B has it, - if only A has it, ~ if both have it, and\n" +
-			"what differs: bytes (as stored), pixels (as decoded), label, split, column. If bytes differ and pixels do\n" +
-			"not, the image is encoded differently. Labels are compared by name. Samples with equal checksums are not\n" +
+			"what differs: bytes (as stored), pixels (as decoded), label, split, column; or unreadable, and which file. If\n" +
+			"bytes differ and pixels do not, the image is encoded differently. Labels are compared by name. Samples with equal checksums are not\n" +
 			"read. If A and B are folders with a dataset for each split, such as OUT/ of dsconv pack --format, the\n" +
 			"datasets of one name are compared: OUT/train.lmdb with other/train.h5.\n\n" +
 			"A folder, an archive or a list of images is read by the flags below, without them as the dataset beside\n" +
@@ -177,6 +177,14 @@ func (d *differences) change(c diff.Change) {
 
 func differenceText(d *diff.Difference) string {
 	text := string(d.Aspect)
+	if d.Aspect == diff.AspectUnreadable {
+		for i, side := range [][]string{d.From, d.To} {
+			if len(side) > 0 {
+				text += " in " + "AB"[i:i+1] + " (" + printable(strings.Join(side, "; ")) + ")"
+			}
+		}
+		return text
+	}
 	if d.Aspect == diff.AspectBytes || d.Aspect == diff.AspectPixels {
 		if d.Field != "" {
 			text += " of " + printable(d.Field)
@@ -207,7 +215,7 @@ func (d *differences) summary(r *diff.Report) {
 	}
 	d.printf("%d keys in both; %d added, %d removed, %d changed", r.Common, r.Added, r.Removed, r.Changed)
 	sep := ": "
-	for _, a := range []diff.Aspect{diff.AspectBytes, diff.AspectPixels, diff.AspectLabel, diff.AspectSplit, diff.AspectColumn} {
+	for _, a := range []diff.Aspect{diff.AspectBytes, diff.AspectPixels, diff.AspectLabel, diff.AspectSplit, diff.AspectColumn, diff.AspectUnreadable} {
 		if n := r.Aspects[a]; n > 0 {
 			d.printf("%s%d %s", sep, n, a)
 			sep = ", "

@@ -108,9 +108,19 @@ func TestAddOfFieldsThatAreMissing(t *testing.T) {
 	writeFields(t)
 	packFields(t, "x.tar")
 	must(t, os.Remove("src/masks/train/1.png"))
-	if code, said := dsconvSays("add", "x.tar", "src"); code != exitSkipped || !strings.Contains(said, "skipped images/train/1.jpg: field mask: there is no file masks/train/1.png") {
-		t.Errorf("exit code %d: %s", code, said)
+	for i, want := range []string{"0 new, 0 changed, 0 relabelled, 3 unchanged, 0 not in src\n  1 removed, whose files are damaged or missing now: train/1\n", "0 new, 0 changed, 0 relabelled, 3 unchanged, 0 not in src\n"} {
+		code, said := dsconvSays("add", "x.tar", "src")
+		if code != exitSkipped || !strings.Contains(said, "skipped images/train/1.jpg: field mask: there is no file masks/train/1.png") || !strings.Contains(said, want) || i > 0 && strings.Contains(said, "removed") {
+			t.Errorf("%d: exit code %d: %s, want %q", i, code, said, want)
+		}
 	}
+	damaged, err := os.ReadFile("src/images/train/2.jpg")
+	must(t, err)
+	must(t, os.WriteFile("src/images/train/2.jpg", damaged[:len(damaged)/2], 0o644))
+	if code, said := dsconvSays("add", "x.tar", "src", "--json", "--quiet"); code != exitSkipped || !strings.Contains(said, `"removed": [`) || !strings.Contains(said, `"train/2"`) || !strings.Contains(said, `"changed": 0`) {
+		t.Errorf("a damaged image: exit code %d: %s", code, said)
+	}
+	must(t, os.WriteFile("src/images/train/2.jpg", damaged, 0o644))
 	if code, said := dsconvSays("add", "x.tar", "src", "--field", "image=images/{key}.jpg", "--field", "mask=masks/{key}.png"); code != exitFailed || !strings.Contains(said, "it has no field") {
 		t.Errorf("other fields: exit code %d: %s", code, said)
 	}

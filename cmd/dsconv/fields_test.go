@@ -220,3 +220,29 @@ func TestMissingFieldsAndQuestions(t *testing.T) {
 		t.Errorf("the answer is not in the recipe: %q", got)
 	}
 }
+
+// A damaged partner is named, and goes to the quarantine with its image.
+func TestDamagedFieldsAreNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFields(t)
+	for _, name := range []string{"src/masks/train/1.png", "src/right/train/2.jpg"} {
+		data, err := os.ReadFile(name)
+		must(t, err)
+		must(t, os.WriteFile(name, data[:len(data)/2], 0o644))
+	}
+	options := append([]string{"pack", "src", "x.tar", "--boxes", "boxes.json", "--on-error", "quarantine:bad"}, fieldOptions...)
+	code, said := dsconvSays(options...)
+	if code != exitSkipped || !strings.Contains(said, "quarantined images/train/1.jpg: field mask: masks/train/1.png: ") || !strings.Contains(said, "images/train/2.jpg: field right: right/train/2.jpg: ") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	for _, name := range []string{"images/train/1.jpg", "masks/train/1.png", "arrays/train/1.npy", "images/train/2.jpg", "right/train/2.jpg"} {
+		want, err := os.ReadFile("src/" + name)
+		must(t, err)
+		if got, err := os.ReadFile("bad/" + name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not in the quarantine: %v", name, err)
+		}
+	}
+	if code, said := dsconvSays(append(options, "--force", "--on-error", "fail")...); code != exitFailed || !strings.Contains(said, ": field mask: masks/train/1.png: ") && !strings.Contains(said, ": field right: right/train/2.jpg: ") {
+		t.Errorf("fail: exit code %d: %s", code, said)
+	}
+}

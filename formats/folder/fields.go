@@ -64,6 +64,23 @@ func (d *Dataset) Fields() []FieldSummary {
 	return list
 }
 
+// FieldFile returns the path of the file that is the value of field k of sample i, and what reads the file. The path is ""
+// if there is none: for images, labels, boxes and captions, and if the file is missing.
+func (d *Dataset) FieldFile(i, k int) (path string, read func() ([]byte, error)) {
+	if d.fields == nil || k < d.firstField {
+		return "", nil
+	}
+	it, err := d.sample(i)
+	if err != nil {
+		return "", nil
+	}
+	one, ok := d.fields.File(&it.File, k-d.firstField)
+	if !ok {
+		return "", nil
+	}
+	return one.Path, func() ([]byte, error) { return d.in.Read(one.Path, one.Size, one.ModTime, nil) }
+}
+
 // useFields sets the splits and classes that the patterns name.
 func (d *Dataset) useFields(cfg *Config) (err error) {
 	l, ok := d.source.(*labeler)
@@ -74,9 +91,10 @@ func (d *Dataset) useFields(cfg *Config) (err error) {
 	if cfg.Labels != "" {
 		order = ""
 	}
-	d.firstField = len(l.schema())
-	if l.layout, err = d.fields.UseLayout(l.layout, order); err == nil {
-		l.index = labels.IndexOf(l.layout.Names)
+	if l.layout, err = d.fields.UseLayout(l.layout, order); err != nil {
+		return err
 	}
-	return err
+	l.index = labels.IndexOf(l.layout.Names)
+	d.firstField = len(l.schema()) // only now is it known whether there is a label
+	return nil
 }

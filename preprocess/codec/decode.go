@@ -48,8 +48,8 @@ type DecodeOptions struct {
 	Deep bool
 	// EXIF says whether the image is turned and flipped as its EXIF orientation says.
 	EXIF pixel.EXIF
-	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, as
-	// numpy.asarray(Image.open(p)) does for segmentation masks.
+	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, and one of single
+	// bits to 0 and 1, as numpy.asarray(Image.open(p)) does for segmentation masks.
 	Indices bool
 	// MaxPixels is the largest H*W; 0 is pixel.DefaultMaxPixels.
 	MaxPixels int

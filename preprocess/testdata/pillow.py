@@ -17,10 +17,12 @@ LIMIT, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
 FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
 
-def pixels(im):
-    if im.mode == "1":
+def pixels(im, indices=False):
+    if im.mode == "1" and not indices:
         im = im.convert("L")
     a = np.ascontiguousarray(np.asarray(im))
+    if a.dtype == bool:  # whose bytes are 0 and 255 in Pillow's memory
+        return np.where(a, 1, 0).astype(np.uint8)
     return a.astype("<u2") if a.dtype.itemsize == 2 else a
 
 
@@ -29,7 +31,7 @@ def convert(q):
         if q.get("orient"):
             im = ImageOps.exif_transpose(im)
         im.load()
-        a = pixels(im.convert(q["mode"]) if q["mode"] else im)
+        a = pixels(im.convert(q["mode"]) if q["mode"] else im, q.get("indices"))
     return {"shape": list(a.shape), "sha": hashlib.sha256(a.tobytes()).hexdigest()}
 
 

@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchvision", reason="torchvision is not installed")
 
+from PIL import Image  # noqa: E402
 from test_fields import source, street  # noqa: E402, F401
 from torchvision import tv_tensors  # noqa: E402
 from torchvision.transforms import InterpolationMode, v2  # noqa: E402
@@ -109,3 +110,59 @@ def test_the_draws_follow_the_seed_alone(street: str, tmp_path: Path) -> None:  
     alone = torch.cat([image for (image,) in dsconv.Loader(street, 3, transforms, fields=("image",), **options)])
     joint = dsconv.Loader(street, 2, transforms, fields=FIELDS, num_workers=1, **options)
     assert torch.equal(alone, torch.cat([batch.image for batch in joint]))
+
+
+CHANNELS = {"RGB": 3, "RGBA": 4, "LA": 2}
+
+
+@pytest.fixture(scope="module", params=CHANNELS)
+def channels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[np.ndarray]]:
+    """Photos with masks of several channels, and these masks as (C, H, W)."""
+    root, rng = tmp_path_factory.mktemp("channels"), np.random.default_rng(7)
+    (root / "photos").mkdir()
+    (root / "masks").mkdir()
+    masks = []
+    for k in range(4):
+        Image.fromarray(rng.integers(0, 256, (30, 40, 3), np.uint8)).save(root / "photos" / f"{k}.png")
+        mask = rng.integers(0, 256, (30, 40, CHANNELS[request.param]), np.uint8)
+        Image.fromarray(mask).save(root / "masks" / f"{k}.png")
+        masks.append(mask.transpose(2, 0, 1))
+    patterns = {"image": "photos/{key}.png", "mask": "masks/{key}.png"}
+    dsconv.pack(root, root.with_suffix(".lmdb"), field=patterns, progress=False)
+    return str(root.with_suffix(".lmdb")), masks
+
+
+def test_channels_of_a_mask_come_first_as_a_tv_tensor(channels: tuple[str, list[np.ndarray]]) -> None:
+    path, masks = channels
+    flip = v2.RandomHorizontalFlip(1.0)
+    for k, item in enumerate(dsconv.Dataset(path, fields=("image", "mask"), transforms=flip)):
+        assert isinstance(item.mask, tv_tensors.Mask) and np.array_equal(np.asarray(item.mask), masks[k][..., ::-1])
+        assert np.array_equal(np.asarray(item.image.convert("RGB")).shape[:2], item.mask.shape[1:])
+    options: dict[str, Any] = {"fields": ("image", "mask"), "tv_tensors": True}
+    for batch in dsconv.Loader(path, 4, **options):
+        flipped = flip(batch.mask)
+        assert isinstance(flipped, tv_tensors.Mask) and np.array_equal(np.asarray(flipped), np.stack(masks)[..., ::-1])
+    (plain,) = dsconv.Loader(path, 4, fields=("image", "mask"))
+    assert np.array_equal(np.asarray(plain.mask), np.stack(masks).transpose(0, 2, 3, 1))
+    loader = dsconv.Loader(path, 2, fields=("image", "mask"), tv_tensors=True, collate_fn=list)
+    samples = [sample for batch in loader for sample in batch]
+    assert all(np.array_equal(np.asarray(sample[1]), mask) for sample, mask in zip(samples, masks))
+
+
+@pytest.mark.parametrize(
+    "transforms",
+    [
+        [v2.CenterCrop((20, 28))],
+        [v2.RandomHorizontalFlip(1.0), v2.RandomVerticalFlip(1.0)],
+        [v2.Resize((18, 56))],
+        [v2.RandomRotation((90, 90))],
+    ],
+)
+def test_native_transforms_move_channels_of_a_mask(
+    channels: tuple[str, list[np.ndarray]], transforms: list[Any]
+) -> None:
+    path, masks = channels
+    (batch,) = dsconv.Loader(path, 4, transforms, fields=("image", "mask"), tv_tensors=True, strict=True)
+    nearest = [v2.Resize(t.size, NEAREST) if isinstance(t, v2.Resize) else t for t in transforms]
+    want = v2.Compose(nearest)(tv_tensors.Image(torch.from_numpy(np.stack(masks))))
+    assert np.array_equal(np.asarray(batch.mask), np.asarray(want))

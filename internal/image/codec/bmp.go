@@ -74,8 +74,14 @@ func (d *Decoder) decodeIndexedBMP(dst *pixel.Image, data []byte, b *bmpFile, o 
 	if o.Indices {
 		indices = dst
 	}
-	if err := b.indices(indices, data); err != nil || o.Indices {
+	if err := b.indices(indices, data); err != nil {
 		return err
+	}
+	if o.Indices {
+		if b.bilevel() {
+			zeroOne(dst)
+		}
+		return nil
 	}
 	table := b.table()
 	if o.Color == pixel.ColorGray {

@@ -25,8 +25,8 @@ type DecodeOptions struct {
 	Deep bool
 	// ApplyOrientation turns and flips the image as its EXIF orientation says.
 	ApplyOrientation bool
-	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, as
-	// numpy.asarray(Image.open(p)) does for segmentation masks.
+	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, and one of single
+	// bits to 0 and 1, as numpy.asarray(Image.open(p)) does for segmentation masks.
 	Indices bool
 	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
 	MaxPixels int
@@ -171,16 +171,23 @@ func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions
 
 // decodeRegion decodes the rectangle r of data to dst, as the pixels lie in the file.
 func (d *Decoder) decodeRegion(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rect, o DecodeOptions) error {
-	switch {
-	case enc == formats.JPEG:
+	if enc == formats.JPEG {
 		return d.decodeJPEG(dst, data, h, r, o)
-	case r == pixel.Rect{W: h.W, H: h.H}:
-		return d.decodeAs(dst, data, enc, h, o)
 	}
-	if err := d.decodeAs(&d.scratch[3], data, enc, h, o); err != nil {
+	target, whole := dst, r == pixel.Rect{W: h.W, H: h.H}
+	if !whole {
+		target = &d.scratch[3]
+	}
+	if err := d.decodeAs(target, data, enc, h, o); err != nil {
 		return err
 	}
-	return d.scratch[3].Crop(dst, r)
+	if o.Indices && bilevel(data, enc) {
+		zeroOne(target)
+	}
+	if whole {
+		return nil
+	}
+	return target.Crop(dst, r)
 }
 
 // CheckSize returns an error if a header claims more than maxPixels.

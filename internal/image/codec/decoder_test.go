@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // samePillow compares Decode's pixels with Pillow's. It returns false if neither reads the image.
 func samePillow(t *testing.T, p *pixeltest.Pillow, d *Decoder, path, mode string, o DecodeOptions) bool {
 	t.Helper()
-	want := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": mode, "orient": o.ApplyOrientation})
+	want := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": mode, "orient": o.ApplyOrientation, "indices": o.Indices})
 	var m pixel.Image
 	err := d.Decode(&m, pixeltest.ReadValue(t, path), o)
 	switch {
@@ -59,8 +60,53 @@ func TestDecodeEqualsPillow(t *testing.T) {
 		if keepsChannels(name) {
 			samePillow(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep})
 		}
-		if strings.HasPrefix(name, "p") && strings.HasSuffix(name, ".png") && !strings.HasPrefix(name, "prog") {
-			samePillow(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep, Indices: true})
+		palette := strings.HasPrefix(name, "p") && strings.HasSuffix(name, ".png") && !strings.HasPrefix(name, "prog")
+		if palette || strings.HasPrefix(name, "bit") || strings.HasPrefix(name, "fax") {
+			samePillow(t, p, d, path, "", MaskOptions())
+		}
+	}
+}
+
+// Masks of few bits have the numbers of Pillow's arrays: 0 and 1 of single bits, and greys of 2 and 4 bits scaled to 255.
+func TestMasksOfFewBitsEqualPillow(t *testing.T) {
+	p := pixeltest.StartPillow(t)
+	d := NewDecoder()
+	defer d.Close()
+	const w, h = 13, 5
+	for _, bits := range []int{1, 2, 4} {
+		for _, transparent := range []bool{false, true} {
+			var rows []byte
+			for y := range h {
+				rows = append(rows, 0)
+				for x := range (w*bits + 7) / 8 {
+					rows = append(rows, byte(37*x+91*y))
+				}
+			}
+			data := append([]byte(pngMagic), pixeltest.ChunkOf("IHDR", []byte{0, 0, 0, w, 0, 0, 0, h, byte(bits), pngGray, 0, 0, 0})...)
+			if transparent {
+				data = append(data, pixeltest.ChunkOf("tRNS", []byte{0, 1})...)
+			}
+			data = append(data, pixeltest.ChunkOf("IDAT", pixeltest.ZlibOf(rows))...)
+			data = append(data, pixeltest.ChunkOf("IEND", nil)...)
+			path := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%t.png", bits, transparent))
+			if err := os.WriteFile(path, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			samePillow(t, p, d, path, "", MaskOptions())
+			samePillow(t, p, d, path, "RGB", DecodeOptions{})
+			var whole, part pixel.Image
+			o := MaskOptions()
+			if err := d.Decode(&whole, &formats.Value{Data: data}, o); err != nil {
+				t.Fatal(err)
+			}
+			o.Region = pixel.Rect{X: 2, Y: 1, W: 7, H: 3}
+			if err := d.Decode(&part, &formats.Value{Data: data}, o); err != nil {
+				t.Fatal(err)
+			}
+			var want pixel.Image
+			if err := whole.Crop(&want, o.Region); err != nil || !bytes.Equal(part.Pix, want.Pix) {
+				t.Errorf("%s: a region's pixels differ: %v", path, err)
+			}
 		}
 	}
 }

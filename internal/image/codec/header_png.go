@@ -34,29 +34,36 @@ func chunk(data []byte, i int) (kind, body []byte, crc uint32, next int, err err
 	return data[i+4 : i+8], data[i+8 : end], binary.BigEndian.Uint32(data[end:]), end + 4, nil
 }
 
-// inspectPNG takes the last header before the pixels, as Pillow does. Other errors are left to
-// CheckStructure and the decoder.
-func inspectPNG(data []byte) (h pixel.Header, err error) {
-	orientation := 1
-	var header []byte
+// inspectPNG reads the header. Other errors are left to CheckStructure and the decoder.
+func inspectPNG(data []byte) (pixel.Header, error) {
+	header, orientation, err := pngBeforePixels(data)
+	if err != nil {
+		return pixel.Header{}, err
+	}
+	h, err := pngHeader(header, len(data))
+	h.Orientation = orientation
+	return h, err
+}
+
+// pngBeforePixels returns the last header before the pixels, as Pillow takes it, and the orientation.
+func pngBeforePixels(data []byte) (header []byte, orientation int, err error) {
+	orientation = 1
 	for at := len(pngMagic); ; {
 		kind, body, n, ok := nextChunk(data, at)
 		switch {
 		case !ok && len(data)-at < 8:
-			return h, fmt.Errorf("%w: before the PNG's pixels", pixel.ErrTruncated)
+			return nil, 0, fmt.Errorf("%w: before the PNG's pixels", pixel.ErrTruncated)
 		case !ok:
-			return h, fmt.Errorf("%w: a PNG chunk called %q", pixel.ErrCorrupt, data[at+4:at+8])
+			return nil, 0, fmt.Errorf("%w: a PNG chunk called %q", pixel.ErrCorrupt, data[at+4:at+8])
 		case string(kind) == "IDAT" || string(kind) == "IEND":
 			if header == nil {
-				return h, fmt.Errorf("%w: a PNG without header", pixel.ErrCorrupt)
+				return nil, 0, fmt.Errorf("%w: a PNG without header", pixel.ErrCorrupt)
 			}
-			h, err = pngHeader(header, len(data))
-			h.Orientation = orientation
-			return h, err
+			return header, orientation, nil
 		case len(data)-at-12 < n:
-			return h, fmt.Errorf("%w: inside the PNG chunk %q", pixel.ErrTruncated, kind)
+			return nil, 0, fmt.Errorf("%w: inside the PNG chunk %q", pixel.ErrTruncated, kind)
 		case string(kind) == "IHDR" && n < 13:
-			return h, fmt.Errorf("%w: a PNG header of %d bytes", pixel.ErrCorrupt, n)
+			return nil, 0, fmt.Errorf("%w: a PNG header of %d bytes", pixel.ErrCorrupt, n)
 		case string(kind) == "IHDR":
 			header = body
 		case string(kind) == "eXIf":

@@ -44,3 +44,15 @@ func ReadHeader(b []byte) (h Header, err error) {
 	h.Offset = from + size
 	return h, err
 }
+
+// Elements returns the elements in b, the whole file, of size bytes each. It is an error if they are not exactly what
+// follows the header, or in Fortran order.
+func (h Header) Elements(b []byte, size int) ([]byte, error) {
+	if h.Fortran {
+		return nil, errFortran
+	}
+	if n, ok := byteSize(h.Shape, size, len(b)); !ok || n != len(b)-h.Offset {
+		return nil, fmt.Errorf("%w: %q of shape %v does not have %d bytes", errHeader, h.Descr, h.Shape, len(b)-h.Offset)
+	}
+	return b[h.Offset:], nil
+}

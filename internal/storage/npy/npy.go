@@ -22,7 +22,10 @@ const (
 	maxAxes = 32 // the limit of NumPy before version 2
 )
 
-var errHeader = errors.New("not an .npy header that dsconv can read")
+var (
+	errHeader  = errors.New("not an .npy header that dsconv can read")
+	errFortran = fmt.Errorf("%w: the array is in Fortran order; save it in C order", errHeader)
+)
 
 var descr = map[formats.DType]string{
 	formats.Uint8: "|u1", formats.Uint16: "<u2", formats.Int64: "<i8", formats.Float32: "<f4",
@@ -106,7 +109,7 @@ func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error)
 		return "", nil, 0, err
 	}
 	if h.Fortran {
-		return "", nil, 0, fmt.Errorf("%w: the array is in Fortran order; save it in C order", errHeader)
+		return "", nil, 0, errFortran
 	}
 	for t, d := range descr {
 		if d == h.Descr {

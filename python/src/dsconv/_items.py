@@ -11,7 +11,7 @@ from . import _fields
 from ._fields import Field
 from ._source import Source
 from ._tensors import TEXTS, BatchFields, find_field
-from ._tv_tensors import tv_tensors_or_none
+from ._tv_tensors import tv_mask, tv_tensors_or_none
 from ._warnings import narrowed
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Items:
         if tv_tensors is None:
             return tensor
         if field.kind == "mask":
-            return tv_tensors.Mask(tensor)
+            return tv_mask(tensor, channels=tensor.ndim == 3)
         height, width, _ = _fields.shapes(picked, 0)[0]
         return tv_tensors.BoundingBoxes(tensor, format="XYXY", canvas_size=(height, width))
 

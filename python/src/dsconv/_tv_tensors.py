@@ -25,6 +25,11 @@ def tv_tensors_or_none() -> Any:
     return tv_tensors
 
 
+def tv_mask(mask: Any, channels: bool) -> Any:
+    """A mask, or those of a batch, as tv_tensors.Mask: channels, which come last, go before height and width."""
+    return tv_tensors_or_none().Mask(mask.movedim(-1, -3) if channels else mask)
+
+
 class TVTensors:
     """Wraps the values of a batch, or of one of its samples.
 
@@ -36,17 +41,18 @@ class TVTensors:
     def __init__(self, fields: Sequence[Field], canvas: tuple[int, int]) -> None:
         if tv_tensors_or_none() is None:
             raise ArgumentError("tv_tensors=True: torchvision is not installed, which pip install torchvision provides")
-        self._kinds, self._canvas = [field.kind for field in fields], canvas
+        self._fields, self._canvas = fields, canvas
 
     def __call__(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """The values of all fields; images, masks and boxes are wrapped, in lists too."""
-        wraps = self._wraps()
-        return tuple(_each(value, wraps.get(kind)) for kind, value in zip(self._kinds, values))
+        return tuple(_each(value, self._wrap(field)) for field, value in zip(self._fields, values))
 
-    def _wraps(self) -> dict[str, Callable[[Any], Any]]:
+    def _wrap(self, field: Field) -> Callable[[Any], Any] | None:
         kinds = tv_tensors_or_none()
+        if field.kind == "mask":
+            return functools.partial(tv_mask, channels=field.shape is not None and field.shape[-1] > 1)
         boxes = functools.partial(kinds.BoundingBoxes, format="XYXY", canvas_size=self._canvas)
-        return {"image": kinds.Image, "mask": kinds.Mask, "boxes": boxes}
+        return {"image": kinds.Image, "boxes": boxes}.get(field.kind)
 
 
 def _each(value: Any, wrap: Callable[[Any], Any] | None) -> Any:

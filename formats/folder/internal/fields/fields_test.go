@@ -2,12 +2,14 @@ package fields_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
@@ -53,6 +55,31 @@ func TestFields(t *testing.T) {
 			folder.Config{Fields: []string{"image={split}/img/{class}/{stem}.png", "gt={split}/gt/{class}/{stem}.png"}},
 			[]string{"test/dog/2 test dog gt=png", "training/cat/1 training cat gt=png"},
 		},
+		"only splits named": {
+			"images/training/1.png images/validation/2.png annotations/training/1.png annotations/validation/2.png",
+			folder.Config{Fields: []string{"image=images/{split}/{stem}.png", "mask=annotations/{split}/{stem}.png"}},
+			[]string{"training/1 training mask=png", "validation/2 validation mask=png"},
+		},
+		"only splits named, and no field": {
+			"images/training/1.png images/validation/2.png",
+			folder.Config{Fields: []string{"image=images/{split}/{stem}.png"}},
+			[]string{"training/1 training", "validation/2 validation"},
+		},
+		"only classes named": {
+			"images/train/1.png images/val/2.png masks/train/1.png masks/val/2.png",
+			folder.Config{Fields: []string{"image=images/{class}/{stem}.png", "mask=masks/{class}/{stem}.png"}},
+			[]string{"train/1  train mask=png", "val/2  val mask=png"},
+		},
+		"splits of any name and classes named": {
+			"images/a/cat/1.png images/b/dog/2.png masks/a/cat/1.png masks/b/dog/2.png",
+			folder.Config{Fields: []string{"image=images/{split}/{class}/{stem}.png", "mask=masks/{split}/{class}/{stem}.png"}},
+			[]string{"a/cat/1 a cat mask=png", "b/dog/2 b dog mask=png"},
+		},
+		"boxes of splits": {
+			"images/a/1.png images/b/2.png labels/a/1.txt labels/b/2.txt",
+			folder.Config{Fields: []string{"image=images/{split}/{stem}.png"}, Boxes: []string{"labels/{split}/{stem}.txt"}},
+			[]string{"a/1 a boxes=16 box_labels=8", "b/2 b boxes=16 box_labels=8"},
+		},
 		"missing": {
 			"images/a.png images/b.png masks/a.png masks/c.png",
 			folder.Config{Fields: []string{"mask=masks/{key}.png"}},
@@ -92,8 +119,11 @@ func TestFields(t *testing.T) {
 		contents := map[string]string{}
 		for _, f := range strings.Fields(c.files) {
 			contents[f] = f
-			if ext := strings.ToLower(filepath.Ext(f)); ext == ".png" || ext == ".jpg" || ext == ".gif" {
+			switch ext := strings.ToLower(filepath.Ext(f)); {
+			case ext == ".png" || ext == ".jpg" || ext == ".gif":
 				contents[f] = "png"
+			case strings.HasPrefix(f, "labels/"):
+				contents[f] = "0 0.5 0.5 0.5 0.5"
 			}
 		}
 		root := foldertest.Files(t, contents)
@@ -120,6 +150,49 @@ func TestFieldsWithTable(t *testing.T) {
 	}
 	if got := d.Skips(); len(got) > 0 {
 		t.Error("skips", got)
+	}
+}
+
+// Masks in .npy files have the type of theirs or one that holds it; what does not fit is that sample's error.
+func TestArraysOfMasks(t *testing.T) {
+	for _, c := range []struct {
+		descr, shape string
+		elements     []byte
+		kind, want   string
+	}{
+		{"|u1", "2, 1", []byte{7, 255}, "mask", "uint8 [2 1 1] [7 255]"},
+		{"<u2", "1, 1, 2", []byte{7, 1, 2, 0}, "mask", "uint16 [1 1 2] [7 1 2 0]"},
+		{"|b1", "1, 2", []byte{1, 0}, "mask", "uint8 [1 2 1] [1 0]"},
+		{"|i1", "1, 2", []byte{127, 3}, "mask", "uint8 [1 2 1] [127 3]"},
+		{"<i2", "1, 1", []byte{0, 1}, "mask", "uint16 [1 1 1] [0 1]"},
+		{"<i4", "1, 2", []byte{5, 1, 0, 0, 6, 0, 0, 0}, "mask", "uint16 [1 2 1] [5 1 6 0]"},
+		{"<u4", "1, 1", []byte{255, 255, 0, 0}, "mask", "uint16 [1 1 1] [255 255]"},
+		{"<i8", "1, 2", []byte{9, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}, "mask", "uint16 [1 2 1] [9 0 0 1]"},
+		{"<u8", "1, 1", []byte{9, 0, 0, 0, 0, 0, 0, 0}, "mask", "uint16 [1 1 1] [9 0]"},
+		{"<i4", "1, 1", []byte{255, 255, 255, 255}, "mask", "m/a.npy: the value -1: a mask has whole numbers from 0 to 65535"},
+		{"<u4", "1, 1", []byte{0, 0, 1, 0}, "mask", "m/a.npy: the value 65536: a mask"},
+		{"<f4", "1, 1", []byte{0, 0, 0, 0}, "mask", `m/a.npy: an array of "<f4": a mask`},
+		{"<i8", "1, 1", []byte{9}, "mask", "does not have 1 bytes"},
+		{"<i8", "2,", make([]byte, 16), "mask", "m/a.npy: an array of shape [2]: pixels have height and width"},
+		{"<i8", "1, 1", make([]byte, 8), "image", `m/a.npy: an array of "<i8": an image has pixels`},
+		{"|u1", "2, 1", []byte{7, 255}, "image", "uint8 [2 1 1] [7 255]"},
+	} {
+		literal := "{'descr': '" + c.descr + "', 'fortran_order': False, 'shape': (" + c.shape + "), }"
+		array := append([]byte("\x93NUMPY\x01\x00"), byte(len(literal)), 0)
+		root := foldertest.Files(t, map[string]string{"i/a.png": "png", "m/a.npy": string(array) + literal + string(c.elements)})
+		d := open(t, root, folder.Config{Fields: []string{"x=m/{stem}.npy,kind=" + c.kind}})
+		var s formats.Sample
+		var got string
+		if err := d.Read(0, &s); err != nil {
+			got = err.Error()
+		} else {
+			v := &s.Values[len(s.Values)-1]
+			got = fmt.Sprintf("%s %v %v", v.DType, v.Shape, v.Data)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s (%s): %s, want %s", c.descr, c.shape, got, c.want)
+		}
+		foldertest.Must(t, d.Close())
 	}
 }
 

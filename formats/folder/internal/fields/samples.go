@@ -154,6 +154,23 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 	return nil
 }
 
+// File returns the file that is the value of field k of a sample, counted from the first of Schema. ok is false if there is
+// none, or the field is one of annotations.
+func (s *Set) File(f *vfs.File, k int) (file vfs.File, ok bool) {
+	v := s.places.values(f)
+	for i, p := range s.specs {
+		if p.boxes != nil {
+			continue
+		}
+		if k == 0 {
+			file, number, err := s.index.find(i, p.expand(&v, f))
+			return file, err == nil && number >= 0
+		}
+		k--
+	}
+	return vfs.File{}, false
+}
+
 // Identify writes which files the fields of a sample are.
 func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 	if s == nil {

@@ -43,6 +43,7 @@ func (f *spec) interpret(v *formats.Value, isArray bool) error {
 			}
 			return nil
 		}
+		return f.pixels(v)
 	case formats.Boxes, formats.Array:
 	case formats.Text:
 		if !utf8.Valid(v.Data) {
@@ -60,9 +61,6 @@ func (f *spec) interpret(v *formats.Value, isArray bool) error {
 	t, shape, offset, err := npy.Parse(v.Data)
 	if err != nil {
 		return err
-	}
-	if len(shape) == 2 && f.kind != formats.Array && f.kind != formats.Boxes {
-		shape = append(shape, 1)
 	}
 	v.Data, v.Encoding, v.DType = v.Data[offset:], formats.Raw, t
 	v.SetShape(shape...)
