@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // The values of Config.Fields that are no patterns.
@@ -79,4 +80,20 @@ func (d *Dataset) useFields(cfg *Config) (err error) {
 		l.index = labels.IndexOf(l.layout.Names)
 	}
 	return err
+}
+
+// recordAnnotations records which folders the files of annotations are for, so that adding reads them likewise,
+// whatever images there are then.
+func (d *Dataset) recordAnnotations(cfg *Config) {
+	if d.fields == nil {
+		return
+	}
+	boxes, captions := d.fields.Annotated()
+	if boxes != nil {
+		cfg.Boxes = boxes
+	}
+	if captions != nil {
+		cfg.Captions = captions
+	}
+	d.meta.Recipe = recipepath.Replace(cfg.recipe(), d.in.Recorded)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -156,4 +157,59 @@ func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
 	d, err := folder.Open(context.Background(), root, cfg)
 	foldertest.Must(t, err)
 	return d
+}
+
+// TestCOCOFolders: an entry that fits several images is given to one of them, for a reason that is said, or to none.
+func TestCOCOFolders(t *testing.T) {
+	text := func(box string) string {
+		return `{"images": [{"id": 1, "file_name": "1.png"}, {"id": 2, "file_name": "2.png"}],
+			"annotations": [{"image_id": 1, "category_id": 1, "bbox": [` + box + `]}], "categories": [{"id": 1, "name": "a"}]}`
+	}
+	train, val := text("1, 1, 1, 1"), text("2, 2, 1, 1")
+	images := map[string]string{"train/1.png": "png", "train/2.png": "png", "val/1.png": "png", "val/2.png": "png"}
+	both := []string{"train/1 [1 1 2 2] 0", "train/2", "val/1 [2 2 3 3] 0", "val/2"}
+	onlyTrain := func(file string) []string {
+		missing := " error field boxes: the image is not listed in " + file
+		return []string{"train/1 [1 1 2 2] 0", "train/2", "val/1" + missing, "val/2" + missing}
+	}
+	for name, c := range map[string]struct {
+		files map[string]string
+		boxes []string
+		want  []string
+		note  string
+		err   string
+	}{
+		"said":             {map[string]string{"a.json": train, "b.json": val}, []string{"train=a.json", "val=b.json"}, both, "", ""},
+		"said in part":     {map[string]string{"a.json": train}, []string{"train=a.json"}, onlyTrain("train=a.json"), "", ""},
+		"by the name":      {map[string]string{"r3train.json": train}, []string{"r3train.json"}, onlyTrain("train=r3train.json"), "r3train.json is for the images in train/, by its name", ""},
+		"both by the name": {map[string]string{"r3train.json": train, "val2017.json": val}, []string{"r3train.json", "val2017.json"}, both, "val2017.json is for the images in val/, by its name", ""},
+		"by the place":     {map[string]string{"train/_a.json": train, "val/_a.json": val}, []string{"train/_a.json", "val/_a.json"}, both, "train/_a.json is for the images in train/, by its place", ""},
+		"unknown":          {map[string]string{"a.json": train}, []string{"a.json"}, nil, "", "--boxes a.json: the entry 1.png fits train/1.png and val/1.png: say which images the file is for, such as train=a.json"},
+		"part of a word":   {map[string]string{"constrain.json": train}, []string{"constrain.json"}, nil, "", "the entry 1.png fits train/1.png and val/1.png"},
+		"two names":        {map[string]string{"train_val.json": train}, []string{"train_val.json"}, nil, "", "the entry 1.png fits train/1.png and val/1.png"},
+		"two files":        {map[string]string{"a.json": train, "b.json": val}, []string{"train=a.json", "train=b.json"}, nil, "", "train/1.png: it may be 1.png of train=a.json and 1.png of train=b.json"},
+		"no folder":        {map[string]string{"a.json": train}, []string{"../x=a.json"}, nil, "", "a.json"},
+		"no file":          {nil, []string{"train="}, nil, "", "give FILE, or FOLDER=FILE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := maps.Clone(images)
+			maps.Copy(files, c.files)
+			t.Chdir(foldertest.Files(t, files))
+			d, err := folder.Open(t.Context(), ".", folder.Config{Boxes: c.boxes})
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%v, want %s", err, c.err)
+				}
+				return
+			}
+			foldertest.Must(t, err)
+			defer d.Close()
+			if got := objects(t, d); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if note := d.Fields()[0].Note; !strings.Contains(note, c.note) || c.note == "" && strings.Contains(note, "is for") {
+				t.Errorf("note %q, want %q", note, c.note)
+			}
+		})
+	}
 }

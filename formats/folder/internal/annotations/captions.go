@@ -46,7 +46,7 @@ func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 }
 
 func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
-	image, err := c.images.find(f.Path, c.files)
+	image, err := c.images.find(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("field captions: %w", err)
 	}
@@ -74,7 +74,9 @@ func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Valu
 	return nil
 }
 
-func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path, c.files) }
+func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path) }
+
+func (c *cocoCaptions) Claimed() error { return c.images.settle("--captions") }
 
 func (c *cocoCaptions) Identify(f *vfs.File, w io.Writer) error {
 	text, err := c.of(f)
@@ -90,5 +92,5 @@ func (c *cocoCaptions) Summary() Summary {
 	for _, texts := range c.texts {
 		n += len(texts)
 	}
-	return c.images.summary("captions", formats.JSON, c.files, fmt.Sprintf("%d captions", n))
+	return c.images.summary("captions", formats.JSON, fmt.Sprintf("%d captions", n))
 }

@@ -80,7 +80,7 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 }
 
 func (c *cocoBoxes) Read(f *vfs.File, _ *formats.Value, values []formats.Value) error {
-	image, err := c.images.find(f.Path, c.files)
+	image, err := c.images.find(f.Path)
 	if err != nil {
 		return fmt.Errorf("field %s: %w", BoxesField, err)
 	}
@@ -98,10 +98,12 @@ func (c *cocoBoxes) of(image int32) []Object {
 	return list
 }
 
-func (c *cocoBoxes) Claim(f *vfs.File) { c.images.claim(f.Path, c.files) }
+func (c *cocoBoxes) Claim(f *vfs.File) { c.images.claim(f.Path) }
+
+func (c *cocoBoxes) Claimed() error { return c.images.settle("--boxes") }
 
 func (c *cocoBoxes) Identify(f *vfs.File, w io.Writer) error {
-	image, err := c.images.find(f.Path, c.files)
+	image, err := c.images.find(f.Path)
 	if err != nil {
 		_, err = fmt.Fprintln(w, err)
 		return err
@@ -115,5 +117,5 @@ func (c *cocoBoxes) Summary() Summary {
 	if c.flag != "" {
 		note += "; " + c.flag + " marks groups"
 	}
-	return c.images.summary(BoxesField, formats.Boxes, c.files, note)
+	return c.images.summary(BoxesField, formats.Boxes, note)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // maxCOCOItem bounds an image, an annotation or a category of a COCO file: one is decoded at a time.
@@ -91,7 +92,10 @@ func (r *itemReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// read reads a file, FILE or FOLDER=FILE, as the next of images.
 func (f *cocoFile) read(in vfs.FS, name string) error {
+	folder, name := recipepath.ForFolder(name)
+	f.images.files = append(f.images.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
 	file, err := in.OpenText(name)
 	if err != nil {
 		return errors.New(vfs.Cause(err))
@@ -111,7 +115,7 @@ func (f *cocoFile) readFrom(r io.Reader) error {
 		if !f.listed[id] {
 			f.images.stray++
 			f.images.strayExample = cmp.Or(f.images.strayExample, "image_id "+string(id))
-			f.images.names[image] = ""
+			f.images.entries[image].name = ""
 		}
 	}
 	return nil
@@ -216,7 +220,7 @@ func (f *cocoFile) image(i *struct {
 		return fmt.Errorf("two images have the id %s", i.ID)
 	}
 	f.listed[i.ID] = true
-	f.images.names[f.number(i.ID)] = path.Clean(strings.ReplaceAll(i.File, "\\", "/"))
+	f.images.entries[f.number(i.ID)].name = path.Clean(strings.ReplaceAll(i.File, "\\", "/"))
 	return nil
 }
 
@@ -231,9 +235,9 @@ func (f *cocoFile) annotated(a *cocoAnnotation) error {
 func (f *cocoFile) number(id cocoID) int32 {
 	n, ok := f.ids[id]
 	if !ok {
-		n = int32(min(len(f.images.names), math.MaxInt32))
+		n = int32(min(len(f.images.entries), math.MaxInt32))
 		f.ids[id] = n
-		f.images.names = append(f.images.names, "")
+		f.images.entries = append(f.images.entries, cocoEntry{file: int32(len(f.images.files) - 1)})
 	}
 	return n
 }

@@ -44,7 +44,7 @@ func FuzzAnnotations(f *testing.F) {
 		_, _ = new(YOLO).Parse(data, &value)
 		_, _ = parseYOLOLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _ = yamlNames(string(data))
-		c := &cocoImages{}
+		c := &cocoImages{files: make([]cocoSource, 1)}
 		file := cocoFile{ctx: context.Background(), images: c, annotation: func(int32, *cocoAnnotation) error { return nil }}
 		_ = file.readFrom(strings.NewReader(string(data)))
 	})

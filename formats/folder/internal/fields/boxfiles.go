@@ -89,6 +89,8 @@ func (b *boxFiles) parse(one vfs.File, image *formats.Value) ([]annotations.Obje
 
 func (b *boxFiles) Claim(*vfs.File) {}
 
+func (b *boxFiles) Claimed() error { return nil }
+
 // Identify: the files are those of a field, which the Set identifies.
 func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
 

@@ -6,11 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
@@ -56,6 +60,11 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 func (s *Set) addAnnotations(o *Options) error {
 	var coco []string
 	boxes := 0
+	for _, value := range slices.Concat(o.Boxes, o.Captions) {
+		if folder, file := recipepath.ForFolder(value); folder != "" && (file == "" || !filepath.IsLocal(folder) || path.Clean(folder) != folder) {
+			return fmt.Errorf("annotations %s: give FILE, or FOLDER=FILE for the images in one folder of the source, such as train=FILE", value)
+		}
+	}
 	for _, name := range o.Boxes {
 		if !strings.Contains(name, "{") {
 			coco = append(coco, name)
