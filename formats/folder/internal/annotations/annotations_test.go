@@ -111,6 +111,44 @@ func TestYOLO(t *testing.T) {
 	}
 }
 
+func TestYOLOForms(t *testing.T) {
+	pose := "0 0.5 0.5 0.25 0.5 0.1 0.1 2 0.9 0.9 0\n" // two keypoints beside the box
+	const above = "a error field boxes: labels/a.txt: line 1: "
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+		note  string
+	}{
+		"pose":             {map[string]string{"labels/a.txt": pose, "data.yaml": "names: [a]\nkpt_shape: [2, 3]\n"}, []string{"a [3 1.5 5 4.5] 0"}, "1 classes of data.yaml"},
+		"pose of 2":        {map[string]string{"labels/a.txt": "0 0.5 0.5 0.25 0.5 0.1 0.1\n", "data.yaml": "kpt_shape: [1, 2]\n"}, []string{"a [3 1.5 5 4.5] 0"}, ""},
+		"another pose":     {map[string]string{"labels/a.txt": pose, "data.yaml": "kpt_shape: [17, 3]\n"}, []string{above + "11 numbers: with the kpt_shape [17 3] of data.yaml there are 56"}, ""},
+		"pose unsaid":      {map[string]string{"labels/a.txt": pose}, []string{above + "2 is above 1, so this is no polygon of shares of the image's width and height; for keypoints write their kpt_shape, such as [17, 3], in data.yaml"}, ""},
+		"pixels":           {map[string]string{"labels/a.txt": "0 4 3 2 3\n"}, []string{above + "4 is above 1: the numbers must be shares of the image's width and height, not pixels"}, ""},
+		"oriented":         {map[string]string{"labels/a.txt": "0 0.5 0 1 0.5 0.5 1 0 0.5\n"}, []string{"a [0 0 8 6] 0"}, ""},
+		"beside the boxes": {map[string]string{"labels/x/a.txt": "1 0.5 0.5 0.25 0.5\n", "labels/x/classes.txt": "cat\r\ndog\r\n", "data.yaml": "names: [cat, dog]\n"}, []string{"x/a [3 1.5 5 4.5] 1"}, "2 classes of labels/x/classes.txt"},
+		"only there":       {map[string]string{"labels/x/a.txt": "1 0.5 0.5 0.25 0.5\n", "labels/x/classes.txt": "cat\r\ndog\r\n"}, []string{"x/a [3 1.5 5 4.5] 1"}, "2 classes of labels/x/classes.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key, _, _ := strings.Cut(c.want[0], " ")
+			c.files["images/"+key+".png"] = "png"
+			d := open(t, foldertest.Files(t, c.files), folder.Config{Boxes: []string{"labels/{key}.txt"}})
+			defer d.Close()
+			if got := objects(t, d); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			fields := d.Fields()
+			if note := fields[len(fields)-1].Note; !strings.Contains(note, c.note) {
+				t.Errorf("note %q, want %q", note, c.note)
+			}
+		})
+	}
+	root := foldertest.Files(t, map[string]string{"images/x/a.png": "png", "labels/x/a.txt": "0 0.5 0.5 0.25 0.5\n", "labels/x/classes.txt": "cat\ndog\n", "data.yaml": "names: [dog, cat]\n"})
+	const want = "data.yaml: it has other names than labels/x/classes.txt"
+	if _, err := folder.Open(t.Context(), root, folder.Config{Boxes: []string{"labels/{key}.txt"}}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestVOC(t *testing.T) {
 	object := func(name, difficult string, box ...int) string {
 		return fmt.Sprintf("<object><name>%s</name><difficult>%s</difficult><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>",
@@ -207,7 +245,8 @@ func TestCOCOFolders(t *testing.T) {
 			if got := objects(t, d); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
-			if note := d.Fields()[0].Note; !strings.Contains(note, c.note) || c.note == "" && strings.Contains(note, "is for") {
+			fields := d.Fields()
+			if note := fields[len(fields)-1].Note; !strings.Contains(note, c.note) || c.note == "" && strings.Contains(note, "is for") {
 				t.Errorf("note %q, want %q", note, c.note)
 			}
 		})

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -113,7 +115,15 @@ func (b *boxFiles) Summary() annotations.Summary {
 func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 	if b.yolo != nil {
 		folder, _, _ := strings.Cut(b.spec.pattern.text, "{")
-		return b.yolo.FindNames(in, path.Dir(folder+"x"))
+		folders := map[string]bool{path.Dir(folder + "x"): true}
+		err := b.set.index.each(b.field, func(f vfs.File, _ bool) error {
+			folders[path.Dir(f.Path)] = true
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		return b.yolo.FindNames(in, slices.Sorted(maps.Keys(folders)))
 	}
 	const block = 4096 // files that are read at once
 	var files []vfs.File
