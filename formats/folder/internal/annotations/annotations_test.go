@@ -84,6 +84,26 @@ func TestCOCO(t *testing.T) {
 	}
 }
 
+// TestOtherKindsOfCOCO: a file of another kind is an error that says which kind it is.
+func TestOtherKindsOfCOCO(t *testing.T) {
+	const one = `{"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"image_id": 1, %s}]}`
+	for name, c := range map[string]struct {
+		member string
+		cfg    folder.Config
+		want   string
+	}{
+		"captions as boxes": {`"caption": "x"`, folder.Config{Boxes: []string{"x.json"}}, "--boxes x.json: it has no boxes (its annotations have caption): give it by --captions"},
+		"panoptic":          {`"segments_info": [{"bbox": [1, 1, 1, 1]}]`, folder.Config{Boxes: []string{"x.json"}}, "it has no boxes (its annotations have segments_info"},
+		"boxes as captions": {`"bbox": [1, 1, 1, 1]`, folder.Config{Captions: []string{"x.json"}}, "--captions x.json: it has no captions (its annotations have bbox): give it by --boxes"},
+		"neither":           {`"area": 1`, folder.Config{Captions: []string{"x.json"}}, "it has no captions (none of its 1 annotations has caption)"},
+	} {
+		t.Chdir(foldertest.Files(t, map[string]string{"a.png": "png", "x.json": fmt.Sprintf(one, c.member)}))
+		if _, err := folder.Open(t.Context(), ".", c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
 func TestCaptions(t *testing.T) {
 	root := foldertest.Files(t, map[string]string{"a.png": "png", "b.png": "png", "captions.json": `{"images": [{"id": 1, "file_name": "x\\a.png"}, {"id": "2", "file_name": "b.png"}],
 		"annotations": [{"image_id": 1, "caption": "größer <b>"}, {"image_id": 1, "caption": "two"}]}`})

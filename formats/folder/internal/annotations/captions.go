@@ -37,7 +37,11 @@ func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 			c.texts[image] = append(c.texts[image], *a.Caption)
 			return nil
 		}
-		if err := f.read(in, name); err != nil {
+		err := f.read(in, name)
+		if err == nil {
+			err = f.check("caption")
+		}
+		if err != nil {
 			return fmt.Errorf("--captions %s: %w", name, err)
 		}
 	}

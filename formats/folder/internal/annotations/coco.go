@@ -53,7 +53,11 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 			c.objects = append(c.objects, o)
 			return nil
 		}
-		if err := f.read(in, name); err != nil {
+		err := f.read(in, name)
+		if err == nil {
+			err = f.check("bbox")
+		}
+		if err != nil {
 			return fmt.Errorf("--boxes %s: %w", name, err)
 		}
 		dense := f.denseCategories()
