@@ -97,3 +97,7 @@ func (d *Dataset) recordAnnotations(cfg *Config) {
 	}
 	d.meta.Recipe = recipepath.Replace(cfg.recipe(), d.in.Recorded)
 }
+
+// Warning returns what was found to be doubtful when the sample of the image at a path, its Source.Path, was read:
+// annotations for an image of another size. It is "" for others.
+func (d *Dataset) Warning(path string) string { return d.fields.Warning(path) }

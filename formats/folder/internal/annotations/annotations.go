@@ -33,7 +33,8 @@ type Annotation interface {
 	// Open is called when the files of the folder are known.
 	Open(ctx context.Context, in vfs.FS) error
 	// Read sets the values of its fields for the sample whose image is the file f, with the content image.
-	Read(f *vfs.File, image *formats.Value, values []formats.Value) error
+	// The warning is about annotations that may be wrong; "" if there is none.
+	Read(f *vfs.File, image *formats.Value, values []formats.Value) (warning string, err error)
 	// Claim counts a sample; it is for one goroutine.
 	Claim(f *vfs.File)
 	// Claimed is called when all samples are claimed. The error is about an entry that may be of several of them.

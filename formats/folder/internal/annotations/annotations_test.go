@@ -272,3 +272,39 @@ func TestCOCOFolders(t *testing.T) {
 		})
 	}
 }
+
+// TestBoxesOfAnotherSize: annotations for an image of another size are a warning, or an error if a box is outside. The
+// images are 8x6.
+func TestBoxesOfAnotherSize(t *testing.T) {
+	coco := func(w, h string, x1 int) string {
+		return fmt.Sprintf(`{"images": [{"id": 1, "file_name": "a.png", "width": %s, "height": %s}], "categories": [{"id": 1, "name": "a"}],
+			"annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, %d, 1]}]}`, w, h, x1)
+	}
+	const voc = "<annotation><size><width>16</width><height>12</height></size><object><name>a</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>%d</xmax><ymax>2</ymax></bndbox></object></annotation>"
+	const other = "the boxes are for an image of 16x12 pixels, and this one has 8x6"
+	for name, c := range map[string]struct{ file, text, warning, err string }{
+		"the same":     {"x.json", coco("8", "6", 20), "", ""},
+		"unknown":      {"x.json", coco("0", "0", 20), "", ""},
+		"nonsense":     {"x.json", coco(`"?"`, "null", 20), "", ""},
+		"text":         {"x.json", coco(`"16"`, "12.0", 8), other, ""},
+		"another":      {"x.json", coco("16", "12", 9), other, ""},
+		"outside":      {"x.json", coco("16", "12", 10), "", other + ": the box [0 0 10 1] is outside of it"},
+		"turned":       {"x.json", coco("6", "8", 6), "the boxes are for an image of 6x8 pixels", ""}, // without EXIF
+		"VOC":          {"{key}.xml", fmt.Sprintf(voc, 8), other, ""},
+		"VOC, outside": {"{key}.xml", fmt.Sprintf(voc, 16), "", other},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(foldertest.Files(t, map[string]string{"a.png": "png", strings.ReplaceAll(c.file, "{key}", "a"): c.text}))
+			d := open(t, ".", folder.Config{Boxes: []string{c.file}})
+			defer d.Close()
+			var s formats.Sample
+			err := d.Read(0, &s)
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("%v, want %q", err, c.err)
+			}
+			if w := d.Warning("a.png"); (w == "") != (c.warning == "") || !strings.Contains(w, c.warning) {
+				t.Errorf("%q, want %q", w, c.warning)
+			}
+		})
+	}
+}

@@ -67,15 +67,15 @@ func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
 	return []byte(strings.TrimSpace(b.String())), nil
 }
 
-func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Value) error {
+func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Value) (string, error) {
 	text, err := c.of(f)
 	if err != nil {
-		return err
+		return "", err
 	}
 	values[0].Copy(text)
 	values[0].Encoding, values[0].DType = formats.Plain, ""
 	values[0].SetShape()
-	return nil
+	return "", nil
 }
 
 func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path) }

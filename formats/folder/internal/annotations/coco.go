@@ -83,13 +83,17 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 	return nil
 }
 
-func (c *cocoBoxes) Read(f *vfs.File, _ *formats.Value, values []formats.Value) error {
+func (c *cocoBoxes) Read(f *vfs.File, in *formats.Value, values []formats.Value) (warning string, err error) {
 	image, err := c.images.find(f.Path)
-	if err != nil {
-		return fmt.Errorf("field %s: %w", BoxesField, err)
+	if err == nil {
+		list := c.of(image)
+		SetObjects(values, list)
+		warning, err = c.images.entries[image].size.check(in, list)
 	}
-	SetObjects(values, c.of(image))
-	return nil
+	if err != nil {
+		return "", fmt.Errorf("field %s: %w", BoxesField, err)
+	}
+	return warning, nil
 }
 
 // of returns the objects of an image.

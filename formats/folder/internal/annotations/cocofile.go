@@ -242,6 +242,8 @@ func eachItem[T any](f *cocoFile, yield func(*T) error) error {
 func (f *cocoFile) image(i *struct {
 	ID   cocoID `json:"id"`
 	File string `json:"file_name"`
+	W    pixels `json:"width"`
+	H    pixels `json:"height"`
 },
 ) error {
 	if i.File == "" {
@@ -251,7 +253,8 @@ func (f *cocoFile) image(i *struct {
 		return fmt.Errorf("two images have the id %s", i.ID)
 	}
 	f.listed[i.ID] = true
-	f.images.entries[f.number(i.ID)].name = path.Clean(strings.ReplaceAll(i.File, "\\", "/"))
+	e := &f.images.entries[f.number(i.ID)]
+	e.name, e.size = path.Clean(strings.ReplaceAll(i.File, "\\", "/")), size{int32(i.W), int32(i.H)}
 	return nil
 }
 

@@ -28,6 +28,7 @@ type cocoImages struct {
 type cocoEntry struct {
 	name string // file_name, "" if only annotations name the image
 	file int32  // the position of its file
+	size size
 }
 
 // cocoSource is a file of COCO.

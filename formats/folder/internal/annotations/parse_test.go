@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"image"
+	"image/jpeg"
 	"image/png"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,8 +63,8 @@ func FuzzAnnotations(f *testing.F) {
 	value := formats.Value{Data: b.Bytes()}
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		v := &VOC{index: map[string]int64{"a": 0}}
-		_, _ = v.Parse(data, nil)
-		_, _ = new(YOLO).Parse(data, &value)
+		_, _, _ = v.Parse(data, &value)
+		_, _, _ = new(YOLO).Parse(data, &value)
 		_, _ = new(YOLO).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _ = (&YOLO{pose: []int{2, 3}}).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _, _ = parseDataYAML(data)
@@ -70,4 +72,24 @@ func FuzzAnnotations(f *testing.F) {
 		file := cocoFile{ctx: context.Background(), images: c, annotation: func(int32, *cocoAnnotation) error { return nil }}
 		_ = file.readFrom(strings.NewReader(string(data)))
 	})
+}
+
+// TestSizeOfTurnedImages: with an EXIF orientation that turns an image the swapped size is right too.
+func TestSizeOfTurnedImages(t *testing.T) {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6)), nil); err != nil {
+		t.Fatal(err)
+	}
+	const exif = "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
+	plain := formats.Value{Data: b.Bytes()}
+	turned := formats.Value{Data: slices.Concat(b.Bytes()[:2], []byte(exif), b.Bytes()[2:])}
+	for _, c := range []struct {
+		s     size
+		v     *formats.Value
+		warns bool
+	}{{size{6, 8}, &plain, true}, {size{6, 8}, &turned, false}, {size{8, 6}, &turned, false}, {size{7, 8}, &turned, true}} {
+		if warning, err := c.s.check(c.v, nil); err != nil || (warning != "") != c.warns {
+			t.Errorf("%v: %q %v", c.s, warning, err)
+		}
+	}
 }

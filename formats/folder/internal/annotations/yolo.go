@@ -31,10 +31,10 @@ func (y *YOLO) Note() string {
 
 // Parse returns the objects of a file of YOLO: a line of class, centre, width and height for each, as shares of
 // the image's size, perhaps with keypoints, which are left out. A line with the corners of a polygon is the box around it.
-func (y *YOLO) Parse(data []byte, image *formats.Value) ([]Object, error) {
+func (y *YOLO) Parse(data []byte, image *formats.Value) ([]Object, string, error) {
 	_, h, err := codec.Inspect(image.Data)
 	if err != nil {
-		return nil, fmt.Errorf("the boxes need the image's size: %w", err)
+		return nil, "", fmt.Errorf("the boxes need the image's size: %w", err)
 	}
 	var list []Object
 	n := 0
@@ -49,11 +49,11 @@ func (y *YOLO) Parse(data []byte, image *formats.Value) ([]Object, error) {
 			err = fmt.Errorf("the class %d is not among the %d of %s", o.class, len(y.classes), y.from)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, "", fmt.Errorf("line %d: %w", n, err)
 		}
 		list = append(list, o)
 	}
-	return list, nil
+	return list, "", nil
 }
 
 func (y *YOLO) parseLine(cells []string, w, h float64) (o Object, err error) {

@@ -153,12 +153,26 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 	}
 	for _, a := range s.annotations {
 		n := len(a.Schema())
-		if err := a.Read(f, image, values[at:at+n]); err != nil {
+		warning, err := a.Read(f, image, values[at:at+n])
+		if err != nil {
 			return err
+		}
+		if warning != "" {
+			s.warnings.Store(f.Path, warning)
 		}
 		at += n
 	}
 	return nil
+}
+
+// Warning returns what was found to be doubtful when the fields of the image at a path were read, "" if nothing was.
+func (s *Set) Warning(rel string) string {
+	if s == nil {
+		return ""
+	}
+	warning, _ := s.warnings.Load(rel)
+	text, _ := warning.(string)
+	return text
 }
 
 // Identify writes which files the fields of a sample are.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
@@ -30,6 +31,7 @@ type Set struct {
 	orphans        []string // the first file of each of specs that belongs to no sample
 	unused         []int
 	annotations    []annotations.Annotation
+	warnings       sync.Map // by the path of the image
 	// Auto: the fields are those of Auto, which a StemFinder finds.
 	Auto bool
 }
