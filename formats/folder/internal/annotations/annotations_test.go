@@ -114,6 +114,32 @@ func TestCaptions(t *testing.T) {
 	}
 }
 
+func TestCaptionTables(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text string
+		want       []string
+		err        string
+	}{
+		"Flickr8k":  {"captions.txt", "image,caption\na.png,\"A dog , \"\"big\"\" .\"\nb.png,B\na.png,second\n", []string{`a ["A dog , \"big\" .","second"]`, `b ["B"]`}, ""},
+		"Flickr30k": {"results.csv", "image_name| comment_number| comment\na.png| 0| A \"dog\" , x\na.png| 1| two\nb.png| 4   B\n", []string{`a ["A \"dog\" , x","two"]`, "b error field captions: a row of the captions has 2 cells, and the first line 3"}, ""},
+		"no header": {"captions.txt", "a.png#0\tA dog\n", nil, `--captions captions.txt: a table of captions begins with a line such as "image,caption"`},
+	} {
+		t.Chdir(foldertest.Files(t, map[string]string{"a.png": "png", "b.png": "png", c.file: c.text}))
+		d, err := folder.Open(t.Context(), ".", folder.Config{Captions: []string{c.file}})
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v, want %s", name, err, c.err)
+			}
+			continue
+		}
+		foldertest.Must(t, err)
+		if got := objects(t, d); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		foldertest.Must(t, d.Close())
+	}
+}
+
 func TestYOLO(t *testing.T) {
 	root := foldertest.Files(t, map[string]string{
 		"images/train/a.png": "png", "images/train/b.png": "png", "images/val/c.png": "png", "images/val/d.png": "png",

@@ -3,6 +3,7 @@ package annotations
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,7 +19,7 @@ type cocoCaptions struct {
 	texts  map[int32][]string
 }
 
-// NewCOCOCaptions returns the captions of COCO's files.
+// NewCOCOCaptions returns the captions of COCO's files, and of tables.
 func NewCOCOCaptions(files []string) Annotation { return &cocoCaptions{files: files} }
 
 func (c *cocoCaptions) Schema() formats.Schema {
@@ -28,6 +29,12 @@ func (c *cocoCaptions) Schema() formats.Schema {
 func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 	c.texts = map[int32][]string{}
 	for _, name := range c.files {
+		if isCaptionTable(name) {
+			if err := errors.Join(c.readTable(in, name), ctx.Err()); err != nil {
+				return fmt.Errorf("--captions %s: %w", name, err)
+			}
+			continue
+		}
 		f := cocoFile{ctx: ctx, images: &c.images}
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			if a.Caption == nil {
