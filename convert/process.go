@@ -93,6 +93,9 @@ func (r *run) processOne(proc *processor, j *job) {
 	if proc.saidBefore(j) {
 		j.warning, j.narrowed, j.orientation = "", "", 1
 	}
+	if w := sourceWarning(r.src, j.in.Source.Path); w != "" && j.warning == "" {
+		j.warning = w
+	}
 	r.sumPixels(proc.Processor, j)
 	j.out.Split = j.split
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
@@ -105,4 +108,15 @@ func (r *run) pass(j *job) {
 	j.out.SetColumns(j.in.Columns...)
 	j.out.SwapValues(&j.in)
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
+}
+
+// sourceWarning returns what a source found to be doubtful when it read the sample of the file at a path.
+func sourceWarning(src formats.Dataset, path string) string {
+	if copies, ok := src.(*copiedDataset); ok {
+		src = copies.Dataset
+	}
+	if w, ok := src.(interface{ Warning(path string) string }); ok {
+		return w.Warning(path)
+	}
+	return ""
 }

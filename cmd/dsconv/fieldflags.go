@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // listFlags are the flags of a source that can be given several times. A recipe has a line for each.
@@ -25,6 +26,9 @@ func sourceFlag(cc *cli.Context) func(name string) string {
 			if name == "field" && len(list) > 0 && strings.HasPrefix(item, "kind=") {
 				list[len(list)-1] += "," + item
 				continue
+			}
+			if in, _ := recipepath.ForFolder(item); name != "field" && in != "" && fileExists(item) {
+				item = "./" + item // it is no FOLDER=FILE
 			}
 			list = append(list, item)
 		}

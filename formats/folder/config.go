@@ -44,9 +44,10 @@ type Config struct {
 	// samples' images. FieldsNone alone says that each image is a sample of its own, FieldsAuto that files of one
 	// name are one sample. See docs/fields.md.
 	Fields []string
-	// Boxes are annotations of objects: files of COCO, or a pattern of YOLO's .txt or Pascal VOC's .xml files.
+	// Boxes are annotations of objects: files of COCO, or a pattern of YOLO's .txt or Pascal VOC's .xml files. A file of
+	// COCO may be for the images in one folder: "train=instances.json". One that has a "=" in its path is written "./a=b.json".
 	Boxes []string
-	// Captions are files of COCO with captions.
+	// Captions are files of COCO with captions, or tables with columns image and caption; for one folder too.
 	Captions []string
 	// Memory is about how many bytes listing may take, 0 means 512 MiB; a table of labels is in memory
 	// besides. What does not fit goes to temporary files in os.TempDir(), which have no names: nothing is

@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // The values of Config.Fields that are no patterns.
@@ -98,3 +99,23 @@ func (d *Dataset) useFields(cfg *Config) (err error) {
 	d.firstField = len(l.schema()) // only now is it known whether there is a label
 	return nil
 }
+
+// recordAnnotations records which folders the files of annotations are for, so that adding reads them likewise,
+// whatever images there are then.
+func (d *Dataset) recordAnnotations(cfg *Config) {
+	if d.fields == nil {
+		return
+	}
+	boxes, captions := d.fields.Annotated()
+	if boxes != nil {
+		cfg.Boxes = boxes
+	}
+	if captions != nil {
+		cfg.Captions = captions
+	}
+	d.meta.Recipe = recipepath.Replace(cfg.recipe(), d.in.Recorded)
+}
+
+// Warning returns what was found to be doubtful when the sample of the image at a path, its Source.Path, was read:
+// annotations for an image of another size. It is "" for others.
+func (d *Dataset) Warning(path string) string { return d.fields.Warning(path) }

@@ -133,6 +133,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 	if err := d.add(ctx, l); err != nil {
 		return nil, err
 	}
+	d.recordAnnotations(&cfg)
 	d.summarizeLabels()
 	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })

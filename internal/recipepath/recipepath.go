@@ -22,6 +22,16 @@ const FolderLabels = "labels:"
 // IsFolderLabels reports whether the recipe's key is that of a table for one folder.
 func IsFolderLabels(key string) bool { return strings.HasPrefix(key, FolderLabels) }
 
+// ForFolder divides a value FOLDER=FILE of annotations; folder is "" for a FILE alone. A file whose path has a "=" is
+// written with ./ in front, or as an absolute path.
+func ForFolder(value string) (folder, file string) {
+	folder, file, ok := strings.Cut(value, "=")
+	if !ok || folder == "" || folder[0] == '/' || strings.HasPrefix(folder, "./") || strings.HasPrefix(folder, "../") {
+		return "", value
+	}
+	return strings.TrimRight(folder, "/"), file
+}
+
 // isKey reports whether the recipe's key is that of a path.
 func isKey(key string) bool {
 	return key == "labels" || key == "class-order" || key == "boxes" || key == "captions" || IsFolderLabels(key)
@@ -87,7 +97,7 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 	}
 	to := maps.Clone(recipe)
 	for key, value := range recipe {
-		if key == Base || isKey(key) && isPath(value) && !filepath.IsAbs(value) {
+		if key == Base || isKey(key) && hasRelative(key, value) {
 			delete(to, key)
 		}
 	}
@@ -104,12 +114,42 @@ func Replace(recipe map[string]string, path func(string) string) map[string]stri
 		lines := strings.Split(value, "\n") // some have a path in each line
 		for i, line := range lines {
 			if isPath(line) {
-				lines[i] = path(line)
+				lines[i] = replaceIn(key, line, path)
 			}
 		}
 		to[key] = strings.Join(lines, "\n")
 	}
 	return to
+}
+
+// replaceIn replaces the path in a line of the key's value.
+func replaceIn(key, line string, path func(string) string) string {
+	if key != "boxes" && key != "captions" {
+		return path(line)
+	}
+	folder, file := ForFolder(line)
+	to := path(file)
+	if folder != "" {
+		return folder + "=" + to
+	}
+	if in, _ := ForFolder(to); in != "" {
+		return "./" + to
+	}
+	return to
+}
+
+// hasRelative reports whether a path in the key's value is relative.
+func hasRelative(key, value string) bool {
+	found := false
+	for line := range strings.SplitSeq(value, "\n") {
+		if isPath(line) {
+			replaceIn(key, line, func(file string) string {
+				found = found || !filepath.IsAbs(file)
+				return file
+			})
+		}
+	}
+	return found
 }
 
 // folderOf returns the absolute path of the folder that the dataset at path is in.

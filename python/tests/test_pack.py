@@ -67,7 +67,7 @@ def test_fields(photos: Path, tmp_path: Path) -> None:
     coco = tmp_path / "coco.json"
     coco.write_text(json.dumps({"images": images, "annotations": boxes, "categories": [{"id": 7, "name": "cat"}]}))
     given = {"image": "images/{key}.jpg", "caption": "images/{key}.txt"}
-    report = dsconv.pack(source, tmp_path / "out.h5", field=given, boxes=coco, progress=False)
+    report = dsconv.pack(source, tmp_path / "out.h5", field=given, boxes={"images": coco}, progress=False)
     assert "field caption (text): 4 from images/{key}.txt" in str(report)
     assert [f["name"] for f in report.details["fields"]] == ["image", "caption", "boxes"]
     data = dsconv.Dataset(tmp_path / "out.h5", fields=("caption", "boxes", "box_labels"))

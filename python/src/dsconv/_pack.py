@@ -72,8 +72,8 @@ def pack(
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
     field: str | Sequence[str] | Mapping[str, str] | None = None,
-    boxes: Path | Sequence[Path] | None = None,
-    captions: Path | Sequence[Path] | None = None,
+    boxes: Path | Sequence[Path] | Mapping[str, Path] | None = None,
+    captions: Path | Sequence[Path] | Mapping[str, Path] | None = None,
     include: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
@@ -136,7 +136,9 @@ def pack(
 
     `field` gives samples more than an image and a label, from files beside the images: {"mask": "masks/{key}.png",
     "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "auto" or "none". `boxes` are a .json file of
-    COCO or a pattern of YOLO's or Pascal VOC's files, such as "labels/{key}.txt", and `captions` a .json file of COCO.
+    COCO or a pattern of YOLO's or Pascal VOC's files, such as "labels/{key}.txt", and `captions` a .json file of COCO,
+    or a .csv or .txt with columns image and caption.
+    A dict has a file of COCO for each folder: {"train": "instances_train.json"}.
     ``report.details["fields"]`` says what was found; docs/fields.md explains it all.
 
     `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),

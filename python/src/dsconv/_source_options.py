@@ -21,8 +21,8 @@ def source_options(
     label_type: str | Mapping[str, str] | None,
     class_order: str | None,
     field: str | Sequence[str] | Mapping[str, str] | None,
-    boxes: Path | Sequence[Path] | None,
-    captions: Path | Sequence[Path] | None,
+    boxes: Path | Sequence[Path] | Mapping[str, Path] | None,
+    captions: Path | Sequence[Path] | Mapping[str, Path] | None,
     include: str | Sequence[str] | None,
     exclude: str | Sequence[str] | None,
     map: FieldMap | None,
@@ -84,9 +84,11 @@ def _fields(field: str | Sequence[str] | Mapping[str, str] | None) -> list[str]:
     return _listed(field)
 
 
-def _paths(paths: Path | Sequence[Path] | None) -> list[str]:
+def _paths(paths: Path | Sequence[Path] | Mapping[str, Path] | None) -> list[str]:
     if paths is None:
         return []
+    if isinstance(paths, Mapping):
+        return _assigned(paths)
     return [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 

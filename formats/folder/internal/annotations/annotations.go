@@ -14,24 +14,31 @@ type Summary struct {
 	Name string
 	Kind formats.Kind
 	From string // the pattern, or the files of annotations
+	// Files are those of annotations, as FOLDER=FILE where they are for one folder; nil for a pattern.
+	Files []string
 	// found counts the files or the entries for images, missing the samples without one, and unused the files and
 	// entries that belong to no sample, of which example is one.
 	Found, Missing, Unused int
 	Example                string
 	// Note says what else was found out, such as which classes the boxes have.
 	Note string
+	// Why says why a sample has none, if all of them are Missing for a reason that is worth saying.
+	Why string
 }
 
-// Annotation gives samples the values of one or more fields. open comes first; read and identify are then safe for
-// concurrent use.
+// Annotation gives samples the values of one or more fields. Open comes first, then Claim of each sample and Claimed; Read
+// and Identify are then safe for concurrent use.
 type Annotation interface {
 	Schema() formats.Schema
 	// Open is called when the files of the folder are known.
 	Open(ctx context.Context, in vfs.FS) error
 	// Read sets the values of its fields for the sample whose image is the file f, with the content image.
-	Read(f *vfs.File, image *formats.Value, values []formats.Value) error
+	// The warning is about annotations that may be wrong; "" if there is none.
+	Read(f *vfs.File, image *formats.Value, values []formats.Value) (warning string, err error)
 	// Claim counts a sample; it is for one goroutine.
 	Claim(f *vfs.File)
+	// Claimed is called when all samples are claimed. The error is about an entry that may be of several of them.
+	Claimed() error
 	// Identify writes what the values of a sample depend on.
 	Identify(f *vfs.File, w io.Writer) error
 	Summary() Summary

@@ -3,6 +3,7 @@ package annotations
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,7 +19,7 @@ type cocoCaptions struct {
 	texts  map[int32][]string
 }
 
-// NewCOCOCaptions returns the captions of COCO's files.
+// NewCOCOCaptions returns the captions of COCO's files, and of tables.
 func NewCOCOCaptions(files []string) Annotation { return &cocoCaptions{files: files} }
 
 func (c *cocoCaptions) Schema() formats.Schema {
@@ -28,6 +29,12 @@ func (c *cocoCaptions) Schema() formats.Schema {
 func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 	c.texts = map[int32][]string{}
 	for _, name := range c.files {
+		if isCaptionTable(name) {
+			if err := errors.Join(c.readTable(in, name), ctx.Err()); err != nil {
+				return fmt.Errorf("--captions %s: %w", name, err)
+			}
+			continue
+		}
 		f := cocoFile{ctx: ctx, images: &c.images}
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			if a.Caption == nil {
@@ -37,7 +44,11 @@ func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 			c.texts[image] = append(c.texts[image], *a.Caption)
 			return nil
 		}
-		if err := f.read(in, name); err != nil {
+		err := f.read(in, name)
+		if err == nil {
+			err = f.check("caption")
+		}
+		if err != nil {
 			return fmt.Errorf("--captions %s: %w", name, err)
 		}
 	}
@@ -46,7 +57,7 @@ func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 }
 
 func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
-	image, err := c.images.find(f.Path, c.files)
+	image, err := c.images.find(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("field captions: %w", err)
 	}
@@ -63,18 +74,20 @@ func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
 	return []byte(strings.TrimSpace(b.String())), nil
 }
 
-func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Value) error {
+func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Value) (string, error) {
 	text, err := c.of(f)
 	if err != nil {
-		return err
+		return "", err
 	}
 	values[0].Copy(text)
 	values[0].Encoding, values[0].DType = formats.Plain, ""
 	values[0].SetShape()
-	return nil
+	return "", nil
 }
 
-func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path, c.files) }
+func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path) }
+
+func (c *cocoCaptions) Claimed() error { return c.images.settle("--captions") }
 
 func (c *cocoCaptions) Identify(f *vfs.File, w io.Writer) error {
 	text, err := c.of(f)
@@ -90,5 +103,5 @@ func (c *cocoCaptions) Summary() Summary {
 	for _, texts := range c.texts {
 		n += len(texts)
 	}
-	return c.images.summary("captions", formats.JSON, c.files, fmt.Sprintf("%d captions", n))
+	return c.images.summary("captions", formats.JSON, fmt.Sprintf("%d captions", n))
 }

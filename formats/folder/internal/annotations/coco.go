@@ -53,7 +53,11 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 			c.objects = append(c.objects, o)
 			return nil
 		}
-		if err := f.read(in, name); err != nil {
+		err := f.read(in, name)
+		if err == nil {
+			err = f.check("bbox")
+		}
+		if err != nil {
 			return fmt.Errorf("--boxes %s: %w", name, err)
 		}
 		dense := f.denseCategories()
@@ -79,13 +83,17 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 	return nil
 }
 
-func (c *cocoBoxes) Read(f *vfs.File, _ *formats.Value, values []formats.Value) error {
-	image, err := c.images.find(f.Path, c.files)
-	if err != nil {
-		return fmt.Errorf("field %s: %w", BoxesField, err)
+func (c *cocoBoxes) Read(f *vfs.File, in *formats.Value, values []formats.Value) (warning string, err error) {
+	image, err := c.images.find(f.Path)
+	if err == nil {
+		list := c.of(image)
+		SetObjects(values, list)
+		warning, err = c.images.entries[image].size.check(in, list)
 	}
-	SetObjects(values, c.of(image))
-	return nil
+	if err != nil {
+		return "", fmt.Errorf("field %s: %w", BoxesField, err)
+	}
+	return warning, nil
 }
 
 // of returns the objects of an image.
@@ -98,10 +106,12 @@ func (c *cocoBoxes) of(image int32) []Object {
 	return list
 }
 
-func (c *cocoBoxes) Claim(f *vfs.File) { c.images.claim(f.Path, c.files) }
+func (c *cocoBoxes) Claim(f *vfs.File) { c.images.claim(f.Path) }
+
+func (c *cocoBoxes) Claimed() error { return c.images.settle("--boxes") }
 
 func (c *cocoBoxes) Identify(f *vfs.File, w io.Writer) error {
-	image, err := c.images.find(f.Path, c.files)
+	image, err := c.images.find(f.Path)
 	if err != nil {
 		_, err = fmt.Fprintln(w, err)
 		return err
@@ -115,5 +125,5 @@ func (c *cocoBoxes) Summary() Summary {
 	if c.flag != "" {
 		note += "; " + c.flag + " marks groups"
 	}
-	return c.images.summary(BoxesField, formats.Boxes, c.files, note)
+	return c.images.summary(BoxesField, formats.Boxes, note)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // maxCOCOItem bounds an image, an annotation or a category of a COCO file: one is decoded at a time.
@@ -50,7 +51,36 @@ type cocoAnnotation struct {
 	Box      []float64 `json:"bbox"`
 	Crowd    cocoFlag  `json:"iscrowd"`
 	Caption  *string   `json:"caption"`
+	Segments segments  `json:"segments_info"`
 }
+
+// segments reports whether an annotation has the segments of a panoptic file, which are not read.
+type segments bool
+
+func (s *segments) UnmarshalJSON([]byte) error {
+	*s = true
+	return nil
+}
+
+// check returns an error if a file has annotations and none has what want is about, but has what other annotations have.
+func (f *cocoFile) check(want string) error {
+	if f.total == 0 || f.has[want] {
+		return nil
+	}
+	switch {
+	case f.has["caption"]:
+		return errors.New("it has no boxes (its annotations have caption): give it by --captions")
+	case f.has["segments_info"]:
+		return fmt.Errorf("it has no %s (its annotations have segments_info, of panoptic segmentation): the file with the boxes is instances_*.json, "+
+			"the one with the captions captions_*.json", thing[want])
+	case f.has["bbox"]:
+		return errors.New("it has no captions (its annotations have bbox): give it by --boxes")
+	}
+	return fmt.Errorf("it has no %s (none of its %d annotations has %s)", thing[want], f.total, want)
+}
+
+// thing is what annotations with a member are.
+var thing = map[string]string{"bbox": "boxes", "caption": "captions"}
 
 // box returns x0 y0 x1 y1 of COCO's x y width height.
 func (a *cocoAnnotation) box() (b [4]float32, err error) {
@@ -72,6 +102,8 @@ type cocoFile struct {
 	categories []cocoCategory
 	numbers    map[cocoID]int64 // of the categories of annotations
 	unknown    []cocoID
+	total      int             // of annotations
+	has        map[string]bool // members that some of them have
 	decoder    *json.Decoder
 	limit      *itemReader
 }
@@ -91,7 +123,10 @@ func (r *itemReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// read reads a file, FILE or FOLDER=FILE, as the next of images.
 func (f *cocoFile) read(in vfs.FS, name string) error {
+	folder, name := recipepath.ForFolder(name)
+	f.images.files = append(f.images.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
 	file, err := in.OpenText(name)
 	if err != nil {
 		return errors.New(vfs.Cause(err))
@@ -101,7 +136,7 @@ func (f *cocoFile) read(in vfs.FS, name string) error {
 }
 
 func (f *cocoFile) readFrom(r io.Reader) error {
-	f.ids, f.listed, f.numbers = map[cocoID]int32{}, map[cocoID]bool{}, map[cocoID]int64{}
+	f.ids, f.listed, f.numbers, f.has = map[cocoID]int32{}, map[cocoID]bool{}, map[cocoID]int64{}, map[string]bool{}
 	f.limit = &itemReader{bufio.NewReaderSize(r, 1<<20), maxCOCOItem}
 	f.decoder = json.NewDecoder(f.limit)
 	if err := f.sections(); err != nil {
@@ -111,7 +146,7 @@ func (f *cocoFile) readFrom(r io.Reader) error {
 		if !f.listed[id] {
 			f.images.stray++
 			f.images.strayExample = cmp.Or(f.images.strayExample, "image_id "+string(id))
-			f.images.names[image] = ""
+			f.images.entries[image].name = ""
 		}
 	}
 	return nil
@@ -207,6 +242,8 @@ func eachItem[T any](f *cocoFile, yield func(*T) error) error {
 func (f *cocoFile) image(i *struct {
 	ID   cocoID `json:"id"`
 	File string `json:"file_name"`
+	W    pixels `json:"width"`
+	H    pixels `json:"height"`
 },
 ) error {
 	if i.File == "" {
@@ -216,7 +253,8 @@ func (f *cocoFile) image(i *struct {
 		return fmt.Errorf("two images have the id %s", i.ID)
 	}
 	f.listed[i.ID] = true
-	f.images.names[f.number(i.ID)] = path.Clean(strings.ReplaceAll(i.File, "\\", "/"))
+	e := &f.images.entries[f.number(i.ID)]
+	e.name, e.size = path.Clean(strings.ReplaceAll(i.File, "\\", "/")), size{int32(i.W), int32(i.H)}
 	return nil
 }
 
@@ -224,6 +262,10 @@ func (f *cocoFile) annotated(a *cocoAnnotation) error {
 	if a.Image == "" {
 		return errors.New("an annotation has no image_id")
 	}
+	f.total++
+	f.has["bbox"] = f.has["bbox"] || a.Box != nil
+	f.has["caption"] = f.has["caption"] || a.Caption != nil
+	f.has["segments_info"] = f.has["segments_info"] || bool(a.Segments)
 	return f.annotation(f.number(a.Image), a)
 }
 
@@ -231,9 +273,9 @@ func (f *cocoFile) annotated(a *cocoAnnotation) error {
 func (f *cocoFile) number(id cocoID) int32 {
 	n, ok := f.ids[id]
 	if !ok {
-		n = int32(min(len(f.images.names), math.MaxInt32))
+		n = int32(min(len(f.images.entries), math.MaxInt32))
 		f.ids[id] = n
-		f.images.names = append(f.images.names, "")
+		f.images.entries = append(f.images.entries, cocoEntry{file: int32(len(f.images.files) - 1)})
 	}
 	return n
 }

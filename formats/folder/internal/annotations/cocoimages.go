@@ -11,15 +11,47 @@ import (
 
 // cocoImages finds the images of COCO files among the samples.
 type cocoImages struct {
-	names        []string // file_name, by number
+	files        []cocoSource
+	entries      []cocoEntry // the images of all files, by number
 	damaged      map[int32]error
 	byBase       map[string][]int32
 	stray        int // annotations' images that are not listed
 	strayExample string
 
+	claimed        []string // the samples that fit an entry, until settle
 	found, missing int
 	used           []bool
+	why            error // why a sample that fits an entry has none
 }
+
+// cocoEntry is an image that a file lists.
+type cocoEntry struct {
+	name string // file_name, "" if only annotations name the image
+	file int32  // the position of its file
+	size size
+}
+
+// cocoSource is a file of COCO.
+type cocoSource struct {
+	name   string
+	folder string // it is for the images below this folder; "" for all
+	by     string // how that was found out; "" if the user said it
+	own    string // the folder that the file is in, if that is in the source
+}
+
+// String is how --boxes names the file.
+func (s *cocoSource) String() string {
+	if s.folder != "" {
+		return s.folder + "=" + s.name
+	}
+	return s.name
+}
+
+// covers reports whether the file is for the image at a path.
+func (s *cocoSource) covers(rel string) bool { return s.folder == "" || below(rel, s.folder) }
+
+// below reports whether a path is in a folder or deeper.
+func below(rel, folder string) bool { return strings.HasPrefix(rel, folder+"/") }
 
 // damage records that an image's annotations cannot be used.
 func (c *cocoImages) damage(image int32, err error) {
@@ -32,61 +64,96 @@ func (c *cocoImages) damage(image int32, err error) {
 // match prepares find, when all images are known.
 func (c *cocoImages) match() {
 	c.byBase = map[string][]int32{}
-	c.used = make([]bool, len(c.names))
-	for i, name := range c.names {
-		if name != "" {
+	c.used = make([]bool, len(c.entries))
+	for i := range c.entries {
+		if name := c.entries[i].name; name != "" {
 			base := path.Base(name)
 			c.byBase[base] = append(c.byBase[base], int32(i))
 		}
 	}
 }
 
-// find returns the number of the image at a path. The path or file_name may have more folders than the other.
-func (c *cocoImages) find(rel string, files []string) (int32, error) {
-	var same []int32
+// fits returns the numbers of the entries that may be those of the image at a path: the path or the file_name may have
+// more folders than the other. Entries with exactly this path go first.
+func (c *cocoImages) fits(rel string) []int32 {
+	var same, exact []int32
 	for _, i := range c.byBase[path.Base(rel)] {
-		name := c.names[i]
-		if name == rel {
-			same = []int32{i}
-			break
-		}
-		if strings.HasSuffix(rel, "/"+name) || strings.HasSuffix(name, "/"+rel) {
+		e := &c.entries[i]
+		switch {
+		case !c.files[e.file].covers(rel):
+		case e.name == rel:
+			exact = append(exact, i)
+		case strings.HasSuffix(rel, "/"+e.name), strings.HasSuffix(e.name, "/"+rel):
 			same = append(same, i)
 		}
 	}
+	if exact != nil {
+		return exact
+	}
+	return same
+}
+
+// find returns the number of the image at a path.
+func (c *cocoImages) find(rel string) (int32, error) {
+	fits := c.fits(rel)
 	switch {
-	case len(same) == 0:
-		return -1, fmt.Errorf("the image is not listed in %s", strings.Join(files, ", "))
-	case len(same) > 1:
-		return -1, fmt.Errorf("two images of %s may be it: %s and %s", strings.Join(files, ", "), c.names[same[0]], c.names[same[1]])
+	case len(fits) == 0:
+		return -1, fmt.Errorf("the image is not listed in %s", c.from())
+	case len(fits) > 1:
+		return -1, c.several(fits)
 	}
-	if err := c.damaged[same[0]]; err != nil {
-		return -1, err
+	return fits[0], c.damaged[fits[0]]
+}
+
+// several is the error about an image that fits several entries.
+func (c *cocoImages) several(fits []int32) error {
+	a, b := &c.entries[fits[0]], &c.entries[fits[1]]
+	if a.file == b.file {
+		return fmt.Errorf("two images of %s may be it: %s and %s", &c.files[a.file], a.name, b.name)
 	}
-	return same[0], nil
+	return fmt.Errorf("it may be %s of %s and %s of %s: say which images a file is for, as FOLDER=%s", a.name, &c.files[a.file],
+		b.name, &c.files[b.file], c.files[a.file].name)
 }
 
 // claim counts a sample.
-func (c *cocoImages) claim(rel string, files []string) {
-	i, err := c.find(rel, files)
-	if err != nil {
+func (c *cocoImages) claim(rel string) {
+	if len(c.fits(rel)) == 0 {
 		c.missing++
 		return
 	}
-	c.found++
-	c.used[i] = true
+	c.claimed = append(c.claimed, rel)
 }
 
-func (c *cocoImages) summary(name string, kind formats.Kind, files []string, note string) Summary {
-	s := Summary{Name: name, Kind: kind, From: strings.Join(files, ", "), Found: c.found, Missing: c.missing, Note: note}
+// list returns the files as --boxes names them.
+func (c *cocoImages) list() []string {
+	list := make([]string, len(c.files))
+	for i := range c.files {
+		list[i] = c.files[i].String()
+	}
+	return list
+}
+
+// from names the files.
+func (c *cocoImages) from() string { return strings.Join(c.list(), ", ") }
+
+func (c *cocoImages) summary(name string, kind formats.Kind, note string) Summary {
+	s := Summary{Name: name, Kind: kind, From: c.from(), Found: c.found, Missing: c.missing, Note: note, Files: c.list()}
 	for i, used := range c.used {
-		if !used && c.names[i] != "" {
+		if !used && c.entries[i].name != "" {
 			s.Unused++
-			s.Example = cmp.Or(s.Example, c.names[i])
+			s.Example = cmp.Or(s.Example, c.entries[i].name)
 		}
 	}
 	if c.stray > 0 {
 		s.Note += fmt.Sprintf("; %d annotated images are not listed in the file, such as %s", c.stray, c.strayExample)
+	}
+	for i := range c.files {
+		if f := &c.files[i]; f.by != "" {
+			s.Note += fmt.Sprintf("; %s is for the images in %s/, by %s", f.name, f.folder, f.by)
+		}
+	}
+	if c.why != nil {
+		s.Why = c.why.Error()
 	}
 	return s
 }

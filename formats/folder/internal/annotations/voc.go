@@ -41,27 +41,44 @@ type VOCObject struct {
 	} `xml:"bndbox"`
 }
 
+// vocFile is a Pascal VOC annotation.
+type vocFile struct {
+	XMLName xml.Name    `xml:"annotation"`
+	Width   string      `xml:"size>width"`
+	Height  string      `xml:"size>height"`
+	Objects []VOCObject `xml:"object"`
+}
+
 // DecodeVOC reads the objects of a Pascal VOC annotation.
 func DecodeVOC(data []byte) ([]VOCObject, error) {
-	var a struct {
-		XMLName xml.Name    `xml:"annotation"`
-		Objects []VOCObject `xml:"object"`
-	}
+	a, err := decodeVOC(data)
+	return a.Objects, err
+}
+
+func decodeVOC(data []byte) (a vocFile, err error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // names are ASCII in practice
 	if err := d.Decode(&a); err != nil {
-		return nil, fmt.Errorf("not a Pascal VOC annotation: %w", err)
+		return vocFile{}, fmt.Errorf("not a Pascal VOC annotation: %w", err)
 	}
-	return a.Objects, nil
+	return a, nil
 }
 
 // Parse returns the objects of an annotation. VOC counts pixels from 1 and its corners are inside the box, so
 // that a box of the first pixel is 1 1 1 1; here it is 0 0 1 1.
-func (v *VOC) Parse(data []byte, _ *formats.Value) ([]Object, error) {
-	found, err := DecodeVOC(data)
-	if err != nil {
-		return nil, err
+func (v *VOC) Parse(data []byte, image *formats.Value) (list []Object, warning string, err error) {
+	a, err := decodeVOC(data)
+	if err == nil {
+		list, err = v.objects(a.Objects)
 	}
+	if err != nil {
+		return nil, "", err
+	}
+	warning, err = size{int32(parsePixels(a.Width)), int32(parsePixels(a.Height))}.check(image, list)
+	return list, warning, err
+}
+
+func (v *VOC) objects(found []VOCObject) ([]Object, error) {
 	list := make([]Object, len(found))
 	for i := range found {
 		o := &found[i]

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -27,7 +29,7 @@ type boxFiles struct {
 // boxFormat reads a file of boxes.
 type boxFormat interface {
 	Schema() formats.Schema
-	Parse(data []byte, image *formats.Value) ([]annotations.Object, error)
+	Parse(data []byte, image *formats.Value) (list []annotations.Object, warning string, err error)
 	Note() string
 }
 
@@ -54,40 +56,41 @@ func newBoxFiles(set *Set, text string) (*boxFiles, error) {
 func (b *boxFiles) Schema() formats.Schema { return b.format.Schema() }
 
 // Read reads the file of a sample. For YOLO an image without a file has no objects.
-func (b *boxFiles) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
+func (b *boxFiles) Read(f *vfs.File, image *formats.Value, values []formats.Value) (warning string, err error) {
 	v := b.set.places.values(f)
 	one, _, err := b.set.index.find(b.field, b.spec.expand(&v, f))
 	if b.yolo != nil && errors.Is(err, errNoFile) {
 		annotations.SetObjects(values, nil)
-		return nil
+		return "", nil
 	}
 	var list []annotations.Object
 	if err == nil {
-		list, err = b.parse(one, image)
+		list, warning, err = b.parse(one, image)
 	}
 	if err != nil {
-		return fmt.Errorf("field %s: %w", annotations.BoxesField, err)
+		return "", fmt.Errorf("field %s: %w", annotations.BoxesField, err)
 	}
 	annotations.SetObjects(values, list)
-	return nil
+	return warning, nil
 }
 
-func (b *boxFiles) parse(one vfs.File, image *formats.Value) ([]annotations.Object, error) {
+func (b *boxFiles) parse(one vfs.File, image *formats.Value) (list []annotations.Object, warning string, err error) {
 	if one.Size > annotations.MaxBoxFile {
-		return nil, fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
+		return nil, "", fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
 	}
 	data, err := b.set.in.Read(one.Path, one.Size, one.ModTime, nil)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", one.Path, err)
+		return nil, "", fmt.Errorf("read %s: %w", one.Path, err)
 	}
-	list, err := b.format.Parse(data, image)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", one.Path, err)
+	if list, warning, err = b.format.Parse(data, image); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", one.Path, err)
 	}
-	return list, nil
+	return list, warning, nil
 }
 
 func (b *boxFiles) Claim(*vfs.File) {}
+
+func (b *boxFiles) Claimed() error { return nil }
 
 // Identify: the files are those of a field, which the Set identifies.
 func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
@@ -111,7 +114,15 @@ func (b *boxFiles) Summary() annotations.Summary {
 func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 	if b.yolo != nil {
 		folder, _, _ := strings.Cut(b.spec.pattern.text, "{")
-		return b.yolo.FindNames(in, path.Dir(folder+"x"))
+		folders := map[string]bool{path.Dir(folder + "x"): true}
+		err := b.set.index.each(b.field, func(f vfs.File, _ bool) error {
+			folders[path.Dir(f.Path)] = true
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		return b.yolo.FindNames(in, slices.Sorted(maps.Keys(folders)))
 	}
 	const block = 4096 // files that are read at once
 	var files []vfs.File

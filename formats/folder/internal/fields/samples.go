@@ -109,7 +109,14 @@ func (s *Set) CountUnused() error {
 		}
 	}
 	for _, a := range s.annotations {
-		if f := a.Summary(); f.Found == 0 {
+		if err := a.Claimed(); err != nil {
+			return fmt.Errorf("%s: %w", s.in, err)
+		}
+		f := a.Summary()
+		switch {
+		case f.Found == 0 && f.Why != "":
+			return fmt.Errorf("%s: no image of the folder can have its entry of %s: %s", s.in, f.From, f.Why)
+		case f.Found == 0:
 			return fmt.Errorf("%s: %s has no entry for any image of the folder; it has %d others, such as %q", s.in, f.From, f.Unused, f.Example)
 		}
 	}
@@ -146,8 +153,12 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 	}
 	for _, a := range s.annotations {
 		n := len(a.Schema())
-		if err := a.Read(f, image, values[at:at+n]); err != nil {
+		warning, err := a.Read(f, image, values[at:at+n])
+		if err != nil {
 			return err
+		}
+		if warning != "" {
+			s.warnings.Store(f.Path, warning)
 		}
 		at += n
 	}
@@ -169,6 +180,16 @@ func (s *Set) File(f *vfs.File, k int) (file vfs.File, ok bool) {
 		k--
 	}
 	return vfs.File{}, false
+}
+
+// Warning returns what was found to be doubtful when the fields of the image at a path were read, "" if nothing was.
+func (s *Set) Warning(rel string) string {
+	if s == nil {
+		return ""
+	}
+	warning, _ := s.warnings.Load(rel)
+	text, _ := warning.(string)
+	return text
 }
 
 // Identify writes which files the fields of a sample are.
@@ -201,6 +222,19 @@ func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// Annotated returns the files of boxes and of captions, with the folders that they were found to be for; nil for those
+// that the options have as patterns.
+func (s *Set) Annotated() (boxes, captions []string) {
+	for _, a := range s.annotations {
+		if f := a.Summary(); f.Name == annotations.BoxesField {
+			boxes = f.Files
+		} else {
+			captions = f.Files
+		}
+	}
+	return boxes, captions
 }
 
 // Summaries says what was found.

@@ -6,11 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
@@ -26,6 +31,7 @@ type Set struct {
 	orphans        []string // the first file of each of specs that belongs to no sample
 	unused         []int
 	annotations    []annotations.Annotation
+	warnings       sync.Map // by the path of the image
 	// Auto: the fields are those of Auto, which a StemFinder finds.
 	Auto bool
 }
@@ -56,6 +62,11 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 func (s *Set) addAnnotations(o *Options) error {
 	var coco []string
 	boxes := 0
+	for _, value := range slices.Concat(o.Boxes, o.Captions) {
+		if folder, file := recipepath.ForFolder(value); folder != "" && (file == "" || !filepath.IsLocal(folder) || path.Clean(folder) != folder) {
+			return fmt.Errorf("annotations %s: give FILE, or FOLDER=FILE for the images in one folder of the source, such as train=FILE", value)
+		}
+	}
 	for _, name := range o.Boxes {
 		if !strings.Contains(name, "{") {
 			coco = append(coco, name)
