@@ -66,7 +66,7 @@ func (d *Dataset) LabelNotices() []string { return d.notices }
 func (d *Dataset) noImages() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.in)
 	if len(d.skips) > 0 {
-		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
+		err = fmt.Errorf("%w (%d skipped, such as %.200s: %.300s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause) // a list may have anything in a cell
 	}
 	if patterns := d.unmatched.String(); patterns != "" {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
