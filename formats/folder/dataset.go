@@ -72,7 +72,7 @@ func (d *Dataset) noImages() error {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
 	if root, ok := vfs.RootOnDisk(d.in); ok {
-		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(root), suggestArchives(root)))
+		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(root), suggestArchives(root), suggestOthers(root)))
 	}
 	return err
 }

@@ -58,10 +58,14 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
 }
 
-// checkRoot returns an error if there is nothing at root, or an unfinished folder.
+// checkRoot returns an error if there is nothing at root, a file, or an unfinished folder.
 func checkRoot(root string) error {
-	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	st, err := os.Stat(root)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return formats.NotFound(root)
+	case err == nil && !st.IsDir():
+		return errOtherFile(root)
 	}
 	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
 		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)

@@ -58,6 +58,9 @@ func open(path string, o formats.ReadOptions) (formats.Dataset, error) {
 		return nil, errors.Join(errMATLAB(path), m.Close())
 	}
 	if err := guard.Read(m.Data, func() error { return d.load(o) }); err != nil {
+		if images := imagesBeside(path); images != "" && len(d.parts) == 0 {
+			err = fmt.Errorf("%w: it has the labels of %s: give that", formats.ErrSchema, images)
+		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.Close())
 	}
 	d.gate.Open(path, m.Close)

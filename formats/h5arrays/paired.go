@@ -34,6 +34,16 @@ func labelsBeside(path string) (labels, split string) {
 	return labels, split
 }
 
+// imagesBeside returns the file whose labels are in NAME_y.h5, "" if there is none.
+func imagesBeside(path string) string {
+	ext := filepath.Ext(path)
+	name, ok := strings.CutSuffix(strings.TrimSuffix(path, ext), "_y")
+	if images := name + "_x" + ext; ok && durable.Exists(images) {
+		return images
+	}
+	return ""
+}
+
 // loadPaired reads the labels from the file beside this one, as PatchCamelyon has them, if this one has none.
 func (d *dataset) loadPaired() error {
 	path, split := labelsBeside(d.path)
