@@ -188,4 +188,7 @@ func (d *Dataset) describe(cfg *Config) {
 		d.columns = folders.labelColumns()
 		d.notices = folders.notices()
 	}
+	if cfg.Labels == "" && len(cfg.FolderLabels)+len(cfg.Captions)+len(cfg.Boxes) == 0 && cfg.list == nil {
+		d.notices = append(d.notices, metadataNotices(d.in)...)
+	}
 }
