@@ -10,8 +10,10 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/cifar"
+	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/idx"
+	"github.com/dsconv/dsconv/formats/webdataset"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
@@ -54,10 +56,12 @@ func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOp
 	return openArchive(ctx, path, folder.Config{}, o)
 }
 
-// sourceExists reports whether there is a file or a folder at path, or a folder in an archive.
+// sourceExists reports whether there is a file or a folder at path, a folder in an archive, or shards whose pattern it is.
 func sourceExists(path string) bool {
-	file, _ := archive.SplitPath(path)
-	return file != "" || durable.Exists(path)
+	if file, _ := archive.SplitPath(path); file != "" || durable.Exists(path) {
+		return true
+	}
+	return webdataset.Format{}.Match(path) || exampletf.Format{}.Match(path)
 }
 
 // arrayFormats are the formats whose files are read from archives too, in which they are published.

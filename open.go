@@ -83,7 +83,7 @@ func checkNoFolder(path string, cfg folder.Config) error {
 }
 
 func errMapOfFolder(path string) error {
-	return wrongOptions{fmt.Errorf("%s is read as a folder of images: a map is for datasets of other programs", path)}
+	return wrongOptions{fmt.Errorf("%s is read as a folder of images: a map is for datasets of other programs; if it is one, name its format: --source-format webdataset, for example", path)}
 }
 
 func openList(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {

@@ -100,6 +100,12 @@ func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 	return d, nil
 }
 
+// splitsByName says how to give several splits at once of formats whose files' names are splits; they may be patterns.
+var splitsByName = map[string]string{
+	"webdataset": "; or put the tars of all splits into one folder, with names such as train-0000.tar and val-0000.tar, and give that",
+	"tf-example": "; or put the files of all splits into one folder, with names such as train-00000-of-00010, and give that",
+}
+
 // openMounts opens the archives among the sources. With an error it returns those that are open.
 func openMounts(ctx context.Context, sources []Source) (mounts []folder.Mount, err error) {
 	for _, source := range sources {
@@ -116,10 +122,11 @@ func openMounts(ctx context.Context, sources []Source) (mounts []folder.Mount, e
 			mounts = append(mounts, folder.Mount{Name: name, Tree: files})
 		case f.Name() == "folder":
 			mounts = append(mounts, folder.Mount{Name: name, Path: path})
-		case !durable.Exists(path):
+		case !durable.Exists(path) && splitsByName[f.Name()] == "":
 			return mounts, formats.NotFound(path)
 		default:
-			return mounts, wrongOptions{fmt.Errorf("%s is a dataset of the format %s: only folders and archives can be packed together; dsconv merge joins datasets", path, f.Name())}
+			return mounts, wrongOptions{fmt.Errorf("%s is a dataset of the format %s: only folders and archives can be packed together; dsconv merge joins datasets%s",
+				path, f.Name(), splitsByName[f.Name()])}
 		}
 	}
 	return mounts, nil

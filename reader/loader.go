@@ -186,6 +186,9 @@ func (l *Loader) frames() error {
 	label, err := l.labelDType()
 	l.frame = frame{shape: l.views[0].pipeline.Shape(), dtype: c.DType, layout: c.Layout, label: label, columns: columns(schema, l.label)}
 	l.frameViews()
+	if err == nil && l.frame.columns == 0 && l.label >= 0 && schema[l.label].Kind == formats.MultiHot {
+		err = l.countColumns()
+	}
 	if err == nil && l.frame.columns > 0 {
 		err = l.checkSize(schema[l.label].Name, l.frame.columns)
 	}
@@ -305,6 +308,15 @@ func columns(schema formats.Schema, label int) int {
 		return max(f.Shape[0], len(f.Classes))
 	}
 	return len(f.Classes)
+}
+
+// countColumns counts the classes of a multi-hot label whose description neither names nor counts them, as those that older
+// versions packed from HDF5 arrays: by a sample.
+func (l *Loader) countColumns() error {
+	return l.firstReadable(func(w *worker) error {
+		l.frame.columns = len(w.sample.Values[l.label].Data)
+		return nil
+	})
 }
 
 // pixelDType is the type of the pixels inside the pipeline: 16 bits only if the batch keeps them.

@@ -199,6 +199,10 @@ func TestMultiHot(t *testing.T) {
 	if err != nil || !slices.Equal(rows, []uint8{1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0}) {
 		t.Errorf("rows %v, %v", rows, err)
 	}
+	ds.meta.Schema[1].Classes = nil
+	if b := collect(t, makeLoader(t, ds, Config{BatchSize: 5}), 0)[0]; !slices.Equal(b.MultiHot, rows) {
+		t.Errorf("without names of the classes: %v", b.MultiHot)
+	}
 	ds.samples[4].Values[1].Data = []byte{1}
 	if _, err := drain(l); err == nil || !strings.Contains(err.Error(), ds.samples[4].Key) {
 		t.Errorf("a row of another length gives %v", err)

@@ -7,7 +7,11 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"k8s.io/klog/v2"
+
+	"github.com/dsconv/dsconv/trainer/internal/silence"
 )
+
+func init() { silence.End() } // go-xla is initialized
 
 // openXLA starts XLA on the plugin at an absolute path, options after a comma.
 func openXLA(config string) (compute.Backend, error) {

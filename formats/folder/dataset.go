@@ -66,7 +66,7 @@ func (d *Dataset) LabelNotices() []string { return d.notices }
 func (d *Dataset) noImages() error {
 	err := fmt.Errorf("%s: no image to read in this folder", d.in)
 	if len(d.skips) > 0 {
-		err = fmt.Errorf("%w (%d skipped, such as %s: %s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause)
+		err = fmt.Errorf("%w (%d skipped, such as %.200s: %.300s)", err, len(d.skips), d.skips[0].Path, d.skips[0].Cause) // a list may have anything in a cell
 	}
 	if l, ok := d.source.(*labeler); ok {
 		err = l.explainNone(err, d.skips)
@@ -75,7 +75,7 @@ func (d *Dataset) noImages() error {
 		err = fmt.Errorf("%w; nothing matches %s", err, patterns)
 	}
 	if root, ok := vfs.RootOnDisk(d.in); ok {
-		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(root), suggestArchives(root)))
+		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(root), suggestArchives(root), suggestOthers(root)))
 	}
 	return err
 }

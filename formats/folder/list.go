@@ -68,6 +68,9 @@ func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
 		return nil, err
 	}
 	root, table, err := tables.ReadList(file, cfg.Stdin, cfg.LabelColumns)
+	if advice := adviceOn(file); err != nil && advice != "" {
+		return nil, fmt.Errorf("%s: %w: %s", file, formats.ErrNotDataset, advice)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tables.ListName(file), err)
 	}

@@ -116,6 +116,7 @@ func TestListsOnStandardInput(t *testing.T) {
 	}{
 		{"-", "", "it is empty", Config{}},
 		{"-", "a.jpg\n\n", "no image to read", Config{}},
+		{"-", strings.Repeat("a", 3000) + ".jpg\n", "such as " + strings.Repeat("a", 200) + ": ", Config{}},
 		{"-", "a b/1.jpg\na b/1.jpg\n", "duplicate of line 1", Config{}},
 		{"-", "a b/1.jpg\n", "leave out --labels", Config{Labels: "x.csv"}},
 		{"gone.csv", "", "no such file", Config{}},

@@ -58,10 +58,14 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
 }
 
-// checkRoot returns an error if there is nothing at root, or an unfinished folder.
+// checkRoot returns an error if there is nothing at root, a file, or an unfinished folder.
 func checkRoot(root string) error {
-	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	st, err := os.Stat(root)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return formats.NotFound(root)
+	case err == nil && !st.IsDir():
+		return errOtherFile(root)
 	}
 	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
 		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
@@ -185,5 +189,8 @@ func (d *Dataset) describe(cfg *Config) {
 	if folders, ok := d.source.(*labeler); ok {
 		d.columns = folders.labelColumns()
 		d.notices = folders.notices()
+	}
+	if cfg.Labels == "" && len(cfg.FolderLabels)+len(cfg.Captions)+len(cfg.Boxes) == 0 && cfg.list == nil {
+		d.notices = append(d.notices, metadataNotices(d.in)...)
 	}
 }

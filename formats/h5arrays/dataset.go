@@ -1,6 +1,7 @@
 package h5arrays
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,8 @@ import (
 type dataset struct {
 	gate    lifetime.Gate
 	path    string
-	state   filestate.State // of the file when it was opened
+	state   filestate.State  // of the file when it was opened
+	paired  *filestate.State // of the file that has the labels, if it is another one
 	mapping *mapped.Mapping
 	file    *h5file.File
 	parts   []*part
@@ -52,7 +54,13 @@ func open(path string, o formats.ReadOptions) (formats.Dataset, error) {
 		return nil, err
 	}
 	d := &dataset{path: path, state: st, mapping: m}
+	if bytes.HasPrefix(m.Data, []byte(matlab)) {
+		return nil, errors.Join(errMATLAB(path), m.Close())
+	}
 	if err := guard.Read(m.Data, func() error { return d.load(o) }); err != nil {
+		if images := imagesBeside(path); images != "" && len(d.parts) == 0 {
+			err = fmt.Errorf("%w: it has the labels of %s: give that", formats.ErrSchema, images)
+		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.Close())
 	}
 	d.gate.Open(path, m.Close)
@@ -86,7 +94,10 @@ func (d *dataset) load(o formats.ReadOptions) (err error) {
 		return fmt.Errorf("%w: it has no samples", formats.ErrNotDataset)
 	}
 	d.meta.Schema = formats.Schema{{Name: "image", Kind: formats.Image}}
-	if err := d.loadLabels(); err != nil {
+	if err := d.loadLabels(d.file); err != nil {
+		return err
+	}
+	if err := d.loadPaired(); err != nil {
 		return err
 	}
 	for name := range d.parts[0].extras {
@@ -137,6 +148,9 @@ func (d *dataset) Skips() []formats.Skip { return d.skips }
 // Identify implements formats.Identifier.
 func (d *dataset) Identify(w io.Writer) error {
 	_, err := fmt.Fprint(w, d.state.Size(), d.state.Identity().ModTime, d.meta.Recipe)
+	if d.paired != nil && err == nil {
+		_, err = fmt.Fprint(w, " ", d.paired.Size(), d.paired.Identity().ModTime)
+	}
 	return err
 }
 

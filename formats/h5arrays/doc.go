@@ -9,8 +9,9 @@
 //   - images: named images, image, x, data, ...: uint8 or uint16 of N x H x W x C, N x H x W (grey), or N x C x H x
 //     W if C is 1, 3 or 4 and the last dimension is not; or N rows of variable length (h5py.vlen_dtype(np.uint8))
 //     with image files;
-//   - labels: named labels, label, y, target, ...: N numbers (floats are numbers to predict), or N texts, which are
-//     class names;
+//   - labels: named labels, label, y, target, ...: N numbers (floats are numbers to predict), N texts, which are
+//     class names, or N rows of a byte, 0 or 1, for each class (multi-hot). NAME_x.h5 without labels takes those of
+//     NAME_y.h5;
 //   - class names: named classes, class_names, list_classes: texts, by index;
 //   - other arrays of N rows, which become fields: numbers and texts. What cannot become one is listed as left out.
 //

@@ -34,8 +34,8 @@ func labelKind(d *h5file.Dataset) formats.Kind {
 	return ""
 }
 
-// loadLabels adds the label to the schema, and reads it if it is a class.
-func (d *dataset) loadLabels() error {
+// loadLabels adds the label, which is in f, to the schema, and reads it if it is a class.
+func (d *dataset) loadLabels(f *h5file.File) error {
 	label := d.parts[0].label
 	if label == nil {
 		return nil
@@ -48,11 +48,15 @@ func (d *dataset) loadLabels() error {
 		d.labels = make([]int64, 0, min(d.meta.Count, 1<<16)) // the count is only claimed
 		var err error
 		if isText(label) {
-			field.Classes, err = d.namedLabels()
+			field.Classes, err = d.namedLabels(f)
 		} else {
 			err = d.numberedLabels(&field)
 		}
 		if err != nil {
+			return err
+		}
+	case formats.MultiHot:
+		if err := d.multiHot(&field); err != nil {
 			return err
 		}
 	case formats.Number:
@@ -63,12 +67,12 @@ func (d *dataset) loadLabels() error {
 }
 
 // namedLabels reads labels that are names of classes, which are sorted.
-func (d *dataset) namedLabels() ([]string, error) {
+func (d *dataset) namedLabels(f *h5file.File) ([]string, error) {
 	numbers := map[string]int64{}
 	each := func(do func(name string) error) error {
 		for _, p := range d.parts {
 			for i := range p.count {
-				name, err := textAt(d.file, p.label, i)
+				name, err := textAt(f, p.label, i)
 				if err == nil {
 					err = do(name)
 				}
@@ -112,6 +116,32 @@ func (d *dataset) numberedLabels(field *formats.Field) error {
 		}
 	}
 	for k := len(field.Classes); int64(k) <= highest; k++ {
+		field.Classes = append(field.Classes, strconv.Itoa(k))
+	}
+	return nil
+}
+
+// multiHot checks labels that have a byte for each class, and names the classes that have no names.
+func (d *dataset) multiHot(field *formats.Field) error {
+	n := d.parts[0].label.RowSize()
+	for _, p := range d.parts {
+		if p.label.RowSize() != n {
+			return fmt.Errorf("%w: the labels of the splits %q and %q have %d and %d classes", formats.ErrSchema, d.parts[0].split, p.split, n, p.label.RowSize())
+		}
+		for i := range p.count {
+			row, err := p.label.Row(i)
+			if err != nil {
+				return fmt.Errorf("label %d: %w", i, err)
+			}
+			if at := slices.IndexFunc(row, func(x byte) bool { return x > 1 }); at >= 0 {
+				return fmt.Errorf("label %d: %w: it has %d for the class %d, and labels of a byte for each class are 0 or 1: name another array: --map label=/PATH", i, formats.ErrSchema, row[at], at)
+			}
+		}
+	}
+	if field.Classes != nil && len(field.Classes) != n {
+		return fmt.Errorf("%w: the labels have %d classes, but there are %d names", formats.ErrSchema, n, len(field.Classes))
+	}
+	for k := len(field.Classes); k < n; k++ {
 		field.Classes = append(field.Classes, strconv.Itoa(k))
 	}
 	return nil

@@ -103,7 +103,24 @@ for name, key in ("groups.h5", "%s/images %s/labels"), ("names.h5", "%s_set_x %s
 with h5py.File("map.h5", "w") as f:
     f["deep/down/pixels"], f["deep/truth"] = pix, lab.astype(np.float32) / 2
 expect("map.h5", ["[image label] []"] + ["%08d||-1|raw[5 6 3]uint8 %s|%g" % (i, crc(pix[i]), lab[i] / 2) for i in range(n)])
+hot = np.eye(4, dtype=np.uint8)[lab]
+with h5py.File("hot.h5", "w") as f: f["images"], f["labels"] = pix, hot
+expect("hot.h5", ["[image label] [0 1 2 3]"] + ["%08d||-1|raw[5 6 3]uint8 %s|uint8[4]%s" % (i, crc(pix[i]), hot[i].tobytes().hex()) for i in range(n)])
+with h5py.File("pcam_split_valid_x.h5", "w") as f: f["x"] = pix
+with h5py.File("pcam_split_valid_y.h5", "w") as f: f["y"] = lab.reshape(-1, 1, 1, 1).astype(np.uint8)
+expect("pcam_split_valid_x.h5", ["[image label] [0 1 2]"] + ["valid/%08d|valid|%d|raw[5 6 3]uint8 %s" % (i, lab[i], crc(pix[i])) for i in range(n)])
 # What is refused.
+with h5py.File("few_x.h5", "w") as f: f["x"] = pix
+with h5py.File("few_y.h5", "w") as f: f["y"] = lab[:3]
+with h5py.File("sevens.h5", "w") as f: f["images"], f["labels"] = pix, hot * 7
+with h5py.File("names4.h5", "w") as f: f["images"], f["labels"], f["classes"] = pix, hot, [b"a", b"b"]
+with h5py.File("matlab.mat", "w", userblock_size=512) as f: f["images"] = pix
+with open("matlab.mat", "r+b") as f: f.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
+with h5py.File("pergroup.h5", "w") as f: f["cat/1.jpg"], f["dog/2.jpg"] = np.frombuffer(jpeg[1], np.uint8), np.frombuffer(jpeg[2], np.uint8)
+with h5py.File("perimage.h5", "w") as f: f["one"], f["two"] = pix[0], pix[1]
+for version in "earliest", "latest":
+    with h5py.File("soft-%s.h5" % version, "w", libver=version) as f: f["g/pixels"], f["images"] = pix, h5py.SoftLink("/g/pixels")
+with h5py.File("external.h5", "w") as f: f["images"] = h5py.ExternalLink("planar.h5", "/x")
 with h5py.File("float.h5", "w") as f: f["images"] = pix / 255
 with h5py.File("short.h5", "w") as f: f["images"], f["labels"] = pix, lab[:3]
 with h5py.File("none.h5", "w") as f: f["a"], f["b"] = pix, pix
@@ -131,7 +148,10 @@ for name, lines in out: print(name); print("\n".join(lines)); print("--")
 	}
 	for name, want := range map[string]string{
 		"float.h5": "images are uint8 or uint16", "short.h5": "it has 3 rows, the images 7", "none.h5": "--map image=",
-		"array.h5": "libver", "szip.h5": "scaleoffset",
+		"array.h5": "libver", "szip.h5": "scaleoffset", "few_x.h5": "few_y.h5: bad schema: the array y has the shape [3]; for 7 images",
+		"sevens.h5": "label 0: bad schema: it has 7 for the class 0", "names4.h5": "the labels have 4 classes, but there are 2 names", "matlab.mat": "file of MATLAB's (v7.3)",
+		"pergroup.h5": "groups (cat, dog) with an array for each image, such as cat/1.jpg", "perimage.h5": "an array for each image (one, two)",
+		"soft-earliest.h5": "it has links (images)", "soft-latest.h5": "it has links (images)", "external.h5": "it has links (images)",
 	} {
 		if _, err := open(t, filepath.Join(dir, name), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)

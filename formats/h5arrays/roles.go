@@ -74,7 +74,7 @@ func (f *finder) find() error {
 		}
 	}
 	if len(f.parts) == 0 {
-		return fmt.Errorf("%w: no array is named like images; it has %s: name the array: --map image=/PATH", formats.ErrSchema, strings.Join(names[:min(len(names), 30)], ", "))
+		return f.errNoImages(names)
 	}
 	slices.SortFunc(f.parts, func(a, b *part) int { return strings.Compare(a.split, b.split) })
 	return f.agree()

@@ -100,7 +100,7 @@ func TestHostile(t *testing.T) {
 		"another encoding":      {good, 2, set("column_encodings", []any{"jpeg", "uint8"}), "a number of 8 bytes"},
 		"a file elsewhere":      {good, 2, file("../shard.00000.mds"), "leads out"},
 		"an absolute file":      {good, 2, file("/etc/passwd"), "leads out"},
-		"a file that is not":    {good, 2, file("x.mds"), "x.mds"},
+		"a file that is not":    {good, 2, file("x.mds"), "index.json: shard 0: its file x.mds is missing: copy or download it again"},
 		"no file":               {good, 2, set("raw_data", nil), "leads out"},
 		"another version":       {good, 2, set("version", 3), "version 3"},
 		"no image":              {good, 2, set("column_encodings", []any{"str", "int"}), "no column has images"},

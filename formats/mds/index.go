@@ -184,6 +184,9 @@ func (s *set) addShard(dir, split string, one shard) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("its file %s is missing: copy or download it again: %w", file.Name, fs.ErrNotExist)
+	}
 	one.split, one.first = split, s.samples[split]
 	if s.samples[split] += one.Samples; s.samples[split] >= 1<<31 {
 		return fmt.Errorf("%w: a dataset has at most %d samples", formats.ErrSchema, int64(1)<<31-1)

@@ -43,7 +43,11 @@ type placed struct{ column, path int }
 var (
 	_ formats.Dataset    = (*dataset)(nil)
 	_ formats.Identifier = (*dataset)(nil)
+	_ formats.Skipper    = (*dataset)(nil)
 )
+
+// Skips implements formats.Skipper: the columns that are left out.
+func (d *dataset) Skips() []formats.Skip { return d.roles.skipped }
 
 // Meta implements formats.Dataset.
 func (d *dataset) Meta() *formats.Meta { return &d.meta }
@@ -104,6 +108,9 @@ func (p *part) failed(row int, err error) error {
 
 // label returns the label of field k.
 func (d *dataset) label(p *part, row, k int) (label int64, err error) {
+	if d.roles.fields[k].named {
+		return d.classOf(p, row, k)
+	}
 	label = formats.NoLabel
 	err = d.cache.Row(p.File, row, p.placed[k].column, func(v *parquetfile.Values, i int) error {
 		if x, ok := v.Bits(i); ok {

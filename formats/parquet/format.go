@@ -108,6 +108,10 @@ func (d *dataset) open(ctx context.Context, files []located, o formats.ReadOptio
 	if d.meta.Count == 0 {
 		return fmt.Errorf("%s: its files have no rows", d.path)
 	}
+	_, mapped := o.Map["label"]
+	if err := d.nameClasses(ctx, mapped); err != nil {
+		return err
+	}
 	return d.describe(o)
 }
 

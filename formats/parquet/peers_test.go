@@ -189,7 +189,8 @@ func TestMaps(t *testing.T) {
 		"bytes":          {map[string]string{"image": "image.bytes", "label": "label"}, "image label"},
 		"no such column": {map[string]string{"image": "picture"}, `!no column "picture"`},
 		"not an image":   {map[string]string{"image": "score"}, "!cannot be the field image"},
-		"not a label":    {map[string]string{"label": "place"}, "!cannot be the field label"},
+		"a text":         {map[string]string{"label": "place"}, "image label"},
+		"not a label":    {map[string]string{"label": "mask"}, "!cannot be the field label"},
 	} {
 		ds, err := parquet.Format{}.OpenWith(t.Context(), filepath.Join(dir, "flat"), formats.ReadOptions{Map: c.m})
 		if err != nil {

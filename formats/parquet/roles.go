@@ -15,12 +15,14 @@ type role struct {
 	formats.Field
 	column string // name with dots
 	path   string // of images: the column with the path; "" if there is none
+	named  bool   // the label is a text, the name of its class
 }
 
 // roles are what a dataset's columns are.
 type roles struct {
 	fields  []role // the designated image first, then the designated label
 	columns []role
+	skipped []formats.Skip // columns that are left out
 }
 
 var (
@@ -34,7 +36,7 @@ type outline struct {
 	path     string
 	columns  map[string]*parquetfile.Column
 	order    []string
-	images   []string // structs of bytes and path
+	images   []string // structs of bytes and path, and columns of bytes that begin with an image file
 	features map[string]feature
 }
 
@@ -51,6 +53,11 @@ func outlineOf(f *parquetfile.File) *outline {
 		column, ok := strings.CutSuffix(name, ".bytes")
 		if ok && len(o.columns[name].Path) == 2 && o.isBytes(name) && o.columns[column+".path"] != nil && !o.isOtherMedia(column) {
 			o.images = append(o.images, column)
+		}
+	}
+	for i := range list {
+		if c := &list[i]; len(c.Path) == 1 && !c.IsList() && c.Type == parquetfile.ByteArray && !c.Text && beginsWithImage(f, i) {
+			o.images = append(o.images, c.Name())
 		}
 	}
 	return o
@@ -77,6 +84,12 @@ func (o *outline) roles(m map[string]string) (*roles, error) {
 	}
 	add := func(name, column string) error {
 		f, err := o.field(name, column)
+		if err == nil && name == "label" && f.Kind == formats.Text {
+			f.Kind, f.named = formats.Label, true
+		}
+		if err == nil && (name == "image" && f.Kind != formats.Image || name == "label" && !f.Kind.IsLabel()) {
+			err = fmt.Errorf("%s: %w: the column %s is a %s: it cannot be the field %s", o.path, formats.ErrSchema, column, f.Kind, name)
+		}
 		if err != nil {
 			return err
 		}
@@ -119,12 +132,16 @@ func (o *outline) designated(m map[string]string) (image, label string) {
 	if image = choose("image", imageNames, o.images); image == "" && len(o.images) > 0 {
 		image = o.images[0]
 	}
-	var classes, numbers []string
+	var classes, numbers, others []string
 	for _, name := range o.order {
-		if c := o.columns[name]; len(c.Path) == 1 && (c.Type == parquetfile.Int64 || c.Type == parquetfile.Int32) {
+		switch c := o.columns[name]; {
+		case len(c.Path) > 1:
+		case c.Type == parquetfile.Int64, c.Type == parquetfile.Int32:
 			if numbers = append(numbers, name); o.features[name].Type == "ClassLabel" {
 				classes = append(classes, name)
 			}
+		case c.Text, c.Type == parquetfile.Float, c.Type == parquetfile.Double, c.Type == parquetfile.Boolean:
+			others = append(others, name)
 		}
 	}
 	if label = choose("label", labelNames, classes); label == "" && len(classes) > 0 {
@@ -132,6 +149,9 @@ func (o *outline) designated(m map[string]string) (image, label string) {
 	}
 	if label == "" {
 		label = choose("label", labelNames, numbers)
+	}
+	if label == "" {
+		label = choose("label", labelNames, others)
 	}
 	return image, label
 }
@@ -142,7 +162,9 @@ func (o *outline) field(name, column string) (role, error) {
 	c := o.columns[column]
 	switch {
 	case slices.Contains(o.images, column):
-		f.Kind, f.column, f.path = formats.Image, column+".bytes", column+".path"
+		if f.Kind = formats.Image; o.columns[column] == nil {
+			f.column, f.path = column+".bytes", column+".path"
+		}
 		if name == "mask" || strings.HasSuffix(name, "_mask") {
 			f.Kind = formats.Mask
 		}
@@ -156,13 +178,12 @@ func (o *outline) field(name, column string) (role, error) {
 		f.Kind = formats.Bytes
 	case c.Type == parquetfile.Float || c.Type == parquetfile.Double:
 		f.Kind = formats.Number
-	case c.Type == parquetfile.Int32 || c.Type == parquetfile.Int64 || c.Type == parquetfile.Boolean:
+	case c.Type == parquetfile.Boolean:
+		f.Kind, f.Classes = formats.Label, []string{"false", "true"}
+	case c.Type == parquetfile.Int32 || c.Type == parquetfile.Int64:
 		f.Kind, f.Classes = formats.Label, o.features[column].Names
 	default:
 		return f, fmt.Errorf("%s: %w: the column %s has Parquet's type %d, which is not read", o.path, formats.ErrSchema, column, c.Type)
-	}
-	if name == "image" && f.Kind != formats.Image || name == "label" && !f.Kind.IsLabel() {
-		return f, fmt.Errorf("%s: %w: the column %s is a %s: it cannot be the field %s", o.path, formats.ErrSchema, column, f.Kind, name)
 	}
 	return f, nil
 }
@@ -172,7 +193,7 @@ func (o *outline) field(name, column string) (role, error) {
 func (o *outline) others(r *roles, used map[string]bool, extra bool) error {
 	for _, name := range o.images {
 		if extra && !used[name] {
-			f, err := o.field(name, name)
+			f, err := o.field(r.free(name), name)
 			if err != nil {
 				return err
 			}
@@ -181,13 +202,16 @@ func (o *outline) others(r *roles, used map[string]bool, extra bool) error {
 	}
 	for _, name := range o.order {
 		c := o.columns[name]
-		if used[name] || len(c.Path) > 1 {
+		if used[name] || len(c.Path) > 1 || slices.Contains(o.images, name) {
 			continue
 		}
 		isField := o.features[name].Type == "ClassLabel" || slices.Contains(textNames, name) && c.Type == parquetfile.ByteArray
-		f, err := o.field(name, name)
+		f, err := o.field(r.free(name), name)
 		switch {
-		case err != nil || f.Kind == formats.Bytes: // of types that are not read
+		case err != nil:
+			r.skip(name, "its type is not read")
+		case f.Kind == formats.Bytes:
+			r.skip(name, "it has bytes that are no image file; a map makes a field of it: --map image="+r.fields[0].column+","+name+"="+name)
 		case extra && isField:
 			r.fields = append(r.fields, f)
 		default:
@@ -195,6 +219,22 @@ func (o *outline) others(r *roles, used map[string]bool, extra bool) error {
 		}
 	}
 	return nil
+}
+
+func (r *roles) skip(column, cause string) {
+	r.skipped = append(r.skipped, formats.Skip{Path: "column " + column, Cause: cause})
+}
+
+// free returns the name, or one like it that is neither a field's nor a column's. The label's is for the label.
+func (r *roles) free(name string) string {
+	isTaken := func(try string) bool {
+		return try == "label" || slices.ContainsFunc(slices.Concat(r.fields, r.columns), func(x role) bool { return x.Name == try })
+	}
+	try := name
+	for n := 2; isTaken(try); n++ {
+		try = fmt.Sprintf("%s_%d", name, n)
+	}
+	return try
 }
 
 // schema returns the fields.

@@ -1,6 +1,6 @@
 // Package webdataset reads WebDataset tars that other programs wrote: one file, a pattern such as
-// "x-{000000..000146}.tar" or "x-%06d.tar", a folder of tars, or a folder with such a folder for each split
-// (train, val, valid, validation, test).
+// "x-{000000..000146}.tar", "x-%06d.tar" or "x-*.tar", a folder of tars, or a folder with such a folder for each split
+// (train, val, test and so on, see formats.SplitWords). A split may also be a word of a tar's name.
 //
 //	ds, err := webdataset.Format{}.OpenWith(ctx, "x-{000000..000000}.tar", formats.ReadOptions{
 //		Map: map[string]string{"image": "jpg;png", "label": "json.label"},

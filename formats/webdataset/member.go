@@ -3,6 +3,7 @@ package webdataset
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func isImage(ext string) bool { return slices.Contains(imageExtensions, lastPart
 const looked = 64
 
 // looksLikeSamples reports whether among the first members of the tar at path are an image and a partner of
-// the same key.
+// the same key. In a compressed tar only a class is a partner: annotations lie beside the images of folders too.
 func looksLikeSamples(path string) bool {
 	f, err := unblocked.Open(path)
 	if err != nil {
@@ -58,24 +59,40 @@ func looksLikeSamples(path string) bool {
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	const image, partner = 1, 2
+	if !isCompressed(path) {
+		return hasPartners(f, partnerExtensions)
+	}
+	z, err := gzip.NewReader(f)
+	return err == nil && hasPartners(z, []string{classes})
+}
+
+// hasPartners reports whether a tar begins with samples. "a.left.jpg" and "a.cls" are of one; "a.b.jpg" and "a.b.json"
+// may as well be an image whose name has dots, and what lies beside it.
+func hasPartners(in io.Reader, partners []string) bool {
+	const plain, dotted, partner, plainPartner = 1, 2, 4, 8
 	has := map[string]int{}
-	r := tar.NewReader(f)
+	r := tar.NewReader(in)
 	for range looked {
 		h, err := r.Next()
 		if err != nil {
 			return false
 		}
 		key, ext, ok := splitName(h.Name)
-		switch {
-		case !ok || h.Typeflag != tar.TypeReg:
+		if !ok || h.Typeflag != tar.TypeReg {
 			continue
-		case !strings.Contains(ext, ".") && isImage(ext):
-			has[key] |= image
-		case slices.Contains(partnerExtensions, lastPart(ext)):
+		}
+		isDotted := strings.Contains(ext, ".")
+		switch {
+		case isImage(ext) && isDotted:
+			has[key] |= dotted
+		case isImage(ext):
+			has[key] |= plain
+		case slices.Contains(partners, ext):
+			has[key] |= partner | plainPartner
+		case slices.Contains(partners, lastPart(ext)):
 			has[key] |= partner
 		}
-		if has[key] == image|partner {
+		if x := has[key]; x&plain != 0 && x&partner != 0 || x&dotted != 0 && x&plainPartner != 0 {
 			return true
 		}
 	}

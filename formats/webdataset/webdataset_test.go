@@ -195,7 +195,7 @@ func TestMatch(t *testing.T) {
 		must(t, os.Link(filepath.Join(dir, name), filepath.Join(dir, "tars", name)))
 	}
 	for path, want := range map[string]bool{
-		"many-%06d.tar": true, "many-000000.tar": true, "splits": true, "again-{0..1}.tar": true, "again-{0..2}.tar": false,
+		"many-%06d.tar": true, "many-000000.tar": true, "splits": true, "again-{0..1}.tar": true, "again-{0..2}.tar": true, "again-*.tar": true,
 		"none.tar": false, "none-%d.tar": false, ".": false, "tars": true, "want.json": false, "": false,
 	} {
 		if got := (webdataset.Format{}).Match(filepath.Join(dir, path)); got != want && path != "" {

@@ -10,6 +10,8 @@ const signature = "\x89HDF\r\n\x1a\n"
 type File struct {
 	data []byte // from the superblock on
 	root group
+	// Links are the names of soft and external links that groups had, the first few. They are not followed.
+	Links []string
 }
 
 // group is where the members of a group are.

@@ -59,7 +59,7 @@ func (f *File) members(at uint64) (members map[string]uint64, isGroup bool, err 
 			err = linkInfo(c)
 		case msgLink:
 			isGroup = true
-			err = link(c, members)
+			err = f.link(c, members)
 		}
 		if err != nil {
 			return nil, isGroup, err
@@ -82,7 +82,7 @@ func linkInfo(c *cursor) error {
 }
 
 // link reads a link message.
-func link(c *cursor, members map[string]uint64) error {
+func (f *File) link(c *cursor, members map[string]uint64) error {
 	if version := c.u8(); version != 1 {
 		return damaged("a link of version %d", version)
 	}
@@ -107,6 +107,8 @@ func link(c *cursor, members map[string]uint64) error {
 	}
 	if kind == 0 {
 		members[name] = at
+	} else {
+		f.leaveOut(name)
 	}
 	return nil
 }
@@ -130,6 +132,17 @@ func (f *File) symbols(tree, heap uint64, members map[string]uint64) error {
 	return f.walk(tree, 0, 8, func(_ []byte, child uint64) error { return f.symbolNode(child, names, members) })
 }
 
+// softLink is the kind of a member that is one, in a symbol table.
+const softLink = 2
+
+// leaveOut notes a link.
+func (f *File) leaveOut(name string) {
+	const most = 10
+	if len(f.Links) < most && !slices.Contains(f.Links, name) {
+		f.Links = append(f.Links, name)
+	}
+}
+
 func (f *File) symbolNode(at uint64, names []byte, members map[string]uint64) error {
 	c, err := f.from(at)
 	if err != nil {
@@ -149,7 +162,9 @@ func (f *File) symbolNode(at uint64, names []byte, members map[string]uint64) er
 		if !ok {
 			return damaged("the name of a member of a group at byte %d", at)
 		}
-		if kind != 2 { // a soft link
+		if kind == softLink {
+			f.leaveOut(string(name))
+		} else {
 			members[string(name)] = header
 		}
 	}
