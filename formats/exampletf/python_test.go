@@ -189,3 +189,32 @@ val/00000001|val|6|val/00000001|raw [2 3 2] 0b0c|int64[]0600000000000000|float32
 		t.Errorf("a feature that is not there: %v", err)
 	}
 }
+
+// TestNumbers: a float under a usual name is a number to predict; another one is never the label.
+func TestNumbers(t *testing.T) {
+	dir := write(t, `
+for name in "label", "class", "score":
+    write(name + ".tfrecord", [{"image": (jpeg(i), "byte"), name: (i / 2, "float"), "age": (7.0, "float")} for i in range(2)])
+`)
+	const number = "|%g|7|"
+	for _, c := range []struct{ name, entries, fields, values string }{
+		{"label", "", "[image label age]", number},
+		{"class", "", "[image label age]", number},
+		{"score", "", "[image age score]", "|float32[1]0000e040|float32[1]%x|"},
+		{"score", "label=score", "[image label age]", number},
+		{"score", "grade=score", "[image grade age]", "|float32[1]%x|float32[1]0000e040|"},
+	} {
+		ds, err := open(t, filepath.Join(dir, c.name+".tfrecord"), c.entries)
+		want := c.fields + " [] []\n"
+		for i, x := range []any{[]byte{0, 0, 0, 0}, []byte{0, 0, 0, 0x3f}} {
+			if c.values == number {
+				x = float32(i) / 2
+			}
+			want += fmt.Sprintf("%08d||-1|%08d|jpeg [] 030%d"+c.values+"\n", i, i, i, x)
+		}
+		check(t, ds, err, want)
+		if label := ds.Meta().Schema.LabelIndex(); (label >= 0) != strings.Contains(c.fields, "label") {
+			t.Errorf("%s %s: the label is field %d", c.name, c.entries, label)
+		}
+	}
+}

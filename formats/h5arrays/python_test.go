@@ -103,6 +103,8 @@ for name, key in ("groups.h5", "%s/images %s/labels"), ("names.h5", "%s_set_x %s
 with h5py.File("map.h5", "w") as f:
     f["deep/down/pixels"], f["deep/truth"] = pix, lab.astype(np.float32) / 2
 expect("map.h5", ["[image label] []"] + ["%08d||-1|raw[5 6 3]uint8 %s|%g" % (i, crc(pix[i]), lab[i] / 2) for i in range(n)])
+with h5py.File("alone.h5", "w") as f: f["images"], f["age"] = pix, np.arange(n) / 2 # not the label
+expect("alone.h5", ["[image age] []"] + ["%08d||-1|raw[5 6 3]uint8 %s|%g" % (i, crc(pix[i]), i / 2) for i in range(n)])
 # What is refused.
 with h5py.File("float.h5", "w") as f: f["images"] = pix / 255
 with h5py.File("short.h5", "w") as f: f["images"], f["labels"] = pix, lab[:3]
@@ -124,6 +126,9 @@ for name, lines in out: print(name); print("\n".join(lines)); print("--")
 		}
 		if got := describe(t, ds); got != want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, want)
+		}
+		if m := ds.Meta(); name == "alone.h5" && m.Schema.LabelIndex() >= 0 {
+			t.Errorf("%s: the label is %v", name, m.Schema)
 		}
 		if skips := ds.(formats.Skipper).Skips(); name == "vlen.h5" && (len(skips) != 1 || skips[0].Path != "/unrelated") {
 			t.Errorf("%s: left out %v", name, skips)
