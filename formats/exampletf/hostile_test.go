@@ -111,6 +111,8 @@ func TestHostile(t *testing.T) {
 		"gzip":                      {zipped.Bytes(), "compressed"},
 		"no example":                {frame([]byte("no example")), "cannot be parsed"},
 		"no features":               {frame(nil), "SequenceExamples"},
+		"a sequence":                {frame(slices.Concat(exampleOf(image, feature("label", intsOf(1))), field(2, field(1, []byte{10, 1, 'x'})))), "SequenceExample"},
+		"a sequence at the end":     {slices.Concat(bytes.Repeat(good(0), 200), frame(slices.Concat(exampleOf(image), field(2, field(1, []byte{10, 1, 'x'}))))), "SequenceExample"},
 		"no image":                  {frame(exampleOf(feature("label", intsOf(1)))), "no feature has images"},
 		"nested length":             {frame(field(1, []byte{10, 0xff, 0xff, 0xff, 0xff, 0x7f})), "cannot be parsed"},
 		"a varint for ever":         {frame(bytes.Repeat([]byte{0x80}, 100)), "cannot be parsed"},

@@ -67,7 +67,7 @@ func frames(m *mapped.Mapping, yield func(at int64, frame []byte) (more bool, er
 func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, example []byte) error) error {
 	n := 0
 	err := frames(s.Files[k], func(at int64, frame []byte) (bool, error) {
-		example, err := tfexample.Unframe(frame, false)
+		example, err := exampleIn(frame)
 		if err == nil {
 			err = do(at, frame, example)
 		}
@@ -78,6 +78,22 @@ func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, ex
 		return fmt.Errorf("%s: %w", c.files[k].path, err)
 	}
 	return nil
+}
+
+var errSequence = fmt.Errorf("%w: it is a SequenceExample, whose lists of features are not read: write each record as a tf.train.Example, "+
+	"with a list of values where it has a list of features", formats.ErrSchema)
+
+// exampleIn returns the example in a frame. The checksum of its data is not verified.
+func exampleIn(frame []byte) ([]byte, error) {
+	example, err := tfexample.Unframe(frame, false)
+	if err != nil {
+		return nil, err
+	}
+	sequence, err := tfexample.IsSequence(example)
+	if sequence {
+		err = errSequence
+	}
+	return example, err
 }
 
 // survey judges the fields by some examples.
