@@ -218,3 +218,20 @@ for name in "label", "class", "score":
 		}
 	}
 }
+
+// TestRepeatedNames: records whose file names are equal stay samples of their own; all of them get their numbers.
+func TestRepeatedNames(t *testing.T) {
+	dir := write(t, `
+for shard, names in enumerate([["a/1.jpg", "2.jpg", "a/1.jpg"], ["3.jpg", "2.png"]]):
+    write("train-%05d-of-00002" % shard, [{"image": (jpeg(3 * shard + i), "byte"), "filename": (n.encode(), "byte")} for i, n in enumerate(names)])
+`)
+	ds, err := open(t, dir, "")
+	check(t, ds, err, `
+[image] [] []
+train/2-00000001|train|-1|train/2-00000001|jpeg [] 0301|
+train/2-00000004|train|-1|train/2-00000004|jpeg [] 0304|
+train/3|train|-1|3.jpg|jpeg [] 0303|
+train/a/1-00000000|train|-1|train/a/1-00000000|jpeg [] 0300|
+train/a/1-00000002|train|-1|train/a/1-00000002|jpeg [] 0302|
+`)
+}

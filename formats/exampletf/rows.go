@@ -29,6 +29,7 @@ func (r *record) sample(split string, n, file int) (one foreign.Sample, err erro
 		return one, err
 	}
 	one.Key, one.Path = keyOf(split, name, n)
+	one.Unique = fmt.Sprintf("%s-%08d", one.Key, n) // many writers keep only the last element of a name
 	return one, nil
 }
 
