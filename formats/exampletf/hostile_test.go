@@ -147,6 +147,28 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestBadSamples: what no sample can be made of is skipped, with its place and its number, unless it is half of them.
+func TestBadSamples(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	none := framed(exampleOf(feature("image", bytesOf("")), feature("label", intsOf(1))))
+	store(t, path, slices.Concat(framed([]byte("no example")), good(0), none, good(1), good(2)))
+	ds, err := exampletf.Format{}.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ds.Close()
+	in, err := ds.Info(2)
+	skips := ds.(formats.Skipper).Skips()
+	if err != nil || ds.Len() != 3 || in.Key != "00000004" || len(skips) != 2 || skips[0].Path != "x.tfrecord, byte 0" || !strings.Contains(skips[1].Cause, "not an image file") {
+		t.Errorf("%d samples, the last is %s, skipped are %v, %v", ds.Len(), in.Key, skips, err)
+	}
+	store(t, path, slices.Concat(none, good(0), none))
+	if _, err := (exampletf.Format{}).Open(path); err == nil || !strings.Contains(err.Error(), "2 of its 3 samples cannot be read; the first is x.tfrecord, byte 0") {
+		t.Error(err)
+	}
+}
+
 // TestMatch: what is not theirs does not match.
 func TestMatch(t *testing.T) {
 	dir := t.TempDir()

@@ -28,8 +28,16 @@ type seen struct {
 // maxFeatures is more features than any example has that is not hostile.
 const maxFeatures = 1000
 
+// add adds an example, which counts unless it is an error.
 func (s *survey) add(example []byte) error {
-	s.examples++
+	err := s.addFeatures(example)
+	if err == nil {
+		s.examples++
+	}
+	return err
+}
+
+func (s *survey) addFeatures(example []byte) error {
 	return tfexample.Each(example, func(name []byte, f tfexample.Feature) error {
 		if f.Kind == tfexample.None {
 			return nil

@@ -31,6 +31,7 @@ type Scan struct {
 	number  map[string]int
 	skips   []skip
 	samples int
+	bad     int // of SkipBad
 	record  []byte
 	key     []byte
 }
@@ -60,6 +61,13 @@ func (s *Scan) Skip(path, cause string) error {
 	}
 	s.skips = append(s.skips, skip{Path: path, Cause: cause})
 	return nil
+}
+
+// SkipBad records a sample that cannot be read, and why. If half of the samples are, the dataset is something else, and the
+// scan is an error.
+func (s *Scan) SkipBad(path string, cause error) error {
+	s.bad++
+	return s.Skip(path, cause.Error())
 }
 
 // Add adds a sample, or skips one whose key no dataset can have. It does not keep it.
@@ -148,6 +156,10 @@ func (s *Source) scan(ctx context.Context, files []*mapped.Mapping, c *contents)
 	defer func() { err = errors.Join(err, scan.sorter.Close()) }()
 	if err := guardFiles(files, func() error { return s.Scan(ctx, scan) }); err != nil {
 		return nil, err
+	}
+	if scan.bad > 0 && scan.bad >= scan.samples {
+		return nil, fmt.Errorf("%s: %w: %d of its %d samples cannot be read; the first is %s: %s",
+			s.Path, formats.ErrDamaged, scan.bad, scan.bad+scan.samples, scan.skips[0].Path, scan.skips[0].Cause)
 	}
 	f, err = scan.collect(scan.sorter, false)
 	var repeated *repeatedKey
