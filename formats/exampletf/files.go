@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -136,14 +137,7 @@ func named(paths []string) []file {
 	return files
 }
 
-// splitOf returns the split that a file's name has: a whole word of it, the last one if there are several.
+// splitOf returns the split that a file's name has.
 func splitOf(name string) string {
-	name = recordExt.ReplaceAllString(shardOf.ReplaceAllString(name, ""), "")
-	split := ""
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
-		if formats.IsSplitWord(word) {
-			split = word
-		}
-	}
-	return split
+	return foreign.SplitOf(recordExt.ReplaceAllString(shardOf.ReplaceAllString(name, ""), ""))
 }

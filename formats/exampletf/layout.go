@@ -280,6 +280,8 @@ func (s *survey) field(name, feature string, d *tfds) formats.Field {
 		f.Kind, f.DType = formats.Array, formats.Float32
 	case e.most > 1:
 		f.Kind = formats.JSON
+	case e.images > 0 && foreign.IsMask(name) && !e.lossy:
+		f.Kind = formats.Mask
 	case e.images > 0:
 		f.Kind = formats.Image
 	case slices.Contains(d.named("Text"), feature):

@@ -235,3 +235,22 @@ train/a/1-00000000|train|-1|train/a/1-00000000|jpeg [] 0300|
 train/a/1-00000002|train|-1|train/a/1-00000002|jpeg [] 0302|
 `)
 }
+
+// TestKaggle: splits in names with numbers behind, and masks by the names of their features; a JPEG is none.
+func TestKaggle(t *testing.T) {
+	dir := write(t, `
+png = b"\x89PNG\r\n\x1a\n" + bytes([1, 2])
+for name in "train00-1", "val00-1":
+    write(name + ".tfrec", [{"image/encoded": (jpeg(1), "byte"), "image/segmentation/class/encoded": (png, "byte"), "mask_preview": (jpeg(2), "byte")}])
+`)
+	ds, err := open(t, dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := formatcheck.SchemaText(ds.Meta().Schema); got != "image:image image_segmentation_class_encoded:mask mask_preview:image" {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(ds.Meta().Splits); got != "[{train 1} {val 1}]" {
+		t.Error(got)
+	}
+}

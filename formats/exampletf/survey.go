@@ -20,6 +20,7 @@ type survey struct {
 type seen struct {
 	kind        tfexample.Kind
 	present     int  // examples that have values
+	lossy       bool // one is a JPEG
 	images      int  // of them, those whose first value is an image file
 	least, most int  // values in a list
 	empty       bool // a first value has no bytes
@@ -63,9 +64,11 @@ func (s *survey) addFeatures(example []byte) error {
 			e.present++
 		}
 		e.empty = e.empty || ok && len(first) == 0
-		if ok && formats.Sniff(first) != "" {
+		encoding := formats.Sniff(first)
+		if ok && encoding != "" {
 			e.images++
 		}
+		e.lossy = e.lossy || encoding == formats.JPEG
 		return err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/parquetfile"
 )
 
@@ -143,7 +144,7 @@ func (o *outline) field(name, column string) (role, error) {
 	switch {
 	case slices.Contains(o.images, column):
 		f.Kind, f.column, f.path = formats.Image, column+".bytes", column+".path"
-		if name == "mask" || strings.HasSuffix(name, "_mask") {
+		if foreign.IsMask(name) {
 			f.Kind = formats.Mask
 		}
 	case c == nil:
