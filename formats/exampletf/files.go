@@ -23,7 +23,7 @@ type file struct {
 
 var (
 	shardOf   = regexp.MustCompile(`-\d+-of-\d+$`)
-	recordExt = regexp.MustCompile(`(?i)\.(tfrecords?|tfrec)(\.gz|\.zlib)?$`)
+	recordExt = regexp.MustCompile(`(?i)\.(tfrecords?|tfrec|records?)(\.gz|\.zlib)?$`)
 )
 
 // isRecordName reports whether a file's name is one that TFRecords usually have.
@@ -85,9 +85,21 @@ func findFolder(path string) ([]file, error) {
 		}
 	}
 	if len(files) == 0 {
+		if folder, err := preparedIn(path); folder != "" || err != nil {
+			return filesOf(folder, err)
+		}
 		return nil, fmt.Errorf("%s: %w: it has no files named like TFRecords (x.tfrecord, x-00000-of-00010)", path, formats.ErrNotDataset)
 	}
 	return files, nil
+}
+
+// filesOf lists the files of a folder that was looked for.
+func filesOf(folder string, err error) ([]file, error) {
+	if err != nil {
+		return nil, err
+	}
+	list, err := recordsIn(folder)
+	return named(list), err
 }
 
 func isNotExist(err error) bool { return err != nil && os.IsNotExist(err) }

@@ -244,3 +244,31 @@ func framed(data []byte) []byte {
 	b := append(tfexample.AppendFrameHead(nil, len(data)), data...)
 	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))))
 }
+
+// TestPrepared: the only dataset below the folders of TensorFlow Datasets is opened; of several the error names each.
+func TestPrepared(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	add := func(folder string) {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		store(t, filepath.Join(dir, folder, "toy-train.tfrecord-00000-of-00001"), good(0))
+		store(t, filepath.Join(dir, folder, "features.json"), []byte("{}"))
+	}
+	add("toy/5.1.0")
+	for _, path := range []string{dir, filepath.Join(dir, "toy")} {
+		if err := readAll(t, path, formats.ReadOptions{}); err != nil || !(exampletf.Format{}).Match(path) {
+			t.Error(path, err)
+		}
+	}
+	add("toy/4.0.0")
+	_, err := exampletf.Format{}.Open(dir)
+	if want := filepath.Join(dir, "toy/4.0.0") + ", " + filepath.Join(dir, "toy/5.1.0"); err == nil || !strings.Contains(err.Error(), want) || !(exampletf.Format{}).Match(dir) {
+		t.Error(err)
+	}
+	store(t, filepath.Join(dir, "train.record"), good(0))
+	if err := readAll(t, filepath.Join(dir, "train.record"), formats.ReadOptions{}); err != nil || !(exampletf.Format{}).Match(filepath.Join(dir, "train.record")) {
+		t.Error(err)
+	}
+}
