@@ -59,7 +59,8 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 		if err := checkNoFolder(path, cfg); err != nil {
 			return nil, err
 		}
-		return formats.OpenFormat(ctx, f, path, o)
+		ds, err := formats.OpenFormat(ctx, f, path, o)
+		return ds, suggestFormat(f, path, err)
 	case len(o.Map) > 0:
 		return nil, errMapOfFolder(path)
 	}
@@ -68,6 +69,18 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
 	}
 	return d, nil
+}
+
+// suggestFormat adds the format that the content at path has to err, the error of a dataset that was opened as f.
+func suggestFormat(f formats.Format, path string, err error) error {
+	if !errors.Is(err, formats.ErrNotDataset) {
+		return err
+	}
+	other, unknown := Formats().ByPath(path)
+	if unknown != nil || other.Name() == f.Name() || other.Name() == "folder" {
+		return err
+	}
+	return fmt.Errorf("%w; by its content it has the format %s: give --source-format %s, or leave it out", err, other.Name(), other.Name())
 }
 
 // checkNoFolder returns an error if cfg has options of folders, and the source at path is a dataset.

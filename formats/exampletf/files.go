@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -22,7 +23,7 @@ type file struct {
 
 var (
 	shardOf   = regexp.MustCompile(`-\d+-of-\d+$`)
-	recordExt = regexp.MustCompile(`(?i)\.(tfrecords?|tfrec)(\.gz|\.zlib)?$`)
+	recordExt = regexp.MustCompile(`(?i)\.(tfrecords?|tfrec|records?)(\.gz|\.zlib)?$`)
 )
 
 // isRecordName reports whether a file's name is one that TFRecords usually have.
@@ -84,9 +85,21 @@ func findFolder(path string) ([]file, error) {
 		}
 	}
 	if len(files) == 0 {
+		if folder, err := preparedIn(path); folder != "" || err != nil {
+			return filesOf(folder, err)
+		}
 		return nil, fmt.Errorf("%s: %w: it has no files named like TFRecords (x.tfrecord, x-00000-of-00010)", path, formats.ErrNotDataset)
 	}
 	return files, nil
+}
+
+// filesOf lists the files of a folder that was looked for.
+func filesOf(folder string, err error) ([]file, error) {
+	if err != nil {
+		return nil, err
+	}
+	list, err := recordsIn(folder)
+	return named(list), err
 }
 
 func isNotExist(err error) bool { return err != nil && os.IsNotExist(err) }
@@ -136,14 +149,7 @@ func named(paths []string) []file {
 	return files
 }
 
-// splitOf returns the split that a file's name has: a whole word of it, the last one if there are several.
+// splitOf returns the split that a file's name has.
 func splitOf(name string) string {
-	name = recordExt.ReplaceAllString(shardOf.ReplaceAllString(name, ""), "")
-	split := ""
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
-		if formats.IsSplitWord(word) {
-			split = word
-		}
-	}
-	return split
+	return foreign.SplitOf(recordExt.ReplaceAllString(shardOf.ReplaceAllString(name, ""), ""))
 }

@@ -2,6 +2,7 @@ package exampletf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,10 @@ func (Format) Match(path string) bool {
 		return false
 	}
 	files, err := find(path)
-	if err != nil {
+	if several := (*errSeveral)(nil); errors.As(err, &several) {
+		return true // opening says which there are
+	}
+	if err != nil || len(files) == 0 {
 		return false
 	}
 	return !isOwn(files[0].path) && begins(files[0].path) == nil

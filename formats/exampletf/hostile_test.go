@@ -111,6 +111,8 @@ func TestHostile(t *testing.T) {
 		"gzip":                      {zipped.Bytes(), "compressed"},
 		"no example":                {frame([]byte("no example")), "cannot be parsed"},
 		"no features":               {frame(nil), "SequenceExamples"},
+		"a sequence":                {frame(slices.Concat(exampleOf(image, feature("label", intsOf(1))), field(2, field(1, []byte{10, 1, 'x'})))), "SequenceExample"},
+		"a sequence at the end":     {slices.Concat(bytes.Repeat(good(0), 200), frame(slices.Concat(exampleOf(image), field(2, field(1, []byte{10, 1, 'x'}))))), "SequenceExample"},
 		"no image":                  {frame(exampleOf(feature("label", intsOf(1)))), "no feature has images"},
 		"nested length":             {frame(field(1, []byte{10, 0xff, 0xff, 0xff, 0xff, 0x7f})), "cannot be parsed"},
 		"a varint for ever":         {frame(bytes.Repeat([]byte{0x80}, 100)), "cannot be parsed"},
@@ -141,6 +143,28 @@ func TestHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	store(t, path, slices.Concat(good(0), good(2), frame(exampleOf(image)))) // the last one has no label and no box
 	if err := readAll(t, path, formats.ReadOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBadSamples: what no sample can be made of is skipped, with its place and its number, unless it is half of them.
+func TestBadSamples(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	none := framed(exampleOf(feature("image", bytesOf("")), feature("label", intsOf(1))))
+	store(t, path, slices.Concat(framed([]byte("no example")), good(0), none, good(1), good(2)))
+	ds, err := exampletf.Format{}.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ds.Close()
+	in, err := ds.Info(2)
+	skips := ds.(formats.Skipper).Skips()
+	if err != nil || ds.Len() != 3 || in.Key != "00000004" || len(skips) != 2 || skips[0].Path != "x.tfrecord, byte 0" || !strings.Contains(skips[1].Cause, "not an image file") {
+		t.Errorf("%d samples, the last is %s, skipped are %v, %v", ds.Len(), in.Key, skips, err)
+	}
+	store(t, path, slices.Concat(none, good(0), none))
+	if _, err := (exampletf.Format{}).Open(path); err == nil || !strings.Contains(err.Error(), "2 of its 3 samples cannot be read; the first is x.tfrecord, byte 0") {
 		t.Error(err)
 	}
 }
@@ -219,4 +243,32 @@ func FuzzExample(f *testing.F) {
 func framed(data []byte) []byte {
 	b := append(tfexample.AppendFrameHead(nil, len(data)), data...)
 	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))))
+}
+
+// TestPrepared: the only dataset below the folders of TensorFlow Datasets is opened; of several the error names each.
+func TestPrepared(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	add := func(folder string) {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		store(t, filepath.Join(dir, folder, "toy-train.tfrecord-00000-of-00001"), good(0))
+		store(t, filepath.Join(dir, folder, "features.json"), []byte("{}"))
+	}
+	add("toy/5.1.0")
+	for _, path := range []string{dir, filepath.Join(dir, "toy")} {
+		if err := readAll(t, path, formats.ReadOptions{}); err != nil || !(exampletf.Format{}).Match(path) {
+			t.Error(path, err)
+		}
+	}
+	add("toy/4.0.0")
+	_, err := exampletf.Format{}.Open(dir)
+	if want := filepath.Join(dir, "toy/4.0.0") + ", " + filepath.Join(dir, "toy/5.1.0"); err == nil || !strings.Contains(err.Error(), want) || !(exampletf.Format{}).Match(dir) {
+		t.Error(err)
+	}
+	store(t, filepath.Join(dir, "train.record"), good(0))
+	if err := readAll(t, filepath.Join(dir, "train.record"), formats.ReadOptions{}); err != nil || !(exampletf.Format{}).Match(filepath.Join(dir, "train.record")) {
+		t.Error(err)
+	}
 }

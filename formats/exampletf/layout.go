@@ -72,7 +72,7 @@ func newLayout(s *survey, m map[string]string, d *tfds) (*layout, error) {
 	}
 	for _, name := range s.names() {
 		if !slices.Contains(used, name) {
-			l.field(s.field(foreign.FieldName(name), name, d), name)
+			l.field(foreign.ExtraField(l.schema, s.field(foreign.FieldName(name), name, d)), name)
 		}
 	}
 	if err := l.schema.Validate(); err != nil {
@@ -198,7 +198,7 @@ func (l *layout) findLabel(s *survey, mapped string, d *tfds) (used []string, er
 	} else {
 		candidates := usualFirst(d.named("ClassLabel"), labelNames)
 		i := slices.IndexFunc(candidates, func(name string) bool {
-			return s.has(name, tfexample.Ints) || s.has(name, tfexample.Bytes) && s.features[name].images == 0
+			return s.has(name, tfexample.Ints) || s.has(name, tfexample.Floats) || s.has(name, tfexample.Bytes) && s.features[name].images == 0
 		})
 		if i < 0 {
 			return nil, nil
@@ -262,7 +262,7 @@ func (l *layout) mapped(s *survey, m map[string]string, d *tfds, used *[]string)
 		case name == "boxes" && e.kind == tfexample.Floats:
 			f = formats.Field{Name: name, Kind: formats.Boxes}
 		}
-		l.field(f, feature)
+		l.field(foreign.ExtraField(l.schema, f), feature)
 		*used = append(*used, feature)
 	}
 	return nil
@@ -280,6 +280,8 @@ func (s *survey) field(name, feature string, d *tfds) formats.Field {
 		f.Kind, f.DType = formats.Array, formats.Float32
 	case e.most > 1:
 		f.Kind = formats.JSON
+	case e.images > 0 && foreign.IsMask(name) && !e.lossy:
+		f.Kind = formats.Mask
 	case e.images > 0:
 		f.Kind = formats.Image
 	case slices.Contains(d.named("Text"), feature):

@@ -189,3 +189,68 @@ val/00000001|val|6|val/00000001|raw [2 3 2] 0b0c|int64[]0600000000000000|float32
 		t.Errorf("a feature that is not there: %v", err)
 	}
 }
+
+// TestNumbers: a float under a usual name is a number to predict; another one is never the label.
+func TestNumbers(t *testing.T) {
+	dir := write(t, `
+for name in "label", "class", "score":
+    write(name + ".tfrecord", [{"image": (jpeg(i), "byte"), name: (i / 2, "float"), "age": (7.0, "float")} for i in range(2)])
+`)
+	const number = "|%g|7|"
+	for _, c := range []struct{ name, entries, fields, values string }{
+		{"label", "", "[image label age]", number},
+		{"class", "", "[image label age]", number},
+		{"score", "", "[image age score]", "|float32[1]0000e040|float32[1]%x|"},
+		{"score", "label=score", "[image label age]", number},
+		{"score", "grade=score", "[image grade age]", "|float32[1]%x|float32[1]0000e040|"},
+	} {
+		ds, err := open(t, filepath.Join(dir, c.name+".tfrecord"), c.entries)
+		want := c.fields + " [] []\n"
+		for i, x := range []any{[]byte{0, 0, 0, 0}, []byte{0, 0, 0, 0x3f}} {
+			if c.values == number {
+				x = float32(i) / 2
+			}
+			want += fmt.Sprintf("%08d||-1|%08d|jpeg [] 030%d"+c.values+"\n", i, i, i, x)
+		}
+		check(t, ds, err, want)
+		if label := ds.Meta().Schema.LabelIndex(); (label >= 0) != strings.Contains(c.fields, "label") {
+			t.Errorf("%s %s: the label is field %d", c.name, c.entries, label)
+		}
+	}
+}
+
+// TestRepeatedNames: records whose file names are equal stay samples of their own; all of them get their numbers.
+func TestRepeatedNames(t *testing.T) {
+	dir := write(t, `
+for shard, names in enumerate([["a/1.jpg", "2.jpg", "a/1.jpg"], ["3.jpg", "2.png"]]):
+    write("train-%05d-of-00002" % shard, [{"image": (jpeg(3 * shard + i), "byte"), "filename": (n.encode(), "byte")} for i, n in enumerate(names)])
+`)
+	ds, err := open(t, dir, "")
+	check(t, ds, err, `
+[image] [] []
+train/2-00000001|train|-1|train/2-00000001|jpeg [] 0301|
+train/2-00000004|train|-1|train/2-00000004|jpeg [] 0304|
+train/3|train|-1|3.jpg|jpeg [] 0303|
+train/a/1-00000000|train|-1|train/a/1-00000000|jpeg [] 0300|
+train/a/1-00000002|train|-1|train/a/1-00000002|jpeg [] 0302|
+`)
+}
+
+// TestKaggle: splits in names with numbers behind, and masks by the names of their features; a JPEG is none.
+func TestKaggle(t *testing.T) {
+	dir := write(t, `
+png = b"\x89PNG\r\n\x1a\n" + bytes([1, 2])
+for name in "train00-1", "val00-1":
+    write(name + ".tfrec", [{"image/encoded": (jpeg(1), "byte"), "image/segmentation/class/encoded": (png, "byte"), "mask_preview": (jpeg(2), "byte")}])
+`)
+	ds, err := open(t, dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := formatcheck.SchemaText(ds.Meta().Schema); got != "image:image image_segmentation_class_encoded:mask mask_preview:image" {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(ds.Meta().Splits); got != "[{train 1} {val 1}]" {
+		t.Error(got)
+	}
+}

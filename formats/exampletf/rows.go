@@ -10,6 +10,14 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
+// whole reads an example and returns its sample: see sample.
+func (r *record) whole(example []byte, split string, n, file int) (foreign.Sample, error) {
+	if err := r.parse(example); err != nil {
+		return foreign.Sample{}, err
+	}
+	return r.sample(split, n, file)
+}
+
 // sample returns the sample of the example in r, number n of its split, without the places of its values.
 func (r *record) sample(split string, n, file int) (one foreign.Sample, err error) {
 	l := r.l
@@ -29,6 +37,7 @@ func (r *record) sample(split string, n, file int) (one foreign.Sample, err erro
 		return one, err
 	}
 	one.Key, one.Path = keyOf(split, name, n)
+	one.Unique = fmt.Sprintf("%s-%08d", one.Key, n) // many writers keep only the last element of a name
 	return one, nil
 }
 

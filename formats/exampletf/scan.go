@@ -1,7 +1,9 @@
 package exampletf
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -67,7 +69,7 @@ func frames(m *mapped.Mapping, yield func(at int64, frame []byte) (more bool, er
 func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, example []byte) error) error {
 	n := 0
 	err := frames(s.Files[k], func(at int64, frame []byte) (bool, error) {
-		example, err := tfexample.Unframe(frame, false)
+		example, err := exampleIn(frame)
 		if err == nil {
 			err = do(at, frame, example)
 		}
@@ -80,18 +82,42 @@ func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, ex
 	return nil
 }
 
+var errSequence = fmt.Errorf("%w: it is a SequenceExample, whose lists of features are not read: write each record as a tf.train.Example, "+
+	"with a list of values where it has a list of features", formats.ErrSchema)
+
+// exampleIn returns the example in a frame. The checksum of its data is not verified.
+func exampleIn(frame []byte) ([]byte, error) {
+	example, err := tfexample.Unframe(frame, false)
+	if err == nil && tfexample.IsSequence(example) {
+		err = errSequence
+	}
+	return example, err
+}
+
 // survey judges the fields by some examples.
 func (c *scanner) survey(s *foreign.Scan) error {
 	all := &survey{features: map[string]*seen{}}
+	var damaged error
 	step := max(1, len(c.files)/surveyedFiles)
 	for k := 0; k < len(c.files); k += step {
 		most := 1
 		if k == 0 || all.examples == 0 {
 			most = surveyedExamples
 		}
-		if err := c.each(s, k, most, func(_ int64, _, example []byte) error { return all.add(example) }); err != nil {
+		err := c.each(s, k, most, func(at int64, _, example []byte) error {
+			err := all.add(example)
+			if errors.Is(err, formats.ErrDamaged) { // the scan skips it
+				damaged = cmp.Or(damaged, fmt.Errorf("%s: byte %d: %w", c.files[k].path, at, err))
+				return nil
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
+	}
+	if damaged != nil && all.examples == 0 {
+		return damaged
 	}
 	if all.examples == 0 {
 		return fmt.Errorf("%s: %w: its files have no records", c.source.Path, formats.ErrNotDataset)
@@ -126,15 +152,15 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) error {
 	for k := range c.files {
 		split := c.files[k].split
 		err := c.each(s, k, -1, func(at int64, frame, example []byte) error {
-			if err := r.parse(example); err != nil {
-				return err
-			}
-			one, err := r.sample(split, numbers[split], k)
-			if err != nil {
-				return err
-			}
+			one, err := r.whole(example, split, numbers[split], k)
 			numbers[split]++
-			if err := r.locate(s.Files[k], at, frame, columns, &one); err != nil {
+			if err == nil {
+				err = r.locate(s.Files[k], at, frame, columns, &one)
+			}
+			switch {
+			case errors.Is(err, formats.ErrDamaged):
+				return s.SkipBad(fmt.Sprintf("%s, byte %d", c.source.Files[k].Name, at), err)
+			case err != nil:
 				return err
 			}
 			return s.Add(&one)
@@ -152,8 +178,8 @@ func (c *scanner) decideOffset(ctx context.Context, s *foreign.Scan) error {
 	r := c.layout.newRecord()
 	for k := range c.files {
 		err := c.each(s, k, -1, func(_ int64, _, example []byte) error {
-			if err := r.parse(example); err != nil {
-				return err
+			if r.parse(example) != nil { // the scan skips it
+				return nil
 			}
 			x, ok, err := r.label()
 			if ok {

@@ -20,6 +20,7 @@ type survey struct {
 type seen struct {
 	kind        tfexample.Kind
 	present     int  // examples that have values
+	lossy       bool // one is a JPEG
 	images      int  // of them, those whose first value is an image file
 	least, most int  // values in a list
 	empty       bool // a first value has no bytes
@@ -28,8 +29,16 @@ type seen struct {
 // maxFeatures is more features than any example has that is not hostile.
 const maxFeatures = 1000
 
+// add adds an example, which counts unless it is an error.
 func (s *survey) add(example []byte) error {
-	s.examples++
+	err := s.addFeatures(example)
+	if err == nil {
+		s.examples++
+	}
+	return err
+}
+
+func (s *survey) addFeatures(example []byte) error {
 	return tfexample.Each(example, func(name []byte, f tfexample.Feature) error {
 		if f.Kind == tfexample.None {
 			return nil
@@ -55,9 +64,11 @@ func (s *survey) add(example []byte) error {
 			e.present++
 		}
 		e.empty = e.empty || ok && len(first) == 0
-		if ok && formats.Sniff(first) != "" {
+		encoding := formats.Sniff(first)
+		if ok && encoding != "" {
 			e.images++
 		}
+		e.lossy = e.lossy || encoding == formats.JPEG
 		return err
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/filestate"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/h5file"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/value"
@@ -105,7 +106,7 @@ func (d *dataset) load(o formats.ReadOptions) (err error) {
 	}
 	slices.Sort(d.names)
 	for _, name := range d.names {
-		d.meta.Schema = append(d.meta.Schema, fieldOf(name, d.parts[0].extras[name]))
+		d.meta.Schema = append(d.meta.Schema, foreign.ExtraField(d.meta.Schema, fieldOf(name, d.parts[0].extras[name])))
 	}
 	d.describe()
 	return d.meta.Schema.Validate()

@@ -109,6 +109,8 @@ expect("hot.h5", ["[image label] [0 1 2 3]"] + ["%08d||-1|raw[5 6 3]uint8 %s|uin
 with h5py.File("pcam_split_valid_x.h5", "w") as f: f["x"] = pix
 with h5py.File("pcam_split_valid_y.h5", "w") as f: f["y"] = lab.reshape(-1, 1, 1, 1).astype(np.uint8)
 expect("pcam_split_valid_x.h5", ["[image label] [0 1 2]"] + ["valid/%08d|valid|%d|raw[5 6 3]uint8 %s" % (i, lab[i], crc(pix[i])) for i in range(n)])
+with h5py.File("alone.h5", "w") as f: f["images"], f["age"] = pix, np.arange(n) / 2 # not the label
+expect("alone.h5", ["[image age] []"] + ["%08d||-1|raw[5 6 3]uint8 %s|%g" % (i, crc(pix[i]), i / 2) for i in range(n)])
 # What is refused.
 with h5py.File("few_x.h5", "w") as f: f["x"] = pix
 with h5py.File("few_y.h5", "w") as f: f["y"] = lab[:3]
@@ -141,6 +143,9 @@ for name, lines in out: print(name); print("\n".join(lines)); print("--")
 		}
 		if got := describe(t, ds); got != want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, want)
+		}
+		if m := ds.Meta(); name == "alone.h5" && m.Schema.LabelIndex() >= 0 {
+			t.Errorf("%s: the label is %v", name, m.Schema)
 		}
 		if skips := ds.(formats.Skipper).Skips(); name == "vlen.h5" && (len(skips) != 1 || skips[0].Path != "/unrelated") {
 			t.Errorf("%s: left out %v", name, skips)

@@ -76,14 +76,22 @@ func decode(as string, raw []byte, _ []int) (formats.Value, error) {
 		return formats.Value{Data: raw, Encoding: formats.Plain}, nil
 	}
 	parts := strings.Split(as, "\x00")
-	if len(parts) != 4 || parts[0] != asImage {
+	if len(parts) != 5 || parts[0] != asImage && parts[0] != asNumber {
 		return formats.Value{}, fmt.Errorf("%w: its description has the field %q", formats.ErrDamaged, as)
 	}
 	k, err := strconv.Atoi(parts[1])
-	l := layout{kind: kind(k), reversed: parts[2] == "true", image: parts[3]}
+	l := layout{kind: kind(k), reversed: parts[2] == "true", image: parts[3], label: parts[4]}
 	if err != nil {
 		return formats.Value{}, err
 	}
 	it, err := l.decode(raw)
-	return it.image, err
+	if parts[0] == asImage {
+		return it.image, err
+	}
+	if it.has == numbers {
+		it.float = float32(it.label)
+	}
+	var number formats.Value
+	number.SetFloat32(it.float)
+	return number, err
 }

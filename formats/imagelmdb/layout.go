@@ -2,6 +2,7 @@ package imagelmdb
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/pickle"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 )
 
 // kind is what the values are.
@@ -28,8 +30,9 @@ type layout struct {
 	image, label string // of the map; "" for the usual
 	reversed     bool   // pixels are blue, green, red
 	labels       labelForm
-	folders      bool // the class is the key's folder
-	texts        bool // keys are image-N, and label-N has a text
+	folders      bool   // the class is the key's folder
+	above        string // what keys that are absolute paths begin with: the folders that say nothing
+	texts        bool   // keys are image-N, and label-N has a text
 	schema       formats.Schema
 }
 
@@ -64,30 +67,63 @@ func newLayout(list []example, m map[string]string) (*layout, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: it has no samples", formats.ErrNotDataset)
 	}
-	k, err := kindOf(list[0].value)
+	first, err := l.findKind(list)
 	if err != nil {
-		return nil, fmt.Errorf("the value of key %q: %w", list[0].key, err)
+		return nil, err
 	}
-	l.kind = k
-	if err := l.checkMap(list[0].value); err != nil {
+	if err := l.checkMap(first.value); err != nil {
 		return nil, err
 	}
 	l.schema = formats.Schema{{Name: "image", Kind: formats.Image}}
-	l.folders = (k == imageFiles || k == arrays) && !slices.ContainsFunc(list, func(e example) bool { return !bytes.Contains(e.key, []byte("/")) })
+	l.folders = (l.kind == imageFiles || l.kind == arrays) && !slices.ContainsFunc(list, func(e example) bool { return !bytes.Contains(e.key, []byte("/")) })
 	if l.folders {
 		l.labels = names
 	}
-	for _, e := range list {
-		it, err := l.decode(e.value)
-		if err != nil {
-			return nil, fmt.Errorf("the value of key %q: %w", e.key, err)
-		}
-		l.labels = max(l.labels, it.has)
+	if err := l.findLabels(list); err != nil {
+		return nil, err
 	}
-	if l.labels != noLabel {
+	switch l.labels {
+	case noLabel:
+	case floats:
+		l.schema = append(l.schema, formats.Field{Name: "label", Kind: formats.Number, DType: formats.Float32})
+	default:
 		l.schema = append(l.schema, formats.Field{Name: "label", Kind: formats.Label})
 	}
 	return l, nil
+}
+
+// findKind sets the kind to that of the first value that has one, and returns that sample.
+func (l *layout) findKind(list []example) (first example, err error) {
+	for _, e := range list {
+		k, failed := kindOf(e.value)
+		if failed == nil {
+			l.kind = k
+			return e, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("the value of key %q: %w", e.key, failed)
+		}
+	}
+	return first, err
+}
+
+// findLabels sets what the labels are. It is an error if half of the samples cannot be read; the scan skips fewer.
+func (l *layout) findLabels(list []example) error {
+	var first error
+	bad := 0
+	for _, e := range list {
+		it, err := l.decode(e.value)
+		if err != nil {
+			bad++
+			first = cmp.Or(first, fmt.Errorf("the value of key %q: %w", e.key, err))
+			continue
+		}
+		l.labels = max(l.labels, it.has)
+	}
+	if 2*bad >= len(list) {
+		return first
+	}
+	return nil
 }
 
 // withTexts makes the layout that of images and texts in pairs of keys.
@@ -163,27 +199,36 @@ func (l *layout) decode(value []byte) (it item, err error) {
 	return it, err
 }
 
-// keyAndClass returns the key of a sample, and its split and class where they are in the key.
-func (l *layout) keyAndClass(stored []byte) (key, split, class string) {
-	k := strings.TrimPrefix(string(stored), imagePrefix)
+// named returns the sample of a key, with its split and class where they are in the key, without its value.
+func (l *layout) named(stored []byte) foreign.Sample {
+	one := foreign.Sample{Label: formats.NoLabel, Path: strings.ToValidUTF8(string(stored), "\ufffd")}
+	k := strings.TrimPrefix(strings.TrimPrefix(string(stored), l.above), imagePrefix)
 	if isNumber(k) && len(k) <= 8 {
-		return strings.Repeat("0", 8-len(k)) + k, "", ""
+		one.Key, one.Unique = strings.Repeat("0", 8-len(k))+k, k
+		return one
 	}
 	stem := strings.TrimSuffix(k, path.Ext(k))
 	if formats.CheckKey(stem) != nil {
-		return fmt.Sprintf("%x", stored), "", ""
+		one.Key = fmt.Sprintf("%x", stored)
+		one.Unique = one.Key
+		return one
 	}
+	one.Key, one.Unique = stem, k // where two differ only in the extension, it stays
 	if !l.folders {
-		return stem, "", ""
+		return one
 	}
 	dir := path.Dir(k)
-	if first, _, deeper := strings.Cut(dir, "/"); deeper && formats.IsSplitWord(first) {
-		split = first
+	folders := strings.Split(dir, "/")
+	for _, name := range folders[:len(folders)-1] {
+		if formats.IsSplitWord(name) {
+			one.Split = name
+			break
+		}
 	}
-	if class = path.Base(dir); dir == "." {
-		class = ""
+	if one.Class = path.Base(dir); dir == "." {
+		one.Class = ""
 	}
-	return stem, split, class
+	return one
 }
 
 func isNumber(s string) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
@@ -15,6 +16,7 @@ import (
 type item struct {
 	image formats.Value // Data points into the value, or is memory of its own
 	label int64
+	float float32
 	class string // the class's name, where that is stored
 	has   labelForm
 }
@@ -25,10 +27,13 @@ type labelForm int
 const (
 	noLabel labelForm = iota
 	numbers
+	floats
 	names
 )
 
-func (f labelForm) String() string { return [...]string{"no label", "a number", "a name"}[f] }
+func (f labelForm) String() string {
+	return [...]string{"no label", "a whole number", "a float", "a name"}[f]
+}
 
 // memoryOf is what a pickle of that many bytes may take.
 func memoryOf(bytes int) int64 { return 64<<20 + 4*int64(bytes) }
@@ -68,7 +73,10 @@ func unpickle(b []byte, imageKey, labelKey string) (it item, err error) {
 	if it.image, err = imageOf(image); err != nil {
 		return it, err
 	}
-	return it, it.setLabel(label)
+	if err = it.setLabel(label); imageKey != "" && labelKey == "" {
+		err = nil // whoever names the image alone can do without the label
+	}
+	return it, err
 }
 
 // The usual keys of dicts.
@@ -102,7 +110,7 @@ func parts(v any, imageKey, labelKey string) (image, label any, err error) {
 		}
 		return list[i], nil
 	}
-	if image, err = at(imageKey, 0); err == nil {
+	if image, err = at(imageKey, 0); err == nil && (imageKey == "" || labelKey != "") {
 		label, err = at(labelKey, 1)
 	}
 	return image, label, err
@@ -189,6 +197,9 @@ func (it *item) setLabel(v any) error {
 	case int64:
 		it.label, it.has = v, numbers
 		return nil
+	case float64:
+		it.float, it.has = float32(v), floats
+		return nil
 	case bool:
 		if it.has = numbers; v {
 			it.label = 1
@@ -199,12 +210,17 @@ func (it *item) setLabel(v any) error {
 			it.label, it.has = x, numbers
 			return nil
 		}
+		if x, ok := floatScalar(v); ok {
+			it.float, it.has = x, floats
+			return nil
+		}
 	}
 	if s, ok := pickle.Text(v); ok {
 		it.class, it.has = s, names
 		return nil
 	}
-	return fmt.Errorf("%w: the label is %T; a number or a name is read", formats.ErrSchema, v)
+	return fmt.Errorf("%w: the label is %T; a number or a name is read: name another one by --map image=KEY,label=KEY, or the image alone by --map image=KEY, "+
+		"where KEY is a key of a dict or a position of a tuple, from 0", formats.ErrSchema, v)
 }
 
 // scalar returns the only number of an array of integers.
@@ -216,6 +232,17 @@ func scalar(a *pickle.Array) (int64, bool) {
 		return int64(int32(binary.LittleEndian.Uint32(a.Data))), true
 	case a.DType == "|u1" && len(a.Data) == 1:
 		return int64(a.Data[0]), true
+	}
+	return 0, false
+}
+
+// floatScalar returns the only number of an array of floats.
+func floatScalar(a *pickle.Array) (float32, bool) {
+	switch {
+	case a.DType == "<f8" && len(a.Data) == 8:
+		return float32(math.Float64frombits(binary.LittleEndian.Uint64(a.Data))), true
+	case a.DType == "<f4" && len(a.Data) == 4:
+		return math.Float32frombits(binary.LittleEndian.Uint32(a.Data)), true
 	}
 	return 0, false
 }

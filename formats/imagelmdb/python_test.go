@@ -32,10 +32,15 @@ func describe(t *testing.T, ds formats.Dataset) string {
 		for k := 1; k < len(s.Values); k++ {
 			if s.Values[k].Encoding == formats.Plain {
 				fmt.Fprintf(&b, "|%s", s.Values[k].Data)
+			} else if x, ok := s.Values[k].Float32(); ok {
+				fmt.Fprintf(&b, "|%g", x)
 			}
 		}
 		fmt.Fprintln(&b)
 	})
+	for _, skip := range ds.(formats.Skipper).Skips() {
+		fmt.Fprintf(&b, "skipped %s: %s\n", skip.Path, skip.Cause)
+	}
 	return b.String()
 }
 
@@ -83,6 +88,18 @@ write("datum", [("%08d_a.jpg" % i, Datum(channels=3, height=2, width=2, data=bgr
 write("grey", [("%08d" % i, Datum(channels=1, height=1, width=2, data=bytes([i, 7]), label=7 + i).SerializeToString()) for i in range(2)])
 write("encoded", [("%08d" % i, Datum(data=jpeg(i), label=i, encoded=True).SerializeToString()) for i in range(2)])
 
+# Labels that are floats, plain or NumPy's, and one that cannot be read.
+write("floats", [(str(i), pickle.dumps((jpeg(i), [0.5, np.float32(1.5), 2][i]))) for i in range(3)])
+write("objects", [("0", pickle.dumps((jpeg(1), [1, 2]))), ("1", pickle.dumps((jpeg(2), 7)))])
+# Absolute paths, with splits or one class; two names that differ in their extension alone.
+write("absolute", [("/data/set/%s/%d.jpg" % (s, i), jpeg(i)) for i, s in enumerate(["train/cat", "train/dog", "val/cat"])])
+write("one", [("/data/train/cat/%d.%s" % (i // 2, ["jpg", "png", "jpg"][i]), jpeg(i)) for i in range(3)])
+write("deep", [("set/train/cat/1.jpg", jpeg(1)), ("set/val/dog/1.jpg", jpeg(2))])
+# One value that is no image.
+write("bad", [("%d" % i, pickle.dumps((jpeg(i) if i else b"xx", i))) for i in range(4)])
+write("bad images", [("%d" % i, jpeg(i) if i else b"") for i in range(4)])
+write("half", [("%d" % i, jpeg(i) if i % 2 else b"xx") for i in range(4)])
+
 # What is refused.
 write("short", [("0", pickle.dumps((jpeg(1), 0))), ("__len__", pickle.dumps(2))])
 class Evil:
@@ -120,6 +137,16 @@ print(os.path.exists("evil-was-here"))
 		{"datum", "image=rgb", "[image label] [0 1]\n00000000_a||0|00000000_a.jpg|raw[2 2 3] 00040801050902060a03070b\n00000001_a||1|00000001_a.jpg|raw[2 2 3] 00040801050902060a03070b\n"},
 		{"grey", "", "[image label] [0 1 2 3 4 5 6 7 8]\n00000000||7|00000000|raw[1 2 1] 0007\n00000001||8|00000001|raw[1 2 1] 0107\n"},
 		{"encoded", "", "[image label] [0 1]\n00000000||0|00000000|jpeg[] 00\n00000001||1|00000001|jpeg[] 01\n"},
+		{"floats", "", "[image label] []\n00000000||-1|0|jpeg[] 00|0.5\n00000001||-1|1|jpeg[] 01|1.5\n00000002||-1|2|jpeg[] 02|2\n"},
+		{"floats", "image=0", "[image] []\n00000000||-1|0|jpeg[] 00\n00000001||-1|1|jpeg[] 01\n00000002||-1|2|jpeg[] 02\n"},
+		{"objects", "image=0", "[image] []\n00000000||-1|0|jpeg[] 01\n00000001||-1|1|jpeg[] 02\n"},
+		{"absolute", "", "[image label] [cat dog]\ntrain/cat/0|train|0|/data/set/train/cat/0.jpg|jpeg[] 00\n" +
+			"train/dog/1|train|1|/data/set/train/dog/1.jpg|jpeg[] 01\nval/cat/2|val|0|/data/set/val/cat/2.jpg|jpeg[] 02\n"},
+		{"one", "", "[image label] [cat]\ntrain/cat/0.jpg|train|0|train/cat/0.jpg|jpeg[] 00\ntrain/cat/0.png|train|0|train/cat/0.png|jpeg[] 01\n" +
+			"train/cat/1|train|0|/data/train/cat/1.jpg|jpeg[] 02\n"},
+		{"deep", "", "[image label] [cat dog]\nset/train/cat/1|train|0|set/train/cat/1.jpg|jpeg[] 01\nset/val/dog/1|val|1|set/val/dog/1.jpg|jpeg[] 02\n"},
+		{"bad", "", "[image label] [0 1 2 3]\n00000001||1|1|jpeg[] 01\n00000002||2|2|jpeg[] 02\n00000003||3|3|jpeg[] 03\nskipped 0: the bytes are not an image file that dsconv reads\n"},
+		{"bad images", "", "[image] []\n00000001||-1|1|jpeg[] 01\n00000002||-1|2|jpeg[] 02\n00000003||-1|3|jpeg[] 03\nskipped 0: the bytes are not an image file that dsconv reads\n"},
 	} {
 		ds, err := open(t, filepath.Join(dir, c.name), c.entries)
 		if err != nil {
@@ -132,7 +159,7 @@ print(os.path.exists("evil-was-here"))
 	}
 	for name, want := range map[string]string{
 		"short": "it says that it has 2 samples, but there are 1", "evil": "posix", "arrow": "pyarrow.serialize", "named": "named databases",
-		"other": "no image file", "empty": "no samples", "datum": "image=bgr or image=rgb",
+		"other": "no image file", "half": "not an image file", "objects": "name another one by --map", "empty": "no samples", "datum": "image=bgr or image=rgb",
 	} {
 		if _, err := open(t, filepath.Join(dir, name), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)

@@ -111,7 +111,7 @@ func (c *scanner) survey(ctx context.Context) error {
 	if texts && c.layout.kind == imageFiles {
 		c.layout.withTexts()
 	}
-	return nil
+	return c.findAbove(ctx)
 }
 
 // scan implements foreign.Source.
@@ -122,13 +122,10 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) (err error) {
 	if err := c.survey(ctx); err != nil {
 		return err
 	}
-	image, err := s.Column("image")
-	if err != nil {
-		return err
-	}
-	text, err := s.Column("text")
-	if err != nil {
-		return err
+	for k, name := range columns {
+		if n, err := s.Column(name); err != nil || n != k {
+			return fmt.Errorf("%s: the column %s is number %d: %w", c.file, name, n, err)
+		}
 	}
 	samples, said := int64(0), int64(-1)
 	err = c.each(ctx, func(n *lmdbfile.Node) (bool, error) {
@@ -136,9 +133,12 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) (err error) {
 			return true, c.use(n, func(value []byte) error { said = max(said, saidBy(n.Key(), value)); return nil })
 		}
 		samples++
-		one, err := c.sample(n, image)
+		one, bad, err := c.sample(n)
+		if bad != nil {
+			return true, s.SkipBad(one.Path, bad)
+		}
 		if err == nil && c.layout.texts {
-			err = c.addText(&one, n.Key(), text)
+			err = c.addText(&one, n.Key())
 		}
 		if err == nil {
 			err = s.Add(&one)
@@ -161,42 +161,52 @@ func saidBy(key, value []byte) int64 {
 	return -1
 }
 
-// sample returns the sample of a node.
-func (c *scanner) sample(n *lmdbfile.Node, column int) (one foreign.Sample, err error) {
-	key, split, class := c.layout.keyAndClass(n.Key())
-	one = foreign.Sample{Key: key, Split: split, Class: class, Label: formats.NoLabel, Path: strings.ToValidUTF8(string(n.Key()), "\ufffd")}
+// sample returns the sample of a node; bad says why its value is none.
+func (c *scanner) sample(n *lmdbfile.Node) (one foreign.Sample, bad, err error) {
+	one = c.layout.named(n.Key())
 	at, err := c.env.Location(n)
 	if err != nil {
-		return one, fmt.Errorf("%s: key %q: %w", c.file, n.Key(), err)
+		return one, nil, fmt.Errorf("%s: key %q: %w", c.file, n.Key(), err)
 	}
 	err = c.use(n, func(value []byte) error {
-		it, err := c.layout.decode(value)
-		if err != nil {
-			return err
+		it, failed := c.layout.decode(value)
+		if failed != nil {
+			bad = failed
+			return nil
 		}
-		v := foreign.Value{Column: column, Offset: at.Offset, Length: at.Length, Size: int64(len(it.image.Data)), Encoding: it.image.Encoding}
+		v := foreign.Value{Column: imageColumn, Offset: at.Offset, Length: at.Length, Size: int64(len(it.image.Data)), Encoding: it.image.Encoding}
 		if len(it.image.Shape) == 3 {
 			v.Shape = [3]int(it.image.Shape)
 		}
 		one.Values = []foreign.Value{v}
-		switch it.has {
-		case numbers:
-			if one.Label = it.label; it.label < formats.NoLabel || it.label > 1<<31 {
-				return fmt.Errorf("%w: the label %d is not a class index", formats.ErrSchema, it.label)
-			}
-		case names:
-			one.Class = it.class
-		}
-		if it.has != noLabel && it.has != c.layout.labels {
-			return fmt.Errorf("%w: its label is %s, but %s in the first samples", formats.ErrSchema, it.has, c.layout.labels)
-		}
-		return nil
+		return c.layout.setLabel(&one, &it)
 	})
-	return one, err
+	return one, bad, err
+}
+
+// setLabel sets the label of a sample whose value has it.
+func (l *layout) setLabel(one *foreign.Sample, it *item) error {
+	switch {
+	case it.has == noLabel:
+		return nil
+	case l.labels == floats && it.has != names:
+		image := one.Values[0]
+		one.Values = append(one.Values, foreign.Value{Column: labelColumn, Offset: image.Offset, Length: image.Length})
+		return nil
+	case it.has != l.labels:
+		return fmt.Errorf("%w: its label is %s, but %s in the first samples", formats.ErrSchema, it.has, l.labels)
+	case it.has == names:
+		one.Class = it.class
+		return nil
+	}
+	if one.Label = it.label; it.label < formats.NoLabel || it.label > 1<<31 {
+		return fmt.Errorf("%w: the label %d is not a class index", formats.ErrSchema, it.label)
+	}
+	return nil
 }
 
 // addText adds the text that belongs to an image.
-func (c *scanner) addText(one *foreign.Sample, key []byte, column int) error {
+func (c *scanner) addText(one *foreign.Sample, key []byte) error {
 	label := labelPrefix + strings.TrimPrefix(string(key), imagePrefix)
 	n, err := c.env.Find(c.env.Databases[0].Root, []byte(label))
 	if errors.Is(err, lmdbfile.ErrNoKey) {
@@ -207,7 +217,7 @@ func (c *scanner) addText(one *foreign.Sample, key []byte, column int) error {
 	}
 	at, err := c.env.Location(&n)
 	if err == nil {
-		one.Values = append(one.Values, foreign.Value{Column: column, Offset: at.Offset, Length: at.Length})
+		one.Values = append(one.Values, foreign.Value{Column: textColumn, Offset: at.Offset, Length: at.Length})
 	}
 	return err
 }
@@ -218,11 +228,13 @@ func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
 	for _, f := range c.layout.schema {
 		switch f.Kind {
 		case formats.Image:
-			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{0}, As: c.layout.as()})
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{imageColumn}, As: c.layout.as(asImage)})
 		case formats.Label:
 			l.Fields = append(l.Fields, foreign.FieldSource{})
+		case formats.Number:
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{labelColumn}, As: c.layout.as(asNumber)})
 		default:
-			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{1}, As: asText})
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{textColumn}, As: asText})
 		}
 	}
 	return l, nil
@@ -243,16 +255,26 @@ func open(ctx context.Context, path string, o formats.ReadOptions) (formats.Data
 	return newDataset(ds, file)
 }
 
-// How values are decoded: see decode.
+// The columns of a scan, and their names.
 const (
-	asText  = "text"
-	asImage = "image"
+	imageColumn = iota
+	textColumn
+	labelColumn // of floats
 )
 
-// as describes the layout of values to decode.
-func (l *layout) as() string {
+var columns = [...]string{imageColumn: "image", textColumn: "text", labelColumn: "label"}
+
+// How values are decoded: see decode.
+const (
+	asText   = "text"
+	asImage  = "image"
+	asNumber = "number"
+)
+
+// as describes the layout of values of which decode takes that part.
+func (l *layout) as(part string) string {
 	if l.kind == imageFiles {
 		return ""
 	}
-	return strings.Join([]string{asImage, strconv.Itoa(int(l.kind)), strconv.FormatBool(l.reversed), l.image}, "\x00")
+	return strings.Join([]string{part, strconv.Itoa(int(l.kind)), strconv.FormatBool(l.reversed), l.image, l.label}, "\x00")
 }

@@ -49,7 +49,7 @@ func (s *set) choose(m map[string]string) (*fields, error) {
 		if k < 0 || f.isGiven(k) {
 			continue
 		}
-		if kind := kindOf(s.columns[k].encoding); kind == integer || kind == text {
+		if kind := kindOf(s.columns[k].encoding); kind == integer || kind == text || kind == float {
 			f.label = k
 			break
 		}

@@ -45,6 +45,8 @@ for split, n in ("train", 12), ("val", 3):
                      "wide": numpy.array([-i, i], numpy.int32), "double": i / 3, "mask": photo(i, "L")})
             want.append({"key": "%s/%06d" % (split, i), "label": i % 5, "split": split, "raw": photo(i, "L" if i % 2 else "RGB").tobytes().hex(), "any": boxes.tobytes().hex(),
                          "half": numpy.float32(numpy.float16(-i / 8)).tobytes().hex(), "wide": numpy.array([-i, i], numpy.int64).tobytes().hex()})
+with MDSWriter(out=os.path.join(folder, "floats"), columns={"img": "png", "age": "float32", "target": "float32"}) as w:
+    w.write({"img": photo(1), "age": 7.0, "target": 0.5})
 json.dump(want, open(os.path.join(folder, "want.json"), "w"))
 for name, options in {
     "plain": {}, "zstd": {"compression": "zstd:9"}, "gz": {"compression": "gz"}, "bz2": {"compression": "bz2:1", "hashes": ["sha1", "xxh64"]},
@@ -156,6 +158,13 @@ func TestMap(t *testing.T) {
 	must(t, numbers.Read(3, &s))
 	if x, _ := s.Values[1].Float32(); x != 0.75 || numbers.Meta().Schema[1].Kind != formats.Number {
 		t.Errorf("the number is %v", x)
+	}
+	floats, err := dsconv.Open(filepath.Join(filepath.Dir(path), "floats"))
+	must(t, err)
+	defer floats.Close()
+	must(t, floats.Read(0, &s))
+	if x, _ := s.Values[1].Float32(); x != 0.5 || formatcheck.SchemaText(floats.Meta().Schema) != "image:image label:number/float32[] age:array/float32[]" {
+		t.Errorf("a float under a usual name: %v in %s", x, formatcheck.SchemaText(floats.Meta().Schema))
 	}
 	for field, column := range map[string]string{"image": "none", "label": "more", "x": ""} {
 		if _, err := open(map[string]string{field: column}); err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 )
 
 // located is a file of a dataset.
@@ -28,8 +29,8 @@ func splitOf(path string) string {
 	}
 	stem := strings.TrimSuffix(base, filepath.Ext(base))
 	word, _, _ := strings.Cut(strings.NewReplacer("_", "-", ".", "-").Replace(stem), "-")
-	if formats.IsSplitWord(word) {
-		return word
+	if split := foreign.SplitOf(word); split != "" {
+		return split
 	}
 	if dir := filepath.Base(filepath.Dir(path)); formats.IsSplitWord(dir) {
 		return dir

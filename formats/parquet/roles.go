@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/parquetfile"
 )
 
@@ -165,7 +166,7 @@ func (o *outline) field(name, column string) (role, error) {
 		if f.Kind = formats.Image; o.columns[column] == nil {
 			f.column, f.path = column+".bytes", column+".path"
 		}
-		if name == "mask" || strings.HasSuffix(name, "_mask") {
+		if foreign.IsMask(name) {
 			f.Kind = formats.Mask
 		}
 	case c == nil:

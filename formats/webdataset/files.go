@@ -113,17 +113,7 @@ func findPattern(pattern string) (parts []part, err error) {
 func tarAt(dir, name, folder string) part {
 	stem, _, _ := strings.Cut(name, ".")
 	file := foreign.File{Path: filepath.Join(dir, name), Name: path.Join(folder, name), Stem: path.Join(folder, stem)}
-	return part{file, cmp.Or(strings.ToLower(folder), splitOf(name))}
-}
-
-// splitOf returns the split that a tar's name has, by the rule of TFRecords: a whole word of it, the last one if there are several.
-func splitOf(name string) (split string) {
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
-		if formats.IsSplitWord(word) {
-			split = strings.ToLower(word)
-		}
-	}
-	return split
+	return part{file, cmp.Or(strings.ToLower(folder), foreign.SplitOf(name))}
 }
 
 // check returns an error if a tar is compressed, or if some have a split and others have none.

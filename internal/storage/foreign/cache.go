@@ -14,7 +14,7 @@ import (
 )
 
 // cacheVersion is that of the description in the cache and of the rules by which rows are made.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // described is what is known of a dataset besides its index: the JSON file beside it in the cache. The two are
 // made from the same files by the same rules, so any description fits any index of the same ID.

@@ -3,7 +3,19 @@ package foreign
 import (
 	"cmp"
 	"slices"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
+
+// ExtraField returns f, a field without a role, as it is added to the fields before it. A number would be the label of a
+// dataset that has none, and a training would predict it unasked: there it is an array.
+func ExtraField(before formats.Schema, f formats.Field) formats.Field {
+	if f.Kind == formats.Number && before.LabelIndex() < 0 {
+		f.Kind, f.DType = formats.Array, formats.Float32
+	}
+	return f
+}
 
 // FieldName returns name without what the name of a field may not have.
 func FieldName(name string) string {
@@ -18,7 +30,25 @@ func FieldName(name string) string {
 	return cmp.Or(string(out), "_")
 }
 
-// IsMask reports whether an image of that name has pixels to predict.
+// words are those of a name.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_./ ", r) })
+}
+
+// IsMask reports whether an image of that name has pixels to predict: a word of it says so.
 func IsMask(name string) bool {
-	return slices.Contains([]string{"mask", "masks", "seg", "segmentation", "semantic", "panoptic"}, name)
+	return slices.ContainsFunc(words(name), func(word string) bool {
+		return slices.Contains([]string{"mask", "masks", "seg", "segmentation", "semantic", "panoptic"}, word)
+	})
+}
+
+// SplitOf returns the split that the name of a data file says, "" if it says none: a word of it, perhaps with a number behind,
+// as in train00-4; the last one if there are several.
+func SplitOf(name string) string {
+	for _, word := range slices.Backward(words(name)) {
+		if word = strings.TrimRight(word, "0123456789"); formats.IsSplitWord(word) {
+			return word
+		}
+	}
+	return ""
 }

@@ -31,6 +31,7 @@ type Scan struct {
 	number  map[string]int
 	skips   []skip
 	samples int
+	bad     int // of SkipBad
 	record  []byte
 	key     []byte
 }
@@ -60,6 +61,13 @@ func (s *Scan) Skip(path, cause string) error {
 	}
 	s.skips = append(s.skips, skip{Path: path, Cause: cause})
 	return nil
+}
+
+// SkipBad records a sample that cannot be read, and why. If half of the samples are, the dataset is something else, and the
+// scan is an error.
+func (s *Scan) SkipBad(path string, cause error) error {
+	s.bad++
+	return s.Skip(path, cause.Error())
 }
 
 // Add adds a sample, or skips one whose key no dataset can have. It does not keep it.
@@ -149,10 +157,14 @@ func (s *Source) scan(ctx context.Context, files []*mapped.Mapping, c *contents)
 	if err := guardFiles(files, func() error { return s.Scan(ctx, scan) }); err != nil {
 		return nil, err
 	}
+	if scan.bad > 0 && scan.bad >= scan.samples {
+		return nil, fmt.Errorf("%s: %w: %d of its %d samples cannot be read; the first is %s: %s",
+			s.Path, formats.ErrDamaged, scan.bad, scan.bad+scan.samples, scan.skips[0].Path, scan.skips[0].Cause)
+	}
 	f, err = scan.collect(scan.sorter, false)
 	var repeated *repeatedKey
 	if errors.As(err, &repeated) {
-		f, err = scan.withStems(f)
+		f, err = scan.renamed(f)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -189,12 +201,12 @@ func (f *found) close() error {
 	return f.spool.close()
 }
 
-// repeatedKey is the error about a key in several files.
+// repeatedKey is the error about a key of several samples.
 type repeatedKey struct{ key string }
 
-func (e *repeatedKey) Error() string { return fmt.Sprintf("several files have the key %q", e.key) }
+func (e *repeatedKey) Error() string { return fmt.Sprintf("several samples have the key %q", e.key) }
 
-// collect merges what the sorter has of each sample. Once it finds a key in two files it goes on, and returns a
+// collect merges what the sorter has of each sample. Once it finds a key of two samples it goes on, and returns a
 // repeatedKey, unless unique is set: then that is an error.
 func (s *Scan) collect(sorter *extsort.Sorter, unique bool) (f *found, err error) {
 	f = &found{classes: map[string]int{}, highest: -1}
@@ -221,10 +233,11 @@ func (s *Scan) collect(sorter *extsort.Sorter, unique bool) (f *found, err error
 		}
 		switch {
 		case !have || one.Key != last.Key:
-		case one.File == last.File:
+		case one.File == last.File && one.Unique == "":
 			return s.merge(&last, &one)
 		case unique:
-			return fmt.Errorf("%s: %w: two files have the sample %q", s.source.Path, formats.ErrKey, one.Key)
+			return fmt.Errorf("%s: %w: two samples have the key %q, in %s and %s: give one of them another name", s.source.Path, formats.ErrKey, one.Key,
+				s.source.Files[last.File].Path, s.source.Files[one.File].Path)
 		default:
 			repeated = &repeatedKey{one.Key}
 		}
@@ -248,7 +261,8 @@ func (s *Scan) merge(to, one *Sample) error {
 	for _, v := range one.Values {
 		for _, w := range to.Values {
 			if v.Column == w.Column {
-				return fmt.Errorf("%s: %w: the sample %q has two values of %s, at the bytes %d and %d",
+				return fmt.Errorf("%s: %w: the sample %q has two values of %s, at the bytes %d and %d: two samples have one key: "+
+					"write them again under different names",
 					s.source.Files[one.File].Path, formats.ErrKey, one.Key, s.columns[v.Column].Name, w.Offset, v.Offset)
 			}
 		}
@@ -259,29 +273,6 @@ func (s *Scan) merge(to, one *Sample) error {
 		to.Label = one.Label
 	}
 	return nil
-}
-
-// withStems sorts the samples again, with the names of their files before the keys.
-func (s *Scan) withStems(f *found) (again *found, err error) {
-	defer func() { err = errors.Join(err, f.close()) }()
-	sorter := extsort.New("", sortMemory)
-	defer func() { err = errors.Join(err, sorter.Close()) }()
-	err = f.spool.each(func(one *Sample) error {
-		stem := s.source.Files[one.File].Stem + "/"
-		if one.Path != "" {
-			one.Path = stem + one.Path
-		}
-		if one.Key = stem + one.Key; formats.CheckKey(one.Key) != nil {
-			return s.Skip(cmp.Or(one.Path, one.Key), formats.CheckKey(one.Key).Error())
-		}
-		s.key = binary.BigEndian.AppendUint32(append(append(s.key[:0], one.Key...), 0), uint32(one.File))
-		s.record = appendSample(s.record[:0], one)
-		return sorter.Add(s.key, s.record)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.collect(sorter, true)
 }
 
 // addTensor keeps what t and the arrays so far have in common.

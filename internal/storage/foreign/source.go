@@ -41,10 +41,13 @@ type File struct {
 
 // Sample is what a scan found of a sample.
 type Sample struct {
-	Key   string
-	Split string
-	File  int    // index into Source.Files
-	Path  string // what the sample is called in its source; "" is the key
+	Key string
+	// Unique is the key of a sample that is whole, if others have Key too: all of them get theirs, so that the order
+	// decides nothing. Samples without it are one if they have the same key and file.
+	Unique string
+	Split  string
+	File   int    // index into Source.Files
+	Path   string // what the sample is called in its source; "" is the key
 	// Class is the name of its class or its number, as text, "" if it has none.
 	Class string
 	// Label is its class index where the source has indices; NoLabel if there is none.

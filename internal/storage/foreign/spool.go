@@ -78,7 +78,7 @@ func (s *spool) close() error { return s.f.Close() }
 
 // appendSample appends what takeSample takes.
 func appendSample(b []byte, s *Sample) []byte {
-	for _, text := range [...]string{s.Key, s.Split, s.Path, s.Class} {
+	for _, text := range [...]string{s.Key, s.Unique, s.Split, s.Path, s.Class} {
 		b = wire.AppendBytes(b, text)
 	}
 	b = binary.AppendUvarint(b, uint64(s.File))
@@ -124,7 +124,9 @@ func takeTensor(c *wire.Cursor) *Tensor {
 
 func takeSample(b []byte, s *Sample) error {
 	c := &wire.Cursor{B: b}
-	s.Key, s.Split, s.Path, s.Class = string(c.Bytes()), string(c.Bytes()), string(c.Bytes()), string(c.Bytes())
+	for _, text := range [...]*string{&s.Key, &s.Unique, &s.Split, &s.Path, &s.Class} {
+		*text = string(c.Bytes())
+	}
 	s.File, s.Label = int(c.Varint()), c.Varint()
 	s.Columns, s.Values = s.Columns[:0], s.Values[:0]
 	for range c.Length(1) {

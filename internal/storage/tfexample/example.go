@@ -113,6 +113,17 @@ func Each(example []byte, yield func(name []byte, f Feature) error) error {
 	})
 }
 
+// IsSequence reports whether a message is a tf.train.SequenceExample with lists of features. Its context is where an
+// Example has its features, so a reader of Examples would take it for one without the lists.
+func IsSequence(example []byte) bool {
+	lists := false
+	err := messages(example, 2, func(content []byte) error {
+		lists = lists || len(content) > 0
+		return nil
+	})
+	return err == nil && lists
+}
+
 func parseEntry(entry []byte) (name []byte, f Feature, err error) {
 	for len(entry) > 0 {
 		no, wire, content, _, rest, err := field(entry)
