@@ -291,8 +291,12 @@ func (c *ClassArchives) Identify(w io.Writer) error {
 func (c *ClassArchives) Refused() iter.Seq2[string, string] {
 	return func(yield func(path, cause string) bool) {
 		for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-			for name, cause := range c.parts[folder].Refused() {
-				if !yield(folder+"/"+name, cause) {
+			part := c.parts[folder]
+			for name, cause := range part.Refused() {
+				if name = folder + "/" + name; name == folder+"/"+part.whole() { // train/cat.tar/
+					name = path.Join(path.Dir(folder), part.whole()) + "/"
+				}
+				if !yield(name, cause) {
 					return
 				}
 			}

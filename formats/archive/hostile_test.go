@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -84,6 +85,17 @@ func TestHostileTar(t *testing.T) {
 	add(tar.Header{Name: "out.jpg", Typeflag: tar.TypeSymlink, Linkname: "../../etc/passwd"}, "")
 	add(tar.Header{Name: "etc.jpg", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, "")
 	add(tar.Header{Name: "hardout.jpg", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}, "")
+	add(tar.Header{Name: "early.jpg", Typeflag: tar.TypeLink, Linkname: "later.jpg"}, "")
+	add(tar.Header{Name: "later.jpg"}, "old")
+	add(tar.Header{Name: "self.jpg"}, "self")
+	add(tar.Header{Name: "self.jpg", Typeflag: tar.TypeLink, Linkname: "self.jpg"}, "")
+	add(tar.Header{Name: "before.jpg", Typeflag: tar.TypeLink, Linkname: "later.jpg"}, "")
+	add(tar.Header{Name: "before2.jpg", Typeflag: tar.TypeLink, Linkname: "before.jpg"}, "")
+	add(tar.Header{Name: "later.jpg"}, "new")
+	add(tar.Header{Name: "link00.jpg", Typeflag: tar.TypeSymlink, Linkname: "later.jpg"}, "")
+	for i := range 40 {
+		add(tar.Header{Name: fmt.Sprintf("link%02d.jpg", i+1), Typeflag: tar.TypeSymlink, Linkname: fmt.Sprintf("link%02d.jpg", i)}, "")
+	}
 	add(tar.Header{Name: "nowhere.jpg", Typeflag: tar.TypeLink, Linkname: "a/none.jpg"}, "")
 	add(tar.Header{Name: "folder", Typeflag: tar.TypeSymlink, Linkname: "a"}, "")
 	add(tar.Header{Name: "null.jpg", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}, "")
@@ -96,7 +108,7 @@ func TestHostileTar(t *testing.T) {
 	kinds(t, b.Bytes(), func(name string, data []byte) {
 		check(t, name, data, map[string]string{
 			"../up.jpg": `".."`, "a/../../up2.jpg": `".."`, "/abs.jpg": "absolute", "a/\xff.jpg": "not UTF-8",
-			"twice.jpg": "again", shorten(strings.Repeat("d/", 3000)): "too long",
+			"twice.jpg": "again", "later.jpg": "again", "early.jpg": "before it", "link40.jpg": "more than 40 links", shorten(strings.Repeat("d/", 3000)): "too long",
 			"loop1.jpg": "without end", "loop2.jpg": "without end", "out.jpg": "out of the archive", "etc.jpg": "out of the archive",
 			"hardout.jpg": "out of the archive", "nowhere.jpg": "does not have", "folder/": "a link to a folder", "folder": "a link to a folder",
 			"null.jpg": "not a regular", "pipe.jpg": "not a regular", "inner.zip/": "only a .tar in a tar", "none.tar/": "is none",
@@ -105,7 +117,7 @@ func TestHostileTar(t *testing.T) {
 	})
 	f := open(t, "x.tar", b.Bytes())
 	for name, want := range map[string]string{
-		"twice.jpg": "new", "hard.jpg": "good", "a/soft.jpg": "good", "chain.jpg": "good",
+		"twice.jpg": "new", "self.jpg": "self", "before.jpg": "old", "before2.jpg": "old", "later.jpg": "new", "link39.jpg": "new", "hard.jpg": "good", "a/soft.jpg": "good", "chain.jpg": "good",
 		strings.Repeat("long/", 60) + "1.jpg": "x", strings.Repeat("gnu/", 60) + "1.jpg": "x",
 	} {
 		if got, err := f.ReadFile(name); err != nil || string(got) != want {
@@ -164,7 +176,7 @@ func TestDamagedWhole(t *testing.T) {
 		}
 	}
 	f := open(t, "noend.tar", plain[:len(plain)-1024])
-	if got := refusals(f); !strings.Contains(got["/"], "no end mark") {
+	if got := refusals(f); !strings.Contains(got["noend.tar/"], "no end mark") {
 		t.Errorf("a tar without an end: %q", got)
 	}
 }

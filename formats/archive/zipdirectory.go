@@ -56,6 +56,7 @@ func scanZip(ctx context.Context, file *os.File, size int64, x *index) error {
 		return err
 	}
 	z.refuseOverlaps()
+	z.sort()
 	return z.finish()
 }
 
