@@ -165,9 +165,11 @@ func TestDamagedWhole(t *testing.T) {
 		"truncated.tar": {plain[:7000], "truncated"}, "truncated2.tar": {plain[:1024+512+5120+512+100], "truncated"},
 		"middle.tar": {middle, "damaged"}, "huge.tar": {huge, "truncated"}, "inner.tar": {inner, "in.tar"},
 		"truncated.tgz": {packed[:len(packed)-20], "unexpected EOF"}, "cut.tgz": {packed[:len(packed)/2], "unexpected EOF"},
-		"flipped.tgz": {flipped, "checksum"}, "rubbish.tgz": {append(packed, "rubbish behind it"...), "not gzip"}, "empty.tgz": {nil, "EOF"},
-		"truncated.tar.zst": {zstded(t, plain)[:8000], "unexpected EOF"}, "text.tgz": {[]byte(strings.Repeat("text ", 200)), "gzip"},
-		"truncated.zip": {zipped[:len(zipped)-30], "not a zip"}, "text.zip": {[]byte(strings.Repeat("text", 200)), "not a zip"}, "empty.zip": {nil, "not a zip"},
+		"flipped.tgz": {flipped, "checksum"}, "rubbish.tgz": {append(packed, "rubbish behind it"...), "not gzip"}, "empty.tgz": {nil, "it is empty"}, "empty.tar": {nil, "it is empty"},
+		"page.tar.zst":      {[]byte("\n<!DOCTYPE html>"), "begins as HTML"},
+		"truncated.tar.zst": {zstded(t, plain)[:8000], "unexpected EOF"}, "text.tgz": {[]byte(strings.Repeat("text ", 200)), "begins as text"},
+		"binary.tgz":    {[]byte("\x1f\x8c\x00"), "it is not gzip"},
+		"truncated.zip": {zipped[:len(zipped)-30], "not a zip"}, "text.zip": {[]byte(strings.Repeat("text", 200)), "not a zip"}, "empty.zip": {nil, "not a zip: it is empty"},
 		"x.tar.bz2": {[]byte("BZh91AY&SY"), "bunzip2"}, "x.tar.xz": {[]byte("\xfd7zXZ\x00"), "unxz"},
 	} {
 		_, err := Open(context.Background(), write(t, name, c.data))
