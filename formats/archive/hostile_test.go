@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
@@ -194,6 +195,8 @@ type zipMemberAt struct {
 	at           int   // offset of another member; -1 for its own
 	mode         uint32
 	host         byte
+	local        string // its name before its bytes; "" for name
+	extra        []byte // in the directory
 }
 
 func forgedZip(members ...zipMemberAt) []byte {
@@ -215,7 +218,8 @@ func forgedZip(members ...zipMemberAt) []byte {
 			b = append(b, zipHeader...)
 			b = le.AppendUint16(le.AppendUint16(le.AppendUint16(b, 20), m.flags), m.method)
 			b = le.AppendUint32(le.AppendUint32(le.AppendUint32(le.AppendUint32(b, 0), m.crc), packed), size)
-			b = append(le.AppendUint16(le.AppendUint16(b, uint16(len(m.name))), 0), m.name...)
+			local := cmp.Or(m.local, m.name)
+			b = append(le.AppendUint16(le.AppendUint16(b, uint16(len(local))), 0), local...)
 			b = append(b, m.data...)
 		}
 		dir = append(dir, zipMember...)
@@ -223,9 +227,9 @@ func forgedZip(members ...zipMemberAt) []byte {
 		dir = le.AppendUint16(le.AppendUint16(le.AppendUint16(dir, 20), m.flags), m.method)
 		dir = le.AppendUint32(le.AppendUint32(le.AppendUint32(le.AppendUint32(dir, 0), m.crc), packed), size)
 		dir = le.AppendUint16(dir, uint16(len(m.name)))
-		dir = append(dir, make([]byte, 8)...)
+		dir = append(le.AppendUint16(dir, uint16(len(m.extra))), make([]byte, 6)...)
 		dir = le.AppendUint32(le.AppendUint32(dir, m.mode<<16), uint32(at))
-		dir = append(dir, m.name...)
+		dir = append(append(dir, m.name...), m.extra...)
 	}
 	end := append([]byte(zipEnd), 0, 0, 0, 0)
 	end = le.AppendUint16(le.AppendUint16(end, uint16(len(members))), uint16(len(members)))

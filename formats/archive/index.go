@@ -21,7 +21,8 @@ type entry struct {
 	order   int32 // position in the archive
 	method  uint16
 	crc     uint32
-	offset  int64 // of the data; in a zip of the local header
+	rawName uint32 // of a member of a zip: the checksum of its name as the directory has it
+	offset  int64  // of the data; in a zip of the local header
 	size    int64
 	packed  int64 // compressed size; in a tar what it took of the compressed file
 	limit   int64 // where the next member of a zip begins

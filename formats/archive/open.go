@@ -157,7 +157,7 @@ func (f *FS) list(ctx context.Context) error {
 	var err error
 	switch size := f.was.Size(); k {
 	case zipKind:
-		f.zip = &zipReader{file: f.file}
+		f.zip = &zipReader{file: f.file, index: f.index}
 		err := scanZip(ctx, f.file, size, f.index)
 		if why := whyNone(f.file); errors.Is(err, errNoZip) && why != "" {
 			err = fmt.Errorf("it is not a zip: %s", why)
