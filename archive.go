@@ -54,6 +54,14 @@ func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOp
 	return openArchive(ctx, path, folder.Config{}, o)
 }
 
+// orArchive says how the dataset at path, a tar of another program, is read as an archive of images; "" if it is none.
+func orArchive(path string) string {
+	if file, _ := archive.SplitPath(path); file == "" || sharded.IsOwn(file) {
+		return ""
+	}
+	return "; --source-format archive reads it as an archive of images"
+}
+
 // sourceExists reports whether there is a file or a folder at path, or a folder in an archive.
 func sourceExists(path string) bool {
 	file, _ := archive.SplitPath(path)
@@ -75,7 +83,7 @@ func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.
 		if !f.MatchFS(files) {
 			continue
 		}
-		if err := checkNoFolder(path, cfg); err != nil {
+		if err := checkNoFolder(path, cfg, ""); err != nil {
 			return nil, errors.Join(err, files.Close())
 		}
 		d, err := f.OpenFS(ctx, path, files, o)

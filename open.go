@@ -56,7 +56,7 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	case err == nil && f.Name() == archiveName:
 		return openArchive(ctx, path, cfg, o)
 	case err == nil && f.Name() != "folder":
-		if err := checkNoFolder(path, cfg); err != nil {
+		if err := checkNoFolder(path, cfg, orArchive(path)); err != nil {
 			return nil, err
 		}
 		return formats.OpenFormat(ctx, f, path, o)
@@ -70,14 +70,15 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	return d, nil
 }
 
-// checkNoFolder returns an error if cfg has options of folders, and the source at path is a dataset.
-func checkNoFolder(path string, cfg folder.Config) error {
+// checkNoFolder returns an error, which ends with the hint, if cfg has options of folders, and the source at path is a
+// dataset.
+func checkNoFolder(path string, cfg folder.Config, hint string) error {
 	none := len(cfg.Fields) == 1 && cfg.Fields[0] == folder.FieldsNone
 	if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
-		return wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
+		return wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders%s", path, hint)}
 	}
 	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
-		return wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
+		return wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders%s", path, hint)}
 	}
 	return nil
 }
