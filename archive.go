@@ -3,9 +3,11 @@ package dsconv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
@@ -60,6 +62,18 @@ func orArchive(path string) string {
 		return ""
 	}
 	return "; --source-format archive reads it as an archive of images"
+}
+
+// unreadKinds are the names of archives that are of no kind that dsconv reads.
+var unreadKinds = []string{".7z", ".rar", ".tar.z", ".zip.gz", ".cpio", ".tar.lz", ".tar.lz4", ".tar.lzma", ".tar.br"}
+
+// checkKind returns an error if the file at path is an archive of a kind that dsconv does not read.
+func checkKind(path string) error {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() || !slices.ContainsFunc(unreadKinds, func(end string) bool { return strings.HasSuffix(strings.ToLower(path), end) }) {
+		return nil //nolint:nilerr // opening it says what is wrong
+	}
+	return wrongOptions{fmt.Errorf("%s: dsconv reads zip, tar, tar.gz and tar.zst, and no archives of this kind: unpack it, and give the folder", path)}
 }
 
 // sourceExists reports whether there is a file or a folder at path, or a folder in an archive.

@@ -47,6 +47,9 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
+	if err := checkKind(path); err != nil {
+		return nil, err
+	}
 	f, err := Formats().ForReading(ctx, path, o)
 	switch {
 	case err != nil && o.Format != "":

@@ -114,6 +114,9 @@ func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 func openMounts(ctx context.Context, sources []Source, asArchives bool) (mounts []folder.Mount, err error) {
 	for _, source := range sources {
 		name, path := source.Name, source.Path
+		if err := checkKind(path); err != nil {
+			return mounts, err
+		}
 		f, err := Formats().ByExistingPath(path)
 		switch {
 		case err != nil:

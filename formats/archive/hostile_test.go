@@ -133,8 +133,16 @@ func TestSparseTar(t *testing.T) {
 	sparse := makeTar(t, file{"PaxHeaders/big", []byte(pax)}, file{"GNUSparseFile/big.jpg", []byte("1\n0\n1\n" + strings.Repeat("\x00", 506) + "x")})
 	sparse[156] = tar.TypeXHeader
 	checksum(sparse[:512])
-	whole := slices.Concat(makeTar(t, file{good, []byte("good")})[:1024], sparse)
-	kinds(t, whole, func(name string, data []byte) { check(t, name, data, map[string]string{"big.jpg": "sparse"}) })
+	old := makeTar(t, file{"old.jpg", []byte("x")}) // GNU's own kind, of a byte and a hole
+	old[156] = tar.TypeGNUSparse
+	copy(old[257:], "ustar  \x00")
+	copy(old[386:], "00000000000\x0000000000001\x00")
+	copy(old[483:], "00000000001\x00")
+	checksum(old[:512])
+	whole := slices.Concat(makeTar(t, file{good, []byte("good")})[:1024], old[:1024], sparse)
+	kinds(t, whole, func(name string, data []byte) {
+		check(t, name, data, map[string]string{"big.jpg": "sparse", "old.jpg": "sparse"})
+	})
 }
 
 // checksum sets that of a tar's header.
@@ -156,6 +164,13 @@ func TestDamagedWhole(t *testing.T) {
 	huge := bytes.Clone(plain)
 	copy(huge[1024+124:], "17777777777\x00") // 2 GiB
 	checksum(huge[1024:])
+	endless := bytes.Clone(plain)
+	copy(endless[1024+124:], "\x80\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff\xff")
+	checksum(endless[1024:])
+	tooLong := bytes.Clone(plain)
+	tooLong[1024+156] = tar.TypeXHeader
+	copy(tooLong[1024+124:], "00010000000\x00") // 2 MiB of PAX records
+	checksum(tooLong[1024:])
 	packed, flipped := gzipped(t, plain), gzipped(t, plain)
 	flipped[len(flipped)-5] ^= 1
 	inner := makeTar(t, file{"in.tar", plain[:len(plain)-5000]})
@@ -164,7 +179,9 @@ func TestDamagedWhole(t *testing.T) {
 		want string
 	}{
 		"truncated.tar": {plain[:7000], "truncated"}, "truncated2.tar": {plain[:1024+512+5120+512+100], "truncated"},
-		"middle.tar": {middle, "damaged"}, "huge.tar": {huge, "truncated"}, "inner.tar": {inner, "in.tar"},
+		"endless.tgz": {gzipped(t, endless), "damaged: the member at byte 1536 says"}, "long.tgz": {gzipped(t, tooLong, make([]byte, 3<<20)), "damaged: no member begins at byte 1024"},
+		"window.tar.zst": {[]byte("\x28\xb5\x2f\xfd\x00\xa8"), "a window of 2048 MiB, and dsconv gives it 128 MiB"},
+		"middle.tar":     {middle, "damaged"}, "huge.tar": {huge, "truncated"}, "inner.tar": {inner, "in.tar"},
 		"truncated.tgz": {packed[:len(packed)-20], "unexpected EOF"}, "cut.tgz": {packed[:len(packed)/2], "unexpected EOF"},
 		"flipped.tgz": {flipped, "checksum"}, "rubbish.tgz": {append(packed, "rubbish behind it"...), "not gzip"}, "empty.tgz": {nil, "it is empty"}, "empty.tar": {nil, "it is empty"},
 		"page.tar.zst":      {[]byte("\n<!DOCTYPE html>"), "begins as HTML"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -50,8 +51,8 @@ func (s *tarScan) list(name string, end int64, depth int) (headers int, err erro
 	prefix := name[:max(0, len(name)-len(".tar"))]
 	in := &bounded{sequence: s.in, end: end}
 	r := tar.NewReader(in)
+	at := s.in.position() // where the next member begins
 	for {
-		at := s.in.position()
 		h, err := r.Next()
 		s.endLast()
 		switch {
@@ -63,6 +64,10 @@ func (s *tarScan) list(name string, end int64, depth int) (headers int, err erro
 			return headers, s.explain(err, at)
 		}
 		headers++
+		at = s.in.position() + h.Size
+		if rest := at % tarBlock; rest > 0 {
+			at += tarBlock - rest
+		}
 		next, err := s.member(h, prefix, end, depth)
 		if err != nil {
 			return headers, err
@@ -81,7 +86,7 @@ func (s *tarScan) explain(err error, at int64) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("it is truncated: the member at byte %d is not whole%s; copy or download it again: %w", at, s.lastName(), io.ErrUnexpectedEOF)
 	}
-	if errors.Is(err, tar.ErrHeader) {
+	if errors.Is(err, tar.ErrHeader) || errors.Is(err, tar.ErrFieldTooLong) {
 		return fmt.Errorf("it is damaged: no member begins at byte %d%s", at, s.lastName())
 	}
 	return err
@@ -116,12 +121,15 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 	switch h.Typeflag {
 	case tar.TypeDir:
 		_, err = s.mkdir(name)
-	case tar.TypeReg, tar.TypeCont:
+	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		if isSparse(h) {
 			return -1, s.add(name, entry{}, "a sparse member, which dsconv does not read: unpack the tar")
 		}
 		if end >= 0 && h.Size > end-offset {
 			return -1, s.explain(io.ErrUnexpectedEOF, offset)
+		}
+		if h.Size > math.MaxInt64-offset-tarBlock {
+			return -1, fmt.Errorf("it is damaged: the member at byte %d says that it has %d bytes", offset, h.Size)
 		}
 		if strings.HasSuffix(strings.ToLower(name), ".tar") && depth < maxInner {
 			return s.inner(name, h, offset, depth)

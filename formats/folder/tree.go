@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -75,7 +76,26 @@ func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, erro
 	if err != nil {
 		return nil, errors.Join(err, u.Close())
 	}
-	return openOwned(ctx, u, cfg)
+	d, err := openOwned(ctx, u, cfg)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range mounts {
+		if m.Tree == nil && isEmptyFolder(m.Path) {
+			d.notices = append(d.notices, fmt.Sprintf("the source %s is an empty folder: is it mounted?", m.Path))
+		}
+	}
+	return d, nil
+}
+
+func isEmptyFolder(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.ReadDir(1)
+	return errors.Is(err, io.EOF)
 }
 
 // mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.
