@@ -3,9 +3,11 @@ package dsconv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
@@ -56,6 +58,26 @@ func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOp
 	return openArchive(ctx, path, folder.Config{}, o)
 }
 
+// orArchive says how the dataset at path, a tar of another program, is read as an archive of images; "" if it is none.
+func orArchive(path string) string {
+	if file, _ := archive.SplitPath(path); file == "" || sharded.IsOwn(file) {
+		return ""
+	}
+	return "; --source-format archive reads it as an archive of images"
+}
+
+// unreadKinds are the names of archives that are of no kind that dsconv reads.
+var unreadKinds = []string{".7z", ".rar", ".tar.z", ".zip.gz", ".cpio", ".tar.lz", ".tar.lz4", ".tar.lzma", ".tar.br"}
+
+// checkKind returns an error if the file at path is an archive of a kind that dsconv does not read.
+func checkKind(path string) error {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() || !slices.ContainsFunc(unreadKinds, func(end string) bool { return strings.HasSuffix(strings.ToLower(path), end) }) {
+		return nil //nolint:nilerr // opening it says what is wrong
+	}
+	return wrongOptions{fmt.Errorf("%s: dsconv reads zip, tar, tar.gz and tar.zst, and no archives of this kind: unpack it, and give the folder", path)}
+}
+
 // sourceExists reports whether there is a file or a folder at path, a folder in an archive, or shards whose pattern it is.
 func sourceExists(path string) bool {
 	if file, _ := archive.SplitPath(path); file != "" || durable.Exists(path) {
@@ -79,7 +101,7 @@ func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.
 		if !f.MatchFS(files) {
 			continue
 		}
-		if err := checkNoFolder(path, cfg); err != nil {
+		if err := checkNoFolder(path, cfg, ""); err != nil {
 			return nil, errors.Join(err, files.Close())
 		}
 		d, err := f.OpenFS(ctx, path, files, o)

@@ -47,6 +47,9 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
+	if err := checkKind(path); err != nil {
+		return nil, err
+	}
 	f, err := Formats().ForReading(ctx, path, o)
 	switch {
 	case err != nil && o.Format != "":
@@ -56,7 +59,7 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	case err == nil && f.Name() == archiveName:
 		return openArchive(ctx, path, cfg, o)
 	case err == nil && f.Name() != "folder":
-		if err := checkNoFolder(path, cfg); err != nil {
+		if err := checkNoFolder(path, cfg, orArchive(path)); err != nil {
 			return nil, err
 		}
 		ds, err := formats.OpenFormat(ctx, f, path, o)
@@ -83,14 +86,15 @@ func suggestFormat(f formats.Format, path string, err error) error {
 	return fmt.Errorf("%w; by its content it has the format %s: give --source-format %s, or leave it out", err, other.Name(), other.Name())
 }
 
-// checkNoFolder returns an error if cfg has options of folders, and the source at path is a dataset.
-func checkNoFolder(path string, cfg folder.Config) error {
+// checkNoFolder returns an error, which ends with the hint, if cfg has options of folders, and the source at path is a
+// dataset.
+func checkNoFolder(path string, cfg folder.Config, hint string) error {
 	none := len(cfg.Fields) == 1 && cfg.Fields[0] == folder.FieldsNone
 	if len(cfg.Fields)+len(cfg.Boxes)+len(cfg.Captions) > 0 && !none {
-		return wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders", path)}
+		return wrongOptions{fmt.Errorf("%s is a dataset with fields: --field, --boxes and --captions are for folders%s", path, hint)}
 	}
 	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.ClassOrder != "" {
-		return wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders", path)}
+		return wrongOptions{fmt.Errorf("%s is a dataset with labels: a table of labels and an order of classes are for folders%s", path, hint)}
 	}
 	return nil
 }

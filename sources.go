@@ -70,6 +70,7 @@ func OpenSources(ctx context.Context, sources []string, cfg folder.Config) (form
 }
 
 // OpenSourcesWith is OpenSources where a source that another program wrote, which must be the only one, is read as o says.
+// The format "archive" is for several too: archives that look like a WebDataset are then folders.
 func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	switch {
 	case ctx == nil:
@@ -81,10 +82,18 @@ func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 	if len(all) == 1 && all[0].Name == "" {
 		return openOne(ctx, all[0].Path, cfg, o)
 	}
-	if o.Format != "" || len(o.Map) > 0 {
-		return nil, wrongOptions{errors.New("a source's format and a map are for one source, and not for several or one with a name")}
+	asArchives := false
+	if o.Format != "" {
+		f, err := Formats().ByName(o.Format)
+		if err != nil {
+			return nil, wrongOptions{err}
+		}
+		asArchives = f.Name() == archiveName
 	}
-	mounts, err := openMounts(ctx, all)
+	if o.Format != "" && !asArchives || len(o.Map) > 0 {
+		return nil, wrongOptions{errors.New("a map and a source's format, but archive, are for one source, and not for several or one with a name")}
+	}
+	mounts, err := openMounts(ctx, all, asArchives)
 	if err != nil {
 		for _, m := range mounts {
 			if m.Tree != nil {
@@ -106,15 +115,19 @@ var splitsByName = map[string]string{
 	"tf-example": "; or put the files of all splits into one folder, with names such as train-00000-of-00010, and give that",
 }
 
-// openMounts opens the archives among the sources. With an error it returns those that are open.
-func openMounts(ctx context.Context, sources []Source) (mounts []folder.Mount, err error) {
+// openMounts opens the archives among the sources, with asArchives also those that look like datasets. With an error it
+// returns those that are open.
+func openMounts(ctx context.Context, sources []Source, asArchives bool) (mounts []folder.Mount, err error) {
 	for _, source := range sources {
 		name, path := source.Name, source.Path
+		if err := checkKind(path); err != nil {
+			return mounts, err
+		}
 		f, err := Formats().ByExistingPath(path)
 		switch {
 		case err != nil:
 			return mounts, err
-		case f.Name() == archiveName:
+		case f.Name() == archiveName, asArchives && f.Name() != "folder" && sourceExists(path):
 			files, err := openTree(ctx, path, name != "")
 			if err != nil {
 				return mounts, err
@@ -126,7 +139,7 @@ func openMounts(ctx context.Context, sources []Source) (mounts []folder.Mount, e
 			return mounts, formats.NotFound(path)
 		default:
 			return mounts, wrongOptions{fmt.Errorf("%s is a dataset of the format %s: only folders and archives can be packed together; dsconv merge joins datasets%s",
-				path, f.Name(), splitsByName[f.Name()])}
+				path, f.Name(), orArchive(path)+splitsByName[f.Name()])}
 		}
 	}
 	return mounts, nil

@@ -39,17 +39,19 @@ var besideArchives = []string{"", ".txt", ".md", ".csv", ".tsv", ".json", ".md5"
 // ListClassArchives returns the paths of the archives in the folder at path if it has one for each class, else nil: then it has
 // images, other folders than splits, a single archive, or archives that are numbered in a row, as shards are.
 func ListClassArchives(path string) []string {
-	found, ok := listArchives(path, true)
-	if !ok || len(found) < 2 || areNumbered(found) {
+	found, other := listArchives(path, true)
+	if other != "" || len(found) < 2 || areNumbered(found) || !slices.ContainsFunc(found, beginsAsArchive) {
 		return nil
 	}
 	return found
 }
 
-func listArchives(dir string, top bool) (found []string, ok bool) {
+// listArchives lists the archives in a folder, and in its folders that are splits. other is the first path that is neither,
+// nor a file that may lie beside them; "" if there is none.
+func listArchives(dir string, top bool) (found []string, other string) {
 	f, err := unblocked.Open(dir)
 	if err != nil {
-		return nil, false
+		return nil, dir
 	}
 	defer f.Close()
 	for { // in parts, since a folder of a million images ends at the first
@@ -59,22 +61,25 @@ func listArchives(dir string, top bool) (found []string, ok bool) {
 			switch {
 			case strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX":
 			case e.IsDir():
-				below, ok := listArchives(name, false)
-				if !top || !ok || len(below) == 0 || !slices.Contains(splitNames, strings.ToLower(e.Name())) {
-					return nil, false
+				if !top || !slices.Contains(splitNames, strings.ToLower(e.Name())) {
+					return nil, name
+				}
+				below, other := listArchives(name, false)
+				if len(below) == 0 {
+					return nil, cmp.Or(other, name)
 				}
 				found = append(found, below...)
 			case kindOf(e.Name()) != none:
-				if file, _ := SplitPath(name); file == "" {
-					return nil, false
-				}
 				found = append(found, name)
 			case !slices.Contains(besideArchives, strings.ToLower(filepath.Ext(e.Name()))):
-				return nil, false
+				return nil, name
 			}
 		}
+		if errors.Is(err, io.EOF) {
+			return found, ""
+		}
 		if err != nil {
-			return found, errors.Is(err, io.EOF)
+			return nil, dir
 		}
 	}
 }
@@ -114,9 +119,13 @@ func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err 
 	if ctx == nil {
 		return nil, errors.New("archive.OpenClassArchives: ctx is nil: give context.Background()")
 	}
-	paths, ok := listArchives(root, true)
-	if !ok || len(paths) == 0 {
-		return nil, fmt.Errorf("%s: it is no archive, and no folder with an archive for each class", root)
+	paths, other := listArchives(root, true)
+	if len(paths) == 0 {
+		err := fmt.Errorf("%s: it is no archive, and no folder with an archive for each class", root)
+		if other != "" {
+			err = fmt.Errorf("%w: it has %s", err, other)
+		}
+		return nil, err
 	}
 	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, dirs: map[string][]fs.DirEntry{}}
 	defer func() {
@@ -291,8 +300,12 @@ func (c *ClassArchives) Identify(w io.Writer) error {
 func (c *ClassArchives) Refused() iter.Seq2[string, string] {
 	return func(yield func(path, cause string) bool) {
 		for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-			for name, cause := range c.parts[folder].Refused() {
-				if !yield(folder+"/"+name, cause) {
+			part := c.parts[folder]
+			for name, cause := range part.Refused() {
+				if name = folder + "/" + name; name == folder+"/"+part.whole() { // train/cat.tar/
+					name = path.Join(path.Dir(folder), part.whole()) + "/"
+				}
+				if !yield(name, cause) {
 					return
 				}
 			}

@@ -12,8 +12,8 @@
 //
 // A zip's members may be stored or compressed by deflate or zstd. A tar may have GNU's or PAX's long names. A tar
 // in a tar is a folder of the tar's name without ".tar": n01440764.tar of ILSVRC2012_img_train.tar is n01440764/.
-// A hard link, and a symbolic link to a regular file of the same tar, is that file. If a name occurs twice, the last
-// one counts, as it would after unpacking.
+// A hard link is the last member of its target's name before it, and a symbolic link to a regular file of the same tar is
+// that file. If a name occurs twice, the last one counts, as it would after unpacking.
 //
 // If everything in the archive lies in one folder that has folders itself, as in a zip of a folder of classes, that
 // folder is the root; folders named train, val, valid, validation or test are so only for OpenMounted. A path that goes on after the archive's name chooses
@@ -25,7 +25,7 @@
 // that dsconv does not read, sparse, a link out of the archive, a device; its bytes overlap those of another
 // member; it unpacks to more than 64 MiB and more than 32 times its compressed size. Stat and Open return the
 // cause, and Refused lists members whose names cannot be opened: absolute ones, names with "..", names that are not UTF-8,
-// earlier ones of the same name. An archive that is truncated or damaged, or that unpacks to more than 1 GiB and more than 100
+// earlier ones of the same name; and a tar that is not whole: it has no end mark, or more than padding after it. An archive that is truncated or damaged, or that unpacks to more than 1 GiB and more than 100
 // times its size, is an error of Open.
 //
 // # What it costs

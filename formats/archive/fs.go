@@ -30,12 +30,14 @@ func (f *FS) Identify(w io.Writer) error {
 }
 
 // Refused lists the members that Stat and Open cannot name, with the cause. A path that ends in "/" is that of a
-// folder, or of an archive in the archive.
+// folder, or of an archive in the archive, or the file name of the archive, of which something is missing.
 func (f *FS) Refused() iter.Seq2[string, string] {
 	return func(yield func(path, cause string) bool) {
 		for _, r := range f.index.refused {
 			name := r.path
-			if f.root != "" {
+			if name == "/" {
+				name = f.whole()
+			} else if f.root != "" {
 				if below, ok := strings.CutPrefix(name, f.root+"/"); ok {
 					name = below
 				} else if fs.ValidPath(strings.TrimSuffix(name, "/")) {
@@ -48,6 +50,9 @@ func (f *FS) Refused() iter.Seq2[string, string] {
 		}
 	}
 }
+
+// whole is the path under which Refused lists what is wrong with the archive as a whole.
+func (f *FS) whole() string { return path.Base(f.path) + "/" }
 
 // find returns the member or the folder at a name of the FS.
 func (f *FS) find(op, name string) (*entry, int32, error) {

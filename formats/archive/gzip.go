@@ -241,6 +241,9 @@ func scanGzip(ctx context.Context, file *os.File, size int64) (sequence, func(le
 	points := &gzipPoints{points: []point{{}}, distance: size / maxPoints}
 	g := newGzipReader(file, 0)
 	g.found = points.found
+	if head, err := g.in.Peek(2); err == nil && (head[0] != 0x1f || head[1] != 0x8b) {
+		return nil, nil, errors.New("it is not gzip, or damaged from its start")
+	}
 	if err := g.nextMember(); err != nil {
 		return nil, nil, fmt.Errorf("read the gzip header: %w", noEOF(err))
 	}

@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -84,6 +86,17 @@ func TestHostileTar(t *testing.T) {
 	add(tar.Header{Name: "out.jpg", Typeflag: tar.TypeSymlink, Linkname: "../../etc/passwd"}, "")
 	add(tar.Header{Name: "etc.jpg", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, "")
 	add(tar.Header{Name: "hardout.jpg", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}, "")
+	add(tar.Header{Name: "early.jpg", Typeflag: tar.TypeLink, Linkname: "later.jpg"}, "")
+	add(tar.Header{Name: "later.jpg"}, "old")
+	add(tar.Header{Name: "self.jpg"}, "self")
+	add(tar.Header{Name: "self.jpg", Typeflag: tar.TypeLink, Linkname: "self.jpg"}, "")
+	add(tar.Header{Name: "before.jpg", Typeflag: tar.TypeLink, Linkname: "later.jpg"}, "")
+	add(tar.Header{Name: "before2.jpg", Typeflag: tar.TypeLink, Linkname: "before.jpg"}, "")
+	add(tar.Header{Name: "later.jpg"}, "new")
+	add(tar.Header{Name: "link00.jpg", Typeflag: tar.TypeSymlink, Linkname: "later.jpg"}, "")
+	for i := range 40 {
+		add(tar.Header{Name: fmt.Sprintf("link%02d.jpg", i+1), Typeflag: tar.TypeSymlink, Linkname: fmt.Sprintf("link%02d.jpg", i)}, "")
+	}
 	add(tar.Header{Name: "nowhere.jpg", Typeflag: tar.TypeLink, Linkname: "a/none.jpg"}, "")
 	add(tar.Header{Name: "folder", Typeflag: tar.TypeSymlink, Linkname: "a"}, "")
 	add(tar.Header{Name: "null.jpg", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}, "")
@@ -96,7 +109,7 @@ func TestHostileTar(t *testing.T) {
 	kinds(t, b.Bytes(), func(name string, data []byte) {
 		check(t, name, data, map[string]string{
 			"../up.jpg": `".."`, "a/../../up2.jpg": `".."`, "/abs.jpg": "absolute", "a/\xff.jpg": "not UTF-8",
-			"twice.jpg": "again", shorten(strings.Repeat("d/", 3000)): "too long",
+			"twice.jpg": "again", "later.jpg": "again", "early.jpg": "before it", "link40.jpg": "more than 40 links", shorten(strings.Repeat("d/", 3000)): "too long",
 			"loop1.jpg": "without end", "loop2.jpg": "without end", "out.jpg": "out of the archive", "etc.jpg": "out of the archive",
 			"hardout.jpg": "out of the archive", "nowhere.jpg": "does not have", "folder/": "a link to a folder", "folder": "a link to a folder",
 			"null.jpg": "not a regular", "pipe.jpg": "not a regular", "inner.zip/": "only a .tar in a tar", "none.tar/": "is none",
@@ -105,7 +118,7 @@ func TestHostileTar(t *testing.T) {
 	})
 	f := open(t, "x.tar", b.Bytes())
 	for name, want := range map[string]string{
-		"twice.jpg": "new", "hard.jpg": "good", "a/soft.jpg": "good", "chain.jpg": "good",
+		"twice.jpg": "new", "self.jpg": "self", "before.jpg": "old", "before2.jpg": "old", "later.jpg": "new", "link39.jpg": "new", "hard.jpg": "good", "a/soft.jpg": "good", "chain.jpg": "good",
 		strings.Repeat("long/", 60) + "1.jpg": "x", strings.Repeat("gnu/", 60) + "1.jpg": "x",
 	} {
 		if got, err := f.ReadFile(name); err != nil || string(got) != want {
@@ -120,8 +133,16 @@ func TestSparseTar(t *testing.T) {
 	sparse := makeTar(t, file{"PaxHeaders/big", []byte(pax)}, file{"GNUSparseFile/big.jpg", []byte("1\n0\n1\n" + strings.Repeat("\x00", 506) + "x")})
 	sparse[156] = tar.TypeXHeader
 	checksum(sparse[:512])
-	whole := slices.Concat(makeTar(t, file{good, []byte("good")})[:1024], sparse)
-	kinds(t, whole, func(name string, data []byte) { check(t, name, data, map[string]string{"big.jpg": "sparse"}) })
+	old := makeTar(t, file{"old.jpg", []byte("x")}) // GNU's own kind, of a byte and a hole
+	old[156] = tar.TypeGNUSparse
+	copy(old[257:], "ustar  \x00")
+	copy(old[386:], "00000000000\x0000000000001\x00")
+	copy(old[483:], "00000000001\x00")
+	checksum(old[:512])
+	whole := slices.Concat(makeTar(t, file{good, []byte("good")})[:1024], old[:1024], sparse)
+	kinds(t, whole, func(name string, data []byte) {
+		check(t, name, data, map[string]string{"big.jpg": "sparse", "old.jpg": "sparse"})
+	})
 }
 
 // checksum sets that of a tar's header.
@@ -143,6 +164,13 @@ func TestDamagedWhole(t *testing.T) {
 	huge := bytes.Clone(plain)
 	copy(huge[1024+124:], "17777777777\x00") // 2 GiB
 	checksum(huge[1024:])
+	endless := bytes.Clone(plain)
+	copy(endless[1024+124:], "\x80\x00\x00\x00\x7f\xff\xff\xff\xff\xff\xff\xff")
+	checksum(endless[1024:])
+	tooLong := bytes.Clone(plain)
+	tooLong[1024+156] = tar.TypeXHeader
+	copy(tooLong[1024+124:], "00010000000\x00") // 2 MiB of PAX records
+	checksum(tooLong[1024:])
 	packed, flipped := gzipped(t, plain), gzipped(t, plain)
 	flipped[len(flipped)-5] ^= 1
 	inner := makeTar(t, file{"in.tar", plain[:len(plain)-5000]})
@@ -151,11 +179,15 @@ func TestDamagedWhole(t *testing.T) {
 		want string
 	}{
 		"truncated.tar": {plain[:7000], "truncated"}, "truncated2.tar": {plain[:1024+512+5120+512+100], "truncated"},
-		"middle.tar": {middle, "damaged"}, "huge.tar": {huge, "truncated"}, "inner.tar": {inner, "in.tar"},
+		"endless.tgz": {gzipped(t, endless), "damaged: the member at byte 1536 says"}, "long.tgz": {gzipped(t, tooLong, make([]byte, 3<<20)), "damaged: no member begins at byte 1024"},
+		"window.tar.zst": {[]byte("\x28\xb5\x2f\xfd\x00\xa8"), "a window of 2048 MiB, and dsconv gives it 128 MiB"},
+		"middle.tar":     {middle, "damaged"}, "huge.tar": {huge, "truncated"}, "inner.tar": {inner, "in.tar"},
 		"truncated.tgz": {packed[:len(packed)-20], "unexpected EOF"}, "cut.tgz": {packed[:len(packed)/2], "unexpected EOF"},
-		"flipped.tgz": {flipped, "checksum"}, "rubbish.tgz": {append(packed, "rubbish behind it"...), "not gzip"}, "empty.tgz": {nil, "EOF"},
-		"truncated.tar.zst": {zstded(t, plain)[:8000], "unexpected EOF"}, "text.tgz": {[]byte(strings.Repeat("text ", 200)), "gzip"},
-		"truncated.zip": {zipped[:len(zipped)-30], "not a zip"}, "text.zip": {[]byte(strings.Repeat("text", 200)), "not a zip"}, "empty.zip": {nil, "not a zip"},
+		"flipped.tgz": {flipped, "checksum"}, "rubbish.tgz": {append(packed, "rubbish behind it"...), "not gzip"}, "empty.tgz": {nil, "it is empty"}, "empty.tar": {nil, "it is empty"},
+		"page.tar.zst":      {[]byte("\n<!DOCTYPE html>"), "begins as HTML"},
+		"truncated.tar.zst": {zstded(t, plain)[:8000], "unexpected EOF"}, "text.tgz": {[]byte(strings.Repeat("text ", 200)), "begins as text"},
+		"binary.tgz":    {[]byte("\x1f\x8c\x00"), "it is not gzip"},
+		"truncated.zip": {zipped[:len(zipped)-30], "not a zip"}, "text.zip": {[]byte(strings.Repeat("text", 200)), "not a zip"}, "empty.zip": {nil, "not a zip: it is empty"},
 		"x.tar.bz2": {[]byte("BZh91AY&SY"), "bunzip2"}, "x.tar.xz": {[]byte("\xfd7zXZ\x00"), "unxz"},
 	} {
 		_, err := Open(context.Background(), write(t, name, c.data))
@@ -164,7 +196,7 @@ func TestDamagedWhole(t *testing.T) {
 		}
 	}
 	f := open(t, "noend.tar", plain[:len(plain)-1024])
-	if got := refusals(f); !strings.Contains(got["/"], "no end mark") {
+	if got := refusals(f); !strings.Contains(got["noend.tar/"], "no end mark") {
 		t.Errorf("a tar without an end: %q", got)
 	}
 }
@@ -180,6 +212,8 @@ type zipMemberAt struct {
 	at           int   // offset of another member; -1 for its own
 	mode         uint32
 	host         byte
+	local        string // its name before its bytes; "" for name
+	extra        []byte // in the directory
 }
 
 func forgedZip(members ...zipMemberAt) []byte {
@@ -201,7 +235,8 @@ func forgedZip(members ...zipMemberAt) []byte {
 			b = append(b, zipHeader...)
 			b = le.AppendUint16(le.AppendUint16(le.AppendUint16(b, 20), m.flags), m.method)
 			b = le.AppendUint32(le.AppendUint32(le.AppendUint32(le.AppendUint32(b, 0), m.crc), packed), size)
-			b = append(le.AppendUint16(le.AppendUint16(b, uint16(len(m.name))), 0), m.name...)
+			local := cmp.Or(m.local, m.name)
+			b = append(le.AppendUint16(le.AppendUint16(b, uint16(len(local))), 0), local...)
 			b = append(b, m.data...)
 		}
 		dir = append(dir, zipMember...)
@@ -209,9 +244,9 @@ func forgedZip(members ...zipMemberAt) []byte {
 		dir = le.AppendUint16(le.AppendUint16(le.AppendUint16(dir, 20), m.flags), m.method)
 		dir = le.AppendUint32(le.AppendUint32(le.AppendUint32(le.AppendUint32(dir, 0), m.crc), packed), size)
 		dir = le.AppendUint16(dir, uint16(len(m.name)))
-		dir = append(dir, make([]byte, 8)...)
+		dir = append(le.AppendUint16(dir, uint16(len(m.extra))), make([]byte, 6)...)
 		dir = le.AppendUint32(le.AppendUint32(dir, m.mode<<16), uint32(at))
-		dir = append(dir, m.name...)
+		dir = append(append(dir, m.name...), m.extra...)
 	}
 	end := append([]byte(zipEnd), 0, 0, 0, 0)
 	end = le.AppendUint16(le.AppendUint16(end, uint16(len(members))), uint16(len(members)))

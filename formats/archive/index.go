@@ -21,7 +21,8 @@ type entry struct {
 	order   int32 // position in the archive
 	method  uint16
 	crc     uint32
-	offset  int64 // of the data; in a zip of the local header
+	rawName uint32 // of a member of a zip: the checksum of its name as the directory has it
+	offset  int64  // of the data; in a zip of the local header
 	size    int64
 	packed  int64 // compressed size; in a tar what it took of the compressed file
 	limit   int64 // where the next member of a zip begins
@@ -146,20 +147,28 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// finish sorts the members. Of several with one name the last one counts; the others are refused.
-func (x *index) finish() error {
+// sort sorts the members by folder, name and position in the archive.
+func (x *index) sort() {
 	slices.SortFunc(x.entries, func(a, b entry) int {
 		if a.folder != b.folder {
 			return cmp.Compare(a.folder, b.folder)
 		}
 		return cmp.Or(x.compare(&a, &b), cmp.Compare(a.order, b.order))
 	})
+}
+
+// finish makes the tree of the members, which are sorted. Of several with one name the last one counts; the others are
+// refused, unless they are the same bytes, as a hard link of a tar to its own name.
+func (x *index) finish() error {
 	kept := x.entries[:0]
 	for i := range x.entries {
 		e := &x.entries[i]
 		var why string
 		switch {
 		case i+1 < len(x.entries) && x.entries[i+1].folder == e.folder && x.compare(e, &x.entries[i+1]) == 0:
+			if x.entries[i+1].isSame(e) {
+				continue
+			}
 			why = "the archive has this name again: the last one counts"
 		case x.isFolder(x.pathOf(e)):
 			why = "the archive also has a folder of this name, which counts"
@@ -174,6 +183,11 @@ func (x *index) finish() error {
 	x.entries = slices.Clip(kept)
 	x.listFolders()
 	return nil
+}
+
+// isSame reports whether both are the same bytes of the archive.
+func (e *entry) isSame(o *entry) bool {
+	return e.method == o.method && e.offset == o.offset && e.size == o.size && e.refusal == o.refusal
 }
 
 func (x *index) isFolder(path string) bool {

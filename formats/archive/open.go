@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,12 +65,12 @@ func isArchiveName(name string) bool {
 }
 
 // SplitPath splits a path into that of an archive and the folder in it: "x.zip/images" into "x.zip" and "images". The
-// folder is "." if the path is "x.zip/", and "" if it is "x.zip". file is "" if there is no archive: a regular file whose
-// name ends in .zip, .tar, .tar.gz, .tgz, .tar.zst or the like, and which begins as one.
+// folder is "." if the path is "x.zip/", and "" if it is "x.zip". file is "" if there is no archive: a file whose name ends
+// in .zip, .tar, .tar.gz, .tgz, .tar.zst or the like. Open says what is wrong with one that is damaged.
 func SplitPath(path string) (file, folder string) {
 	for file = strings.TrimRight(path, "/"); file != ""; {
 		if kindOf(file) != none {
-			if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() && beginsAsArchive(file) {
+			if st, err := os.Stat(file); err == nil && !st.IsDir() {
 				if folder = strings.Trim(path[len(file):], "/"); folder == "" && len(path) > len(file) {
 					folder = "."
 				}
@@ -86,56 +84,6 @@ func SplitPath(path string) (file, folder string) {
 		file = strings.TrimRight(file[:up], "/")
 	}
 	return "", ""
-}
-
-// beginsAsArchive reports whether the file is an archive. Names such as x.zip are of archives alone, and Open says what
-// is wrong with the file; x.tar and x.tar.zst may be shards of dsconv's that are damaged.
-func beginsAsArchive(file string) bool {
-	if k := kindOf(file); k != tarKind && k != zstdKind {
-		return true
-	}
-	f, err := unblocked.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return sniff(f) != none
-}
-
-// sniff returns what the file begins as.
-func sniff(f *os.File) kind {
-	head := make([]byte, tarBlock)
-	n, _ := f.ReadAt(head, 0) // what cannot be read is no archive
-	head = head[:n]
-	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")), bytes.HasPrefix(head, []byte("PK\x07\x08")):
-		return zipKind
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		return gzipKind
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), n > 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18}):
-		return zstdKind
-	case bytes.HasPrefix(head, []byte("BZh")):
-		return bzip2Kind
-	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
-		return xzKind
-	case n == tarBlock && isTarHeader(head):
-		return tarKind
-	}
-	return none
-}
-
-// isTarHeader reports whether the checksum of a header is right.
-func isTarHeader(b []byte) bool {
-	const from, to = 148, 156
-	var sum int64
-	for i, c := range b {
-		if i >= from && i < to {
-			c = ' '
-		}
-		sum += int64(c)
-	}
-	want, err := strconv.ParseInt(strings.Trim(string(b[from:to]), " \x00"), 8, 64)
-	return err == nil && sum == want
 }
 
 // FS is the files of an archive. It is safe for concurrent use, and must be closed.
@@ -211,14 +159,21 @@ func (f *FS) list(ctx context.Context) error {
 	k := sniff(f.file)
 	if k == none {
 		k = kindOf(f.path)
+		if why := whyNone(f.file); why != "" && k != zipKind { // a program may come before a zip
+			return errors.New(why)
+		}
 	}
 	var in sequence
 	var made func(length int64) stream
 	var err error
 	switch size := f.was.Size(); k {
 	case zipKind:
-		f.zip = &zipReader{file: f.file}
-		return scanZip(ctx, f.file, size, f.index)
+		f.zip = &zipReader{file: f.file, index: f.index}
+		err := scanZip(ctx, f.file, size, f.index)
+		if why := whyNone(f.file); errors.Is(err, errNoZip) && why != "" {
+			err = fmt.Errorf("it is not a zip: %s", why)
+		}
+		return err
 	case gzipKind:
 		in, made, err = scanGzip(ctx, f.file, size)
 	case zstdKind:

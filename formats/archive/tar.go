@@ -5,21 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
 const (
-	// methodLink marks an entry that is a link to the member tarScan.links[offset], until links are followed.
-	methodLink = 0xffff
-	maxLinks   = 10 // from link to link
-	maxInner   = 4  // tars in tars
-	tarBlock   = 512
+	maxInner = 4 // tars in tars
+	tarBlock = 512
 )
 
 const (
-	whyNowhere = "a link to a file that the archive does not have"
-	whyTar     = "it has the name of a tar and is none, or is damaged from its start"
-	whyPacked  = "an archive in the archive: only a .tar in a tar is read"
+	whyTar    = "it has the name of a tar and is none, or is damaged from its start"
+	whyPacked = "an archive in the archive: only a .tar in a tar is read"
 )
 
 // tarScan lists the members of a tar.
@@ -37,35 +34,40 @@ func scanTar(in sequence, x *index) error {
 	if _, err := s.list("", in.size(), 0); err != nil {
 		return err
 	}
+	s.sort()
+	if err := s.followHardLinks(); err != nil {
+		return err
+	}
 	if err := s.finish(); err != nil {
 		return err
 	}
-	return s.followLinks()
+	return s.followSymlinks()
 }
 
-// list adds the members of the tar from the current position to end, or to its own end if that is -1, below the
-// folder prefix. It returns how many headers it has read.
-func (s *tarScan) list(prefix string, end int64, depth int) (headers int, err error) {
+// list adds the members of the tar from the current position to end, or to its own end if that is -1. name is that of
+// a tar in the tar, whose members are below the folder of its name; "" is the whole. It returns how many headers it has
+// read.
+func (s *tarScan) list(name string, end int64, depth int) (headers int, err error) {
+	prefix := name[:max(0, len(name)-len(".tar"))]
 	in := &bounded{sequence: s.in, end: end}
 	r := tar.NewReader(in)
+	at := s.in.position() // where the next member begins
 	for {
-		at := s.in.position()
 		h, err := r.Next()
 		s.endLast()
 		switch {
 		case errors.Is(err, io.EOF):
-			if in.zeros < tarBlock && headers > 0 { // the padding of a member is less than a block
-				err = s.refuse(prefix+"/", "this tar has no end mark: it may be truncated after its last member")
-			} else {
-				err = nil
-			}
-			return headers, err
+			return headers, s.checkEnd(in, name, headers)
 		case err != nil && headers == 0 && errors.Is(err, tar.ErrHeader):
 			return 0, errors.New("it is not a tar, or damaged from its start")
 		case err != nil:
 			return headers, s.explain(err, at)
 		}
 		headers++
+		at = s.in.position() + h.Size
+		if rest := at % tarBlock; rest > 0 {
+			at += tarBlock - rest
+		}
 		next, err := s.member(h, prefix, end, depth)
 		if err != nil {
 			return headers, err
@@ -84,7 +86,7 @@ func (s *tarScan) explain(err error, at int64) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("it is truncated: the member at byte %d is not whole%s; copy or download it again: %w", at, s.lastName(), io.ErrUnexpectedEOF)
 	}
-	if errors.Is(err, tar.ErrHeader) {
+	if errors.Is(err, tar.ErrHeader) || errors.Is(err, tar.ErrFieldTooLong) {
 		return fmt.Errorf("it is damaged: no member begins at byte %d%s", at, s.lastName())
 	}
 	return err
@@ -119,12 +121,15 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 	switch h.Typeflag {
 	case tar.TypeDir:
 		_, err = s.mkdir(name)
-	case tar.TypeReg, tar.TypeCont:
+	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		if isSparse(h) {
 			return -1, s.add(name, entry{}, "a sparse member, which dsconv does not read: unpack the tar")
 		}
 		if end >= 0 && h.Size > end-offset {
 			return -1, s.explain(io.ErrUnexpectedEOF, offset)
+		}
+		if h.Size > math.MaxInt64-offset-tarBlock {
+			return -1, fmt.Errorf("it is damaged: the member at byte %d says that it has %d bytes", offset, h.Size)
 		}
 		if strings.HasSuffix(strings.ToLower(name), ".tar") && depth < maxInner {
 			return s.inner(name, h, offset, depth)
@@ -162,14 +167,13 @@ func (s *tarScan) file(name string, h *tar.Header, offset int64) error {
 
 // inner adds the members of a tar in the tar.
 func (s *tarScan) inner(name string, h *tar.Header, offset int64, depth int) (next int64, err error) {
-	folder := name[:len(name)-len(".tar")]
 	end := offset + h.Size
 	next = (end + tarBlock - 1) / tarBlock * tarBlock
 	if h.Size == 0 {
-		_, err := s.mkdir(folder)
+		_, err := s.mkdir(name[:len(name)-len(".tar")])
 		return -1, err
 	}
-	headers, err := s.list(folder, end, depth+1)
+	headers, err := s.list(name, end, depth+1)
 	switch {
 	case err != nil && headers == 0:
 		err = s.refuse(name+"/", whyTar)
@@ -177,94 +181,4 @@ func (s *tarScan) inner(name string, h *tar.Header, offset int64, depth int) (ne
 		err = fmt.Errorf("%s in it: %w", name, err)
 	}
 	return next, err
-}
-
-// link adds a link, which followLinks follows.
-func (s *tarScan) link(name, prefix string, h *tar.Header) error {
-	var target, why string
-	if h.Typeflag == tar.TypeSymlink {
-		if target, why = linkTarget(name, h.Linkname); why == "" && prefix != "" && !strings.HasPrefix(target, prefix+"/") {
-			why = "a link out of the archive: it is not followed"
-		}
-	} else if target, why = cleanName(h.Linkname); why == "" {
-		target = join(prefix, target)
-	} else {
-		why = "a link out of the archive: it is not followed"
-	}
-	if why != "" {
-		return s.add(name, entry{}, why)
-	}
-	s.links = append(s.links, target)
-	if err := s.grow(len(target) + 16); err != nil {
-		return err
-	}
-	return s.add(name, entry{method: methodLink, offset: int64(len(s.links) - 1)}, "")
-}
-
-// followLinks gives each link the data of the file that it leads to.
-func (s *tarScan) followLinks() error {
-	for i := range s.entries {
-		e := &s.entries[i]
-		if e.method != methodLink {
-			continue
-		}
-		target, to := "", e
-		for range maxLinks {
-			target = s.links[to.offset]
-			if to = s.find(target); to == nil || to.method != methodLink {
-				break
-			}
-		}
-		switch {
-		case to == nil && s.isFolder(target):
-			if err := s.refuse(s.pathOf(e)+"/", "a link to a folder: it is not followed"); err != nil {
-				return err
-			}
-			e.refusal = s.cause("a link to a folder: it is not followed")
-		case to == nil:
-			e.refusal = s.cause(whyNowhere)
-		case to.method == methodLink:
-			e.refusal = s.cause("a link to a link to a link, without end")
-		default:
-			e.refusal, e.size, e.packed = to.refusal, to.size, to.packed
-			e.limit = to.offset // offset is needed as long as links lead here
-		}
-	}
-	for i := range s.entries {
-		if e := &s.entries[i]; e.method == methodLink {
-			e.method, e.offset, e.limit = 0, e.limit, 0
-		}
-	}
-	return nil
-}
-
-// bounded is a sequence that ends before its end, and remembers how many zeros it has just read.
-type bounded struct {
-	sequence
-	end     int64 // -1 for none
-	skipped bool
-	zeros   int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.end >= 0 {
-		left := b.end - b.position()
-		if left <= 0 {
-			return 0, io.EOF
-		}
-		p = p[:min(int64(len(p)), left)]
-	}
-	n, err := b.sequence.Read(p)
-	switch {
-	case n > 0 && !b.skipped && isZero(p[:n]):
-		b.zeros += n
-	case n > 0: // also a member's last byte, which is read after a Seek
-		b.zeros, b.skipped = 0, false
-	}
-	return n, err
-}
-
-func (b *bounded) Seek(offset int64, whence int) (int64, error) {
-	b.skipped = b.skipped || offset != 0
-	return b.sequence.Seek(offset, whence)
 }

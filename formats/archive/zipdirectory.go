@@ -8,10 +8,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // archive/zip is not used: it takes 400 bytes of memory for a member, and does not tell where members begin, without
@@ -56,6 +58,7 @@ func scanZip(ctx context.Context, file *os.File, size int64, x *index) error {
 		return err
 	}
 	z.refuseOverlaps()
+	z.sort()
 	return z.finish()
 }
 
@@ -173,10 +176,13 @@ func (z *zipScan) member(b []byte) error {
 	}
 	host, flags, mode := b[5], le16(b[8:]), le32(b[38:])>>16
 	raw := string(b[zipMemberSize:][:le16(b[28:])])
+	e.rawName = crc32.ChecksumIEEE([]byte(raw))
 	extra := b[zipMemberSize+len(raw):][:le16(b[30:])]
-	if err := e.readExtra(extra); err != nil {
+	unicode, err := e.readExtra(extra)
+	if err != nil {
 		return z.refuse(raw, err.Error())
 	}
+	raw = cmp.Or(unicode, raw)
 	if host == 0 || host == 10 || host == 11 || host == 14 { // Windows, where no name has a backslash
 		raw = strings.ReplaceAll(raw, `\`, "/")
 	}
@@ -218,8 +224,10 @@ func (z *zipScan) whyNot(e *entry, flags uint16, mode uint32) string {
 
 var methodNames = map[uint16]string{9: " (Deflate64)", 12: " (bzip2)", 14: " (LZMA)", 95: " (xz)", 98: " (PPMd)", 99: " (AES)"}
 
-// readExtra reads the sizes of large members.
-func (e *entry) readExtra(extra []byte) error {
+// readExtra reads the sizes of large members, and the name in UTF-8 that Info-ZIP and WinRAR write beside one in a code
+// page, unless it belongs to another name.
+func (e *entry) readExtra(extra []byte) (unicode string, err error) {
+	const large, unicodePath = 1, 0x7075
 	for len(extra) >= 4 {
 		id, n := le16(extra), int(le16(extra[2:]))
 		if extra = extra[4:]; n > len(extra) {
@@ -227,7 +235,10 @@ func (e *entry) readExtra(extra []byte) error {
 		}
 		field := extra[:n]
 		extra = extra[n:]
-		if id != 1 { // zip64 has those that do not fit
+		if id == unicodePath && n > 5 && field[0] == 1 && le32(field[1:]) == e.rawName && utf8.Valid(field[5:]) {
+			unicode = string(field[5:])
+		}
+		if id != large { // it has those that do not fit
 			continue
 		}
 		for _, v := range []*int64{&e.size, &e.packed, &e.offset} {
@@ -235,12 +246,12 @@ func (e *entry) readExtra(extra []byte) error {
 				continue
 			}
 			if len(field) < 8 {
-				return errors.New("its sizes are missing in the directory: damaged")
+				return "", errors.New("its sizes are missing in the directory: damaged")
 			}
 			*v, field = int64(le64(field)), field[8:]
 		}
 	}
-	return nil
+	return unicode, nil
 }
 
 // refuseOverlaps refuses members that share bytes, of which small zips make very large ones, and sets where each

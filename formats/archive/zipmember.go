@@ -7,7 +7,9 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
@@ -16,6 +18,7 @@ import (
 // zipReader reads members of a zip. It is safe for concurrent use.
 type zipReader struct {
 	file    *os.File
+	index   *index
 	inflate sync.Pool // of *inflater
 	zstd    sync.Pool // of *zstd.Decoder
 }
@@ -27,9 +30,10 @@ type inflater struct {
 
 // read fills b, of the member's size, with the member.
 func (z *zipReader) read(e *entry, b []byte) error {
-	var head [zipHeaderSize]byte
-	if err := (plainStream{z.file}).readAt(head[:], e.offset); err != nil {
-		return err
+	var head [zipHeaderSize + 256]byte // with the names of most members
+	n, err := z.file.ReadAt(head[:], e.offset)
+	if n < zipHeaderSize {
+		return noEOF(err)
 	}
 	if string(head[:4]) != zipHeader {
 		return errors.New("damaged: the member does not begin where the zip's directory says")
@@ -38,7 +42,9 @@ func (z *zipReader) read(e *entry, b []byte) error {
 	if data+e.packed > e.limit {
 		return errors.New("damaged: its bytes overlap those of another member")
 	}
-	var err error
+	if err := z.checkName(e, head[zipHeaderSize:n], int(le16(head[26:]))); err != nil {
+		return err
+	}
 	switch e.method {
 	case methodStore:
 		err = (plainStream{z.file}).readAt(b, data)
@@ -53,6 +59,42 @@ func (z *zipReader) read(e *entry, b []byte) error {
 		err = errors.New("damaged: its checksum differs")
 	}
 	return err
+}
+
+// checkName compares the name of a member, of size bytes of which head has the first, with that in the directory.
+func (z *zipReader) checkName(e *entry, head []byte, size int) error {
+	if size > len(head) {
+		head = make([]byte, size)
+		if err := (plainStream{z.file}).readAt(head, e.offset+zipHeaderSize); err != nil {
+			return err
+		}
+	}
+	name := head[:size]
+	if crc32.ChecksumIEEE(name) == e.rawName {
+		return nil
+	}
+	if path := z.index.pathOf(e); plainName(string(name)) != plainName(path) {
+		return fmt.Errorf("damaged: its name is %q in the zip's directory and %q before its bytes", path, shorten(string(name)))
+	}
+	return nil
+}
+
+// plainName is a name without what writers differ in between the directory and the member: the code page of letters that
+// are not ASCII, and the slash.
+func plainName(name string) string {
+	var b strings.Builder
+	other := false
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c < utf8.RuneSelf:
+			b.WriteByte(c)
+			other = false
+		case !other:
+			b.WriteByte(utf8.RuneSelf)
+			other = true
+		}
+	}
+	return strings.TrimPrefix(strings.ReplaceAll(b.String(), `\`, "/"), "./")
 }
 
 func (z *zipReader) readDeflate(from io.Reader, b []byte) error {

@@ -98,6 +98,9 @@ func frameLength(r io.Reader) (length int64, skippable bool, err error) {
 	if h.DictionaryID != 0 {
 		return 0, false, errors.New("it is compressed with a zstd dictionary, which dsconv does not have: decompress it with zstd -d -D")
 	}
+	if h.WindowSize > maxWindow {
+		return 0, false, fmt.Errorf("its zstd frame needs a window of %d MiB, and dsconv gives it %d MiB at most: decompress it with zstd -d --long=31, and compress it without --long", h.WindowSize>>20, maxWindow>>20)
+	}
 	length = int64(h.HeaderSize)
 	if _, err := in.Discard(h.HeaderSize); err != nil {
 		return 0, false, noEOF(err)

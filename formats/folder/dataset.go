@@ -59,7 +59,7 @@ var _ formats.Dataset = (*Dataset)(nil)
 // unpack wrote into the folder, if no table was given; "" if there is none.
 func (d *Dataset) UnusedDescription() string { return d.unusedDescription }
 
-// LabelNotices says how labels were found where that is not evident: which file is for which folder, which of
+// LabelNotices says which sources are empty folders, and how labels were found where that is not evident: which file is for which folder, which of
 // its columns were taken, what was left out of its paths.
 func (d *Dataset) LabelNotices() []string { return d.notices }
 

@@ -126,6 +126,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 		return nil, err
 	}
 	d.listLeftOut(s, &cfg.Patterns)
+	d.listArchives(s.Archives, &cfg)
 	if description, ok := d.source.(*descriptionSource); ok {
 		d.ignored = max(0, d.ignored-description.countKnownFiles(in))
 	}

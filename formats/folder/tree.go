@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -82,7 +83,22 @@ func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, erro
 	if err := d.checkMounts(mounts); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	for _, m := range mounts {
+		if m.Tree == nil && isEmptyFolder(m.Path) {
+			d.notices = append(d.notices, fmt.Sprintf("the source %s is an empty folder: is it mounted?", m.Path))
+		}
+	}
 	return d, nil
+}
+
+func isEmptyFolder(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.ReadDir(1)
+	return errors.Is(err, io.EOF)
 }
 
 // mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.

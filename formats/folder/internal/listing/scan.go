@@ -50,6 +50,7 @@ type Scan struct {
 	Skips    []vfs.Skip
 	Dangling []string // links to nothing, which may have been links to folders
 	Ignored  int      // files whose names are not those of images
+	Archives []string // files with the names of archives, which are not listed
 	System   *systemFolders
 	Classes  layout.Folders
 	fields   *fields.Set        // nil without fields
@@ -301,9 +302,7 @@ func (s *Scan) isWanted(rel string, ref *folderRef) bool {
 	switch {
 	case !isImage && !isOther:
 		if ref.system == "" {
-			s.mu.Lock()
-			s.Ignored++
-			s.mu.Unlock()
+			s.ignore(rel)
 			s.askAbout(rel)
 		}
 		return false
@@ -322,6 +321,18 @@ func (s *Scan) isWanted(rel string, ref *folderRef) bool {
 		return false
 	}
 	return true
+}
+
+// ignore counts a file that is no image, or records the archive.
+func (s *Scan) ignore(rel string) {
+	isArchive := vfs.HasArchiveName(rel) && s.filter.IncludesFile(rel)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if isArchive {
+		s.Archives = append(s.Archives, rel)
+		return
+	}
+	s.Ignored++
 }
 
 func (s *Scan) leaveOut(rel, why string) {

@@ -26,6 +26,17 @@ func HasImageName(p string) bool {
 	return slices.Contains(readExtensions, ext) || slices.Contains(UnreadExtensions, ext)
 }
 
+// archiveExtensions are those of archives, of which some are not read as sources either.
+var archiveExtensions = []string{
+	".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.zstd", ".tzst", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.z", ".7z", ".rar",
+}
+
+// HasArchiveName reports whether p has the extension of an archive, and is not hidden, as what macOS puts beside files.
+func HasArchiveName(p string) bool {
+	name := strings.ToLower(path.Base(p))
+	return name[0] != '.' && slices.ContainsFunc(archiveExtensions, func(ext string) bool { return strings.HasSuffix(name, ext) })
+}
+
 // systemNames are the folders that programs other than the user put beside images, in lower case. Hidden
 // folders, which begin with a dot, are others.
 var systemNames = []string{
