@@ -9,7 +9,8 @@ import (
 
 // PixelStats are statistics of a dataset's designated images, as they are stored, decoded to RGB as a Loader
 // decodes them by default: grey is three equal channels, palettes are looked up, and alpha is dropped. Images
-// of 16 bits per channel keep all of them. The figures are exact, and do not depend on the order of the
+// of 16 bits per channel keep all of them, but for those that are 8 bits for a Loader of uint8 alone, such as TIFFs of
+// floats. The figures are exact, and do not depend on the order of the
 // samples or on the number of workers.
 //
 // An edit changes the samples that they are of, so the new version has none.

@@ -100,7 +100,7 @@ func (p *Processor) checkedHeader(v *formats.Value) (pixel.Header, error) {
 func (p *Processor) checkDecodes(v *formats.Value, structureErr error) error {
 	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
-	err := p.decoder.Decode(&p.decoded, v, o)
+	err := p.decodeAtLeast8(v, o)
 	switch {
 	case err != nil && pixel.EndsRun(err):
 		return err
