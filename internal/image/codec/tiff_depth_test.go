@@ -21,8 +21,17 @@ func rowTIFF[V int16 | uint16 | float32](t *testing.T, photometric, samples, for
 	le := binary.LittleEndian
 	size := binary.Size(values[0])
 	tags := [][4]int{
-		{256, 3, 1, len(values) / samples}, {257, 3, 1, 1}, {258, 3, samples, 8 * size}, {259, 3, 1, 1}, {262, 3, 1, photometric},
-		{273, 4, 1, 256}, {277, 3, 1, samples}, {278, 3, 1, 1}, {279, 4, 1, size * len(values)}, {338, 3, 1, extra}, {339, 3, samples, format},
+		{256, 3, 1, len(values) / samples},
+		{257, 3, 1, 1},
+		{258, 3, samples, 8 * size},
+		{259, 3, 1, 1},
+		{262, 3, 1, photometric},
+		{273, 4, 1, 256},
+		{277, 3, 1, samples},
+		{278, 3, 1, 1},
+		{279, 4, 1, size * len(values)},
+		{338, 3, 1, extra},
+		{339, 3, samples, format},
 	}
 	if extra < 0 {
 		tags = slices.Delete(tags, 9, 10)
