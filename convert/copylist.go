@@ -89,7 +89,7 @@ func (l *copyList) fill(p *Plan) error {
 // checkCopied returns an error about a key whose copies could not be told from others.
 func checkCopied(key string, copies int) error {
 	if formats.LikeCopy(key) {
-		return fmt.Errorf("key %q: it ends like the key of a copy, KEY@N: rename the file, or leave it out", key)
+		return fmt.Errorf("key %q: it ends like the key of a copy, KEY@N: if the source is a dataset that has copies already, pack the images that they were made of; otherwise rename the file, or leave it out", key)
 	}
 	if err := formats.CheckKey(formats.CopyKey(key, copies)); err != nil {
 		return fmt.Errorf("the key of a copy: %w", err)

@@ -33,7 +33,7 @@ type Report struct {
 	// it is repeated: see Resumable.
 	NotReached int `json:"not_reached,omitempty"`
 	Results
-	// Narrowed lists images of 16 bits per channel that were reduced to 8 bits.
+	// Narrowed lists images of more than 8 bits per channel that were reduced to 8 bits.
 	Narrowed []Problem `json:"narrowed,omitempty"`
 	Failure  *Problem  `json:"failure,omitempty"` // the input whose error ended the run
 	Resumed  int       `json:"resumed,omitempty"` // positions that an earlier run did

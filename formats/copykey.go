@@ -21,7 +21,19 @@ func LikeCopy(key string) bool {
 	return err == nil
 }
 
-// IsCopy reports whether the sample with that key, of a dataset with that recipe, is an augmented copy of another one.
+// IsCopy reports whether the sample with that key, of a dataset with that recipe, is an augmented copy of another one. The
+// dataset that it was packed from may have had the copies already: source.copies, or source.source.copies.
 func IsCopy(recipe map[string]string, key string) bool {
-	return recipe[CopiesKey] != "" && LikeCopy(key)
+	if !LikeCopy(key) {
+		return false
+	}
+	for k := range recipe {
+		for found := true; found; {
+			k, found = strings.CutPrefix(k, "source.")
+		}
+		if k == CopiesKey {
+			return true
+		}
+	}
+	return false
 }

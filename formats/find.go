@@ -39,12 +39,13 @@ func search(ds Dataset, key string) (i int, ok bool, failed error) {
 	return i, i < ds.Len() && probe(i) == key, failed
 }
 
-// Locate returns the index in src of each of the samples: the one with the path of its source file,
-// else the one with its key, -1 if there is none.
+// Locate returns the index in src of each of the samples: the one with the path of its source file, if only one has it,
+// else the one with its key, -1 if there is none. (An image and its augmented copies have the path of one file.)
 func Locate(src Dataset, samples []Info) ([]int, error) {
 	if src == nil {
 		return nil, errors.New("formats.Locate: the dataset is nil")
 	}
+	const several = -2
 	byPath, byKey := map[string]int{}, map[string]int{}
 	for _, in := range samples {
 		byPath[in.Source.Path], byKey[in.Key] = -1, -1
@@ -54,8 +55,10 @@ func Locate(src Dataset, samples []Info) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := byPath[in.Source.Path]; ok {
+		if before, ok := byPath[in.Source.Path]; ok && before == -1 {
 			byPath[in.Source.Path] = i
+		} else if ok {
+			byPath[in.Source.Path] = several
 		}
 		if _, ok := byKey[in.Key]; ok {
 			byKey[in.Key] = i

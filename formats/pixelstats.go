@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // PixelStats are statistics of a dataset's designated images, as they are stored, decoded to RGB as a Loader
 // decodes them by default: grey is three equal channels, palettes are looked up, and alpha is dropped. Images
-// of 16 bits per channel keep all of them. The figures are exact, and do not depend on the order of the
+// of 16 bits per channel keep all of them, but for those that are 8 bits for a Loader of uint8 alone, such as TIFFs of
+// floats. The figures are exact, and do not depend on the order of the
 // samples or on the number of workers.
 //
 // An edit changes the samples that they are of, so the new version has none.
@@ -61,6 +63,14 @@ var ErrNoPixelStats = errors.New("no statistics of the pixels")
 // evaluation are the names of splits whose figures no training is normalised by.
 var evaluation = []string{"val", "valid", "validation", "test"}
 
+// names are the names of the splits.
+func (s *PixelStats) names() (names []string) {
+	for _, f := range s.Splits {
+		names = append(names, f.Split)
+	}
+	return names
+}
+
 // Normalization returns the figures that images are normalised by, whichever split is loaded: those of the
 // split train, or of the whole dataset if it has no such split. ErrNoPixelStats is in the chain of its error,
 // which says what to do: a dataset without statistics, one of evaluation splits only, and one with a channel
@@ -79,11 +89,11 @@ func (m *Meta) Normalization() (PixelFigures, error) {
 	if i := slices.IndexFunc(s.Splits, func(f PixelFigures) bool { return f.Split == "train" }); i >= 0 {
 		of = s.Splits[i]
 	} else if len(s.Splits) > 0 && !slices.ContainsFunc(s.Splits, func(f PixelFigures) bool { return !slices.Contains(evaluation, f.Split) }) {
-		return of, fmt.Errorf("%w of a split train: the dataset has only %s; give the figures of the training images, normalize:MEAN:STD", ErrNoPixelStats, s.Splits[0].Split)
+		return of, fmt.Errorf("%w of a split train: the dataset has only %s; give the figures of the training images, normalize:MEAN:STD", ErrNoPixelStats, strings.Join(s.names(), " and "))
 	}
 	for c, std := range of.Std {
 		if !(std > 0) || math.IsInf(std, 0) {
-			return of, fmt.Errorf("%w that can normalise: channel %d has the standard deviation %v", ErrNoPixelStats, c, std)
+			return of, fmt.Errorf("%w that can normalise: channel %d has the standard deviation %v; give figures of your own, normalize:MEAN:STD", ErrNoPixelStats, c, std)
 		}
 	}
 	return of, nil

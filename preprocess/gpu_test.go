@@ -28,6 +28,13 @@ type cpuBatch struct {
 	err     error // of the GPU
 }
 
+// newBatch returns a cpuBatch that is closed when the test ends.
+func newBatch(t *testing.T) *cpuBatch {
+	b := new(cpuBatch)
+	t.Cleanup(b.decoder.Close)
+	return b
+}
+
 func (b *cpuBatch) Decode(_ context.Context, r *gpudecode.Request, dst *pixel.Image) (gpudecode.Outcome, error) {
 	if b.asked++; b.err != nil {
 		return gpudecode.Outcome{}, b.err
@@ -93,7 +100,7 @@ func TestSamplesFromAGPU(t *testing.T) {
 	}
 	engine := 0
 	for _, r := range gpuRecipes {
-		cpu, batch := newProcessor(t, r, stereo), new(cpuBatch)
+		cpu, batch := newProcessor(t, r, stereo), newBatch(t)
 		for i := range images {
 			samples := [2]*formats.Sample{stereoSample(t), stereoSample(t)}
 			for _, s := range samples {
@@ -131,7 +138,7 @@ func TestSamplesFromAGPU(t *testing.T) {
 // A Decoded is used again: a sample does not get pixels of the one before.
 func TestDecodedIsEmptiedFirst(t *testing.T) {
 	r := Recipe{Encode: codec.EncodeOptions{Encoding: formats.Raw}, Decoder: DecoderGPU}
-	g, err := NewGPUDecoder(r, stereo, new(cpuBatch))
+	g, err := NewGPUDecoder(r, stereo, newBatch(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +174,7 @@ func TestLargeResultsStayOnTheCPU(t *testing.T) {
 		"pixels": {MaxPixels: 10},
 	} {
 		r.Encode.Encoding, r.Decoder = formats.Raw, DecoderGPU
-		b := new(cpuBatch)
+		b := newBatch(t)
 		g, err := NewGPUDecoder(r, stereo, b)
 		if err != nil {
 			t.Fatal(err)

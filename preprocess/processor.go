@@ -99,7 +99,7 @@ func (p *Processor) Close() {
 // dsconv read it nevertheless.
 func (p *Processor) Warning() string { return p.warning }
 
-// Narrowed says how an image of the last sample, of 16 bits per channel, lost some of them, as
+// Narrowed says how an image of the last sample, of more than 8 bits per channel, lost some of them, as
 // Decoder.Narrowed does; "" if none did.
 func (p *Processor) Narrowed() string { return p.narrowed }
 

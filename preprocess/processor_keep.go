@@ -105,7 +105,7 @@ func (p *Processor) checkedHeader(v *formats.Value, kind formats.Kind) (pixel.He
 func (p *Processor) checkDecodes(v *formats.Value, structureErr error, kind formats.Kind) error {
 	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
-	err := p.decoder.Decode(&p.decoded, v, o)
+	err := p.decodeAtLeast8(v, o)
 	switch {
 	case err != nil && pixel.EndsRun(err):
 		return err

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Narrowed are images of 16 bits per channel that lost some of them, because the batches' type or
+// Narrowed are images of more than 8 bits per channel that lost some of them, because the batches' type or
 // color is of 8 bits.
 type Narrowed struct {
 	Times int64  `json:"times"` // an image counts each time that it is decoded

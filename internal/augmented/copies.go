@@ -36,6 +36,16 @@ func New(ops augment.Ops, seed uint64) (*Copies, error) {
 			return nil, fmt.Errorf("augment: %s makes floats, and images are stored as integers: leave it to the Loader", n)
 		}
 	}
+	for _, o := range ops {
+		switch o := o.(type) {
+		case augment.MixUp:
+			return nil, fmt.Errorf("augment: %s mixes the images of a batch, and a copy is made of one image: leave it to the Loader", o)
+		case augment.RandomErasing:
+			if o.Random {
+				return nil, fmt.Errorf("augment: %s makes floats, and images are stored as integers: leave it to the Loader", o)
+			}
+		}
+	}
 	p, err := augment.CompileEach(ops, 3, formats.Uint8, pixel.NHWC)
 	if err != nil {
 		return nil, fmt.Errorf("augment: %w", err)

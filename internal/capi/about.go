@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -44,6 +45,17 @@ type stats struct {
 func statsOf(l *loader, _ struct{}) (any, error) {
 	s := l.Stats()
 	return stats{seconds(s.Clock), listed(l, s.BadTimes, s.Bad), s.Narrowed, s.Decoded}, nil
+}
+
+// narrowed is Loader.Narrowed, and whether batches of uint16 keep what was lost.
+type narrowed struct {
+	reader.Narrowed
+	Kept bool `json:"kept"`
+}
+
+func narrowedOf(l *loader, _ struct{}) (any, error) {
+	n := l.Narrowed()
+	return narrowed{n, codec.KeptDeep(n.How)}, nil
 }
 
 // bad is the result of Loader.Bad.

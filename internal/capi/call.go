@@ -21,7 +21,7 @@ var methods = map[string]func(arguments []byte) (any, error){
 	"estimate":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Estimate(context.Background()) }),
 	"bad":       ofLoader(badOf),
 	"stats":     ofLoader(statsOf),
-	"narrowed":  ofLoader(func(l *loader, _ struct{}) (any, error) { return l.Narrowed(), nil }),
+	"narrowed":  ofLoader(narrowedOf),
 	"note":      ofLoader(noteBad),
 	"keys":      ofLoader(keysOf),
 	"sources":   ofLoader(sourcesOf),

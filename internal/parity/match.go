@@ -29,9 +29,6 @@ func choose(n, sample int) []int {
 // chooseOf is choose of the samples of ds that are not augmented copies, which have other pixels than their source.
 func chooseOf(ds formats.Dataset, sample int) ([]int, error) {
 	recipe := ds.Meta().Recipe
-	if recipe[formats.CopiesKey] == "" {
-		return choose(ds.Len(), sample), nil
-	}
 	var originals []int
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
@@ -42,7 +39,7 @@ func chooseOf(ds formats.Dataset, sample int) ([]int, error) {
 			originals = append(originals, i)
 		}
 	}
-	if len(originals) == 0 {
+	if len(originals) == 0 && ds.Len() > 0 {
 		return nil, errors.New("the dataset has augmented copies alone, which are no image of the source")
 	}
 	chosen := choose(len(originals), sample)

@@ -10,6 +10,7 @@ from pathlib import Path
 import dsconv
 import numpy as np
 import pytest
+from PIL import Image
 
 SIDE = 12
 
@@ -50,8 +51,8 @@ def test_uint16_keeps_all_bits(scans: tuple[str, np.ndarray], color: str) -> Non
 
 def test_pack_reports_lost_bits(scans: tuple[str, np.ndarray], tmp_path: Path) -> None:
     path, _ = scans
-    assert "10 images with 16 bits" in str(dsconv.pack(path, tmp_path / "a.tar", encode="raw", progress=False))
-    assert "16 bits" not in str(dsconv.pack(path, tmp_path / "b.tar", encode="raw", color="keep", progress=False))
+    assert "10 images with more than 8 bits" in str(dsconv.pack(path, tmp_path / "a.tar", encode="raw", progress=False))
+    assert "lost bits" not in str(dsconv.pack(path, tmp_path / "b.tar", encode="raw", color="keep", progress=False))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
@@ -65,6 +66,18 @@ def test_other_dtypes_warn_once_of_lost_bits(scans: tuple[str, np.ndarray], dtyp
     got = np.concatenate(batches)[:, 0]
     want = np.minimum(pixels, 255)
     assert np.allclose(got * (255 if dtype == "float32" else 1), want)
+
+
+@pytest.mark.parametrize("of", ["loader", "dataset"])
+def test_floats_warn_without_advice_that_refuses_them(tmp_path: Path, of: str) -> None:
+    (tmp_path / "a").mkdir()
+    Image.fromarray(np.full((SIDE, SIDE), 0.5, np.float32)).save(tmp_path / "a" / "f.tif")
+    with pytest.warns(UserWarning, match="images lost bits, for example .*fractions are cut") as caught:
+        if of == "loader":
+            list(dsconv.Loader(tmp_path, batch_size=1))
+        else:
+            dsconv.Dataset(tmp_path)[0]
+    assert len(caught) == 1 and "uint16" not in str(caught[0].message)
 
 
 def test_uint16_is_an_error_with_python_transforms(scans: tuple[str, np.ndarray]) -> None:

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -33,6 +34,9 @@ func inspectAs(data []byte, enc formats.Encoding) (h pixel.Header, err error) {
 	default:
 		if len(data) == 0 {
 			return pixel.Header{}, fmt.Errorf("%w: no data", pixel.ErrTruncated)
+		}
+		if bytes.HasPrefix(data, []byte("MM\x00+")) {
+			return pixel.Header{}, fmt.Errorf("%w: a big-endian BigTIFF, which Pillow does not read either", pixel.ErrNotImage)
 		}
 		return pixel.Header{}, pixel.ErrNotImage
 	}

@@ -28,6 +28,21 @@ const (
 	tiffFromJPEG            // red, green, blue, which libjpeg made of YCbCr
 )
 
+// String names the colours of which 16 bits, or what is no integer, cannot be kept.
+func (c tiffColors) String() string {
+	switch c {
+	case tiffSigned:
+		return "signed integers"
+	case tiffFloat:
+		return "floats"
+	case tiffColorPre:
+		return "colours multiplied by alpha"
+	case tiffCMYK:
+		return "CMYK"
+	}
+	return "integers"
+}
+
 // Compressions.
 const (
 	tiffOldJPEG = 6

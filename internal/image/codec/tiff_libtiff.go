@@ -44,9 +44,10 @@ func (d *Decoder) decodeLibtiff(dst *pixel.Image, data []byte, h pixel.Header, o
 	if err := d.samplesOfTIFF(target, data, &u); err != nil {
 		return err
 	}
-	if u.lost && (o.Color == pixel.ColorKeep || o.Deep) {
-		return fmt.Errorf("%w: a TIFF of %d bits with values that 16 bits do not hold", pixel.ErrUnsupported, k.bits)
+	if err := u.kept(o); err != nil {
+		return err
 	}
+	d.narrowed = u.narrowed()
 	if k.orientation != 1 {
 		turned := &d.scratch[2]
 		if o.keeps(h) {
@@ -83,6 +84,7 @@ func (d *Decoder) samplesOfTIFF(m *pixel.Image, data []byte, u *tiffUnpacker) er
 		return nil
 	}
 	u.unpack(m)
+	u.noteCut()
 	return nil
 }
 

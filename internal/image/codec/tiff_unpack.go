@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/dsconv/dsconv/internal/image/goimage"
@@ -14,7 +15,7 @@ type tiffUnpacker struct {
 	raw     []byte
 	palette [][3]byte // of tiffPalette
 	indices bool      // leave indices of the palette
-	lost    bool      // a value is no integer from 0 to 65535, which the pixels cannot hold
+	lost    string    // values that are no integers from 0 to 65535, which 16 bits do not hold; "" if there are none
 }
 
 // direct reports whether the raw samples are the pixels.
@@ -193,8 +194,8 @@ func (u *tiffUnpacker) deepGray(out []byte, y int) {
 
 // sixteen returns v as 16 bits, and notes what does not fit.
 func (u *tiffUnpacker) sixteen(v float64) uint16 {
-	if v != math.Trunc(v) || v < 0 || v > math.MaxUint16 {
-		u.lost = true
+	if (v != math.Trunc(v) || v < 0 || v > math.MaxUint16) && u.lost == "" {
+		u.lost = lostValue(v)
 	}
 	switch {
 	case v >= math.MaxUint16:
@@ -203,6 +204,56 @@ func (u *tiffUnpacker) sixteen(v float64) uint16 {
 		return uint16(v)
 	}
 	return 0 // also what is no number
+}
+
+// lostValue names what 16 bits do not hold.
+func lostValue(v float64) string {
+	switch {
+	case v < 0:
+		return "negative values"
+	case v > math.MaxUint16:
+		return "values above 65535"
+	}
+	return "values that are no integers"
+}
+
+// noteCut notes colours of 16 bits of which the high bytes alone are computed with. (Samples whose two bytes are equal
+// were 8 bits before.)
+func (u *tiffUnpacker) noteCut() {
+	if u.bits != 16 || u.colors != tiffCMYK && u.colors != tiffColorPre {
+		return
+	}
+	for i := 0; i+1 < len(u.raw); i += 2 {
+		if u.raw[i] != u.raw[i+1] {
+			u.lost = "16 bits per channel"
+			return
+		}
+	}
+}
+
+// kept returns an error if the image's values are to be kept and cannot be.
+func (u *tiffUnpacker) kept(o DecodeOptions) error {
+	if u.lost == "" || o.Color != pixel.ColorKeep && !o.Deep {
+		return nil
+	}
+	if u.colors == tiffCMYK || u.colors == tiffColorPre {
+		return fmt.Errorf("%w: a TIFF of %s with %s, of which 8 can be read", pixel.ErrUnsupported, u.colors, u.lost)
+	}
+	return fmt.Errorf("%w: a TIFF of %s with %s, which integers of 16 bits do not hold; as 8 bits, clipped as by Pillow, it can be read",
+		pixel.ErrUnsupported, u.colors, u.lost)
+}
+
+// narrowed says what an image of 8 bits has lost, "" if narrowed of its pixels decides.
+func (u *tiffUnpacker) narrowed() string {
+	switch {
+	case u.lost == "":
+		return ""
+	case u.colors == tiffCMYK || u.colors == tiffColorPre:
+		return narrowedTIFF
+	case u.colors == tiffFloat:
+		return NarrowedFloats
+	}
+	return narrowedIntegers
 }
 
 // twelveBits is sample x of a row of 12 bits.

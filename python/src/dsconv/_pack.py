@@ -43,7 +43,7 @@ class PackReport:
             text += f"\nno file matches {option} {', '.join(map(repr, patterns))}"
         narrowed = sum(len(d.get("narrowed", ())) for d in self.details["datasets"])
         if narrowed:
-            text += f"\n{narrowed} images with 16 bits per channel lost bits: see {self.report}"
+            text += f"\n{narrowed} images with more than 8 bits per channel lost bits: see {self.report}"
         return text + (f"\nthe skipped images are listed in {self.report}" if self.skipped else "")
 
 
