@@ -159,7 +159,7 @@ func checkLabelOptions(src string, cfg *folder.Config) error {
 func checkTable(cc *cli.Context, cfg *folder.Config, sources []string) error {
 	report, err := os.Stat(cc.String("report"))
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // there is nothing to replace
 	}
 	replaces := func(file string) bool {
 		in, err := os.Stat(file)

@@ -178,8 +178,8 @@ func (c *scanner) decideOffset(ctx context.Context, s *foreign.Scan) error {
 	r := c.layout.newRecord()
 	for k := range c.files {
 		err := c.each(s, k, -1, func(_ int64, _, example []byte) error {
-			if r.parse(example) != nil { // the scan skips it
-				return nil
+			if r.parse(example) != nil {
+				return nil //nolint:nilerr // the scan skips it
 			}
 			x, ok, err := r.label()
 			if ok {

@@ -172,7 +172,7 @@ func (c *scanner) sample(n *lmdbfile.Node) (one foreign.Sample, bad, err error) 
 		it, failed := c.layout.decode(value)
 		if failed != nil {
 			bad = failed
-			return nil
+			return nil //nolint:nilerr // it is returned as bad
 		}
 		v := foreign.Value{Column: imageColumn, Offset: at.Offset, Length: at.Length, Size: int64(len(it.image.Data)), Encoding: it.image.Encoding}
 		if len(it.image.Shape) == 3 {
