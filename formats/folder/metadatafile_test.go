@@ -30,7 +30,7 @@ func TestMetadataFiles(t *testing.T) {
 		return strings.Join(d.LabelNotices(), "\n")
 	}
 	want := "train/metadata.csv lists file_name, label, and is not read: give --labels train=" + table +
-		"\ntest/metadata.jsonl lists file_name, text, and is not read: give --labels test=" + filepath.Join(root, "test", "metadata.jsonl")
+		"\ntest/metadata.jsonl lists file_name, text, and is not read: give --labels test=" + filepath.Join(root, "test", "metadata.jsonl") + "\n" + noLabels
 	if got := notices(Config{}); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
