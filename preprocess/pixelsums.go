@@ -28,12 +28,17 @@ func (p *Processor) Sums(v *formats.Value) (s pixelsum.Image, err error) {
 	return pixelsum.Of(&p.decoded)
 }
 
+// decode decodes v to p.decoded.
+func (p *Processor) decode(v *formats.Value, o inner.DecodeOptions) error {
+	return p.decoder.Decode(&p.decoded, v, o)
+}
+
 // decodeAtLeast8 decodes v to p.decoded. An image whose depth cannot be kept as o asks becomes 8-bit RGB.
 func (p *Processor) decodeAtLeast8(v *formats.Value, o inner.DecodeOptions) error {
-	err := p.decoder.Decode(&p.decoded, v, o)
+	err := p.decode(v, o)
 	if errors.Is(err, pixel.ErrUnsupported) {
 		o.Color, o.Deep = pixel.ColorRGB, false
-		err = p.decoder.Decode(&p.decoded, v, o)
+		err = p.decode(v, o)
 	}
 	return err
 }

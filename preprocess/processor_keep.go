@@ -105,7 +105,11 @@ func (p *Processor) checkedHeader(v *formats.Value, kind formats.Kind) (pixel.He
 func (p *Processor) checkDecodes(v *formats.Value, structureErr error, kind formats.Kind) error {
 	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
 	defer p.free()
-	err := p.decodeAtLeast8(v, o)
+	decode := p.decodeAtLeast8
+	if kind == formats.Mask { // its values are not to be cut
+		decode = p.decode
+	}
+	err := decode(v, o)
 	switch {
 	case err != nil && pixel.EndsRun(err):
 		return err

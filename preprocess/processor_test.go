@@ -193,7 +193,7 @@ func TestProcessKeepsNoMaskOfFloats(t *testing.T) {
 		if want := kind == formats.Mask; want != errors.Is(err, pixel.ErrUnsupported) || want && !strings.HasPrefix(err.Error(), "field depth: ") {
 			t.Errorf("%s: %v", kind, err)
 		}
-		if kind == formats.Image && !strings.HasPrefix(p.Warning(), "field depth: not checked") {
+		if p.Warning() != "" { // a Loader reads the image as 8 bits
 			t.Errorf("warning %q", p.Warning())
 		}
 	}

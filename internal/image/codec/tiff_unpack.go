@@ -251,7 +251,7 @@ func (u *tiffUnpacker) narrowed() string {
 	case u.colors == tiffCMYK || u.colors == tiffColorPre:
 		return narrowedTIFF
 	case u.colors == tiffFloat:
-		return NarrowedFloats
+		return narrowedFloats
 	}
 	return narrowedIntegers
 }

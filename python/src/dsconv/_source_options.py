@@ -88,7 +88,7 @@ def _paths(paths: Path | Sequence[Path] | Mapping[str, Path] | None) -> list[str
     if paths is None:
         return []
     if isinstance(paths, Mapping):
-        return _assigned(paths)
+        return [f"{k}={os.fspath(v)}" for k, v in paths.items()]
     return [os.fspath(p) for p in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 

@@ -22,7 +22,7 @@ func (s *Sheet) dropUnnamed() {
 	if left == 0 {
 		return
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%d column(s) without a name were left out", left))
+	s.notes = append(s.notes, fmt.Sprintf("%d column(s) without a name were left out", left))
 	pick := func(row []string) []string {
 		for k, i := range named {
 			row[k] = row[i]
@@ -44,7 +44,7 @@ func readSeparated(b []byte, usual rune) (*Sheet, error) {
 		}
 		s, err := readCSV(b, comma)
 		if err == nil && comma != usual {
-			s.Notes = append(s.Notes, separatedBy(comma))
+			s.notes = append(s.notes, separatedBy(comma))
 		}
 		return s, err
 	}

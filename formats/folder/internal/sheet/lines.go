@@ -29,7 +29,7 @@ func ReadLines(b []byte) (*Sheet, error) {
 	}
 	s := &Sheet{text: true, spaced: separator == " "}
 	if separator == "," || separator == ";" {
-		s.Notes = []string{separatedBy(rune(separator[0]))}
+		s.notes = []string{separatedBy(rune(separator[0]))}
 	}
 	for _, line := range lines {
 		row := line.cells(separator)
@@ -116,7 +116,7 @@ func (s *Sheet) TakeHeader(exists func(path string) bool) {
 		return
 	}
 	s.Header, s.Rows, s.Lines = first, s.Rows[1:], s.Lines[1:]
-	s.Notes = append(s.Notes, "its first line has the names of the columns: "+ListNames(first))
+	s.notes = append(s.notes, "its first line has the names of the columns: "+ListNames(first))
 }
 
 func isHeader(lists [][]string, name string) bool {
@@ -130,7 +130,7 @@ func (s *Sheet) FirstWords() *Sheet {
 		return nil
 	}
 	other := *s
-	other.Notes = append(slices.Clone(s.Notes), "the first word of each line is the path, and the rest the label")
+	other.notes = append(slices.Clone(s.notes), "the first word of each line is the path, and the rest the label")
 	other.Rows = make([][]string, len(s.Rows))
 	for i, row := range s.Rows {
 		first, rest, _ := strings.Cut(row[0]+" "+row[1], " ")

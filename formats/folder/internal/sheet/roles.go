@@ -35,8 +35,8 @@ type Roles struct {
 	Labels []string
 	// Field is the name of the field of the only label column; "" is the column's own.
 	Field string
-	// None: the user said that no column has labels.
-	None bool
+	// none: the user said that no column has labels.
+	none bool
 }
 
 // Roles finds the columns of paths and labels: those of Config.LabelColumns, else by their headers.
@@ -52,9 +52,9 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 			continue // the columns of a known file are known
 		case ok && role == "path" && r.Path == "":
 			r.Path = column
-		case ok && role == "label" && column == "" && !r.None && len(r.Labels) == 0:
-			r.None = true
-		case r.None:
+		case ok && role == "label" && column == "" && !r.none && len(r.Labels) == 0:
+			r.none = true
+		case r.none:
 			return r, fmt.Errorf("label columns %s: label= says that no column has labels, so name no other one", strings.Join(labelColumns, ","))
 		case ok && role == "label" && len(r.Labels) == 0:
 			r.Labels, r.Field = []string{column}, "label"
@@ -70,7 +70,7 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 	if r.Path == "" {
 		r.Path, err = s.PathColumn()
 	}
-	if err == nil && len(r.Labels) == 0 && !r.None {
+	if err == nil && len(r.Labels) == 0 && !r.none {
 		err = s.findLabel(&r)
 	}
 	if r.Field != "" && slices.Contains(s.Header, r.Field) {
@@ -134,7 +134,7 @@ func (s *Sheet) others(r *Roles) []string {
 // labels: then most likely one has them.
 func (s *Sheet) MissingLabels(r *Roles) error {
 	others := s.others(r)
-	if len(r.Labels) > 0 || r.None || len(others) == 0 {
+	if len(r.Labels) > 0 || r.none || len(others) == 0 {
 		return nil
 	}
 	return fmt.Errorf("no column of labels among %s: name it with --label-columns label=COLUMN; --label-columns label= says that none has labels, and images have the class of their folder", ListNames(others))

@@ -21,8 +21,8 @@ type Sheet struct {
 	ByClass bool
 	// Classes are all classes that the file knows, besides those that occur in its rows.
 	Classes []string
-	// Notes say what was done otherwise than usual.
-	Notes []string
+	// notes say what was done otherwise than usual.
+	notes []string
 
 	text   bool // lines without a header
 	spaced bool // the label of a line follows its last space
@@ -102,10 +102,10 @@ func (s *Sheet) Notices(r *Roles, file, paths string) []string {
 		}
 		list = append(list, prefix+text)
 	}
-	if others := s.others(r); len(r.Labels) == 0 && !r.None && len(others) > 0 {
+	if others := s.others(r); len(r.Labels) == 0 && !r.none && len(others) > 0 {
 		list = append(list, prefix+"no column of labels among "+ListNames(others)+"; if one has them, name it: --label-columns label=COLUMN")
 	}
-	for _, note := range append(s.Notes, paths) {
+	for _, note := range append(s.notes, paths) {
 		if note != "" {
 			list = append(list, prefix+note)
 		}
