@@ -68,9 +68,10 @@ def test_a_command_that_fails_runs_again(cluster: Cluster, new_job: Callable[[],
     job = new_job()
     job.spoil("fails", 3)
     with Client(ADDRESS) as client:
-        assert dsconv.engines.dask.pack(job.plan, client, commit=False) == ""
+        assert dsconv.engines.dask.pack(job.plan, client, commit=False) is None
         assert job.attempts() == 17
-        assert dsconv.engines.dask.pack(job.plan, client) != ""
+        report = dsconv.engines.dask.pack(job.plan, client)
+    assert report is not None and report.written == report.found > 0
     assert job.attempts() == 17  # nothing was missing
     assert_done(job, reference)
 

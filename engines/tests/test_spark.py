@@ -105,10 +105,11 @@ def node(_: Unit, ancestors: list[Process], __: dict[int, Process]) -> list[Proc
 def test_a_command_that_fails_runs_again(session: SparkSession, new_job: Callable[[], Job], reference: Path) -> None:
     job = new_job()
     job.spoil("fails", 3)
-    assert dsconv.engines.spark.pack(job.plan, session, commit=False) == ""
+    assert dsconv.engines.spark.pack(job.plan, session, commit=False) is None
     attempts = job.attempts()
     assert attempts >= 17
-    assert dsconv.engines.spark.pack(job.plan, session.sparkContext) != ""
+    report = dsconv.engines.spark.pack(job.plan, session.sparkContext)
+    assert report is not None and report.written == report.found > 0
     assert job.attempts() == attempts  # nothing was missing
     assert_done(job, reference)
 

@@ -182,10 +182,11 @@ def pack(
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", *source_words(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
-    return _report(json.loads(done.stdout))
+    return report_of(json.loads(done.stdout))
 
 
-def _report(details: dict[str, Any]) -> PackReport:
+def report_of(details: dict[str, Any]) -> PackReport:
+    """The report in what a command prints as JSON."""
     datasets = details["datasets"]
     return PackReport(
         found=details["found"],
