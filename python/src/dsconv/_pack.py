@@ -195,7 +195,7 @@ def report_of(details: dict[str, Any]) -> PackReport:
         failed=details["failed"],
         bytes=sum(d["bytes_out"] for d in datasets),
         seconds=sum(d["seconds"] for d in datasets),
-        report=details["report"],
+        report=details.get("report", ""),  # a commit that was done before names none
         paths=tuple(d["path"] for d in datasets),
         details=details,
     )
