@@ -90,8 +90,7 @@ def start(job: Job) -> subprocess.Popen[str]:
 
 
 def python_worker(_: Unit, ancestors: list[Process], __: dict[int, Process]) -> list[Process]:
-    assert "pyspark.daemon" in ancestors[0].argv, ancestors[0]
-    return ancestors[:1]
+    return [p for p in ancestors[:1] if "pyspark.daemon" in p.argv]
 
 
 def executor(_: Unit, ancestors: list[Process], __: dict[int, Process]) -> list[Process]:
