@@ -78,8 +78,9 @@ def cluster(recorded: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         cluster.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def session(cluster: Cluster) -> Iterator[SparkSession]:
+    """A session that ends with its test: while it lasts, no other program gets an executor."""
     session = SparkSession.builder.appName("test").getOrCreate()
     yield session
     session.stop()
