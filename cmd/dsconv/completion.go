@@ -207,7 +207,11 @@ var writingValues = map[string][]string{
 
 // fixedValues returns the values of a flag that can be listed.
 func fixedValues(cmd *cli.Command, flag string) []string {
-	loads := cmd.Name != "pack" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "augment" })
+	has := func(name string) bool {
+		return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+	}
+	packs := has("copies-only") // pack and shards plan
+	loads := !packs && has("augment")
 	values := writingValues[flag]
 	switch {
 	case flag == "progress":
@@ -216,7 +220,7 @@ func fixedValues(cmd *cli.Command, flag string) []string {
 		values = []string{"float32", "uint8"}
 	case loads:
 		values = loadingValues[flag]
-	case cmd.Name != "pack" && (flag == "split" || flag == "label-type"):
+	case !packs && (flag == "split" || flag == "label-type"):
 		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v != "index" && v != "name" })
 	}
 	return values

@@ -302,6 +302,9 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("", exitSkipped, "pack", "images", "a.tar", "--json", "--exclude", "nothing/", "--report", "a.json")
 	check("dsconv pack --dry-run", exitDone, "pack", "images", "b.tar", "--json", "--dry-run", "--sample", "5")
 	check("--progress json", exitSkipped, "pack", "images", "b-%02d.tar", "--quiet=false", "--progress=json", "--split", "none", "--resize", "cover:20x20", "--encode", "raw")
+	check("dsconv shards plan", exitDone, "shards", "plan", "images", "c-%d.tar", "--shards", "1", "-o", "p.json", "--json")
+	check("dsconv shards pack", exitDone, "shards", "pack", "p.json", "0", "--json")
+	check("dsconv shards commit", exitSkipped, "shards", "commit", "p.json", "--json")
 	check("", exitDone, "info", "a.tar", "--json")
 	check("", exitDone, "ls", "a.tar", "--json")
 	table := "path,label,size,note\n"

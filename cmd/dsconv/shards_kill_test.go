@@ -65,7 +65,7 @@ func packShardAmidKills(t *testing.T, r *rand.Rand, took time.Duration, file, ds
 	for {
 		var all []*process
 		for range 4 {
-			all = append(all, start(t, []string{os.Args[0], "shards", "pack", "-j1", file, fmt.Sprint(shard)}))
+			all = append(all, start(t, []string{os.Args[0], "shards", "pack", "-j", "1", file, fmt.Sprint(shard)}))
 		}
 		for _, p := range all {
 			if r.IntN(4) > 0 {
@@ -126,13 +126,15 @@ func startOnPipe(t *testing.T, file, dst string) (p *process, other *os.File) {
 		in, out, err := os.Pipe()
 		must(t, err)
 		p := &process{}
-		p.start(t, in, []string{os.Args[0], "shards", "pack", "--stop-with-stdin", "-j1", file, "0"})
+		p.start(t, in, []string{os.Args[0], "shards", "pack", "--stop-with-stdin", "-j", "1", file, "0"})
 		must(t, in.Close())
 		p.await(t, func() bool { return attempts(t, dst) > 0 })
 		if p.cmd.Process.Signal(syscall.SIGSTOP) == nil && attempts(t, dst) > 0 {
 			return p, out
 		}
-		p.wait() // it was too fast
+		if p.wait() != exitDone { // else it was too fast
+			t.Fatal(p.said.String())
+		}
 		must(t, out.Close())
 		must(t, os.RemoveAll(dst+".shards/shard-00000"))
 	}
@@ -159,7 +161,7 @@ func TestShardStopsWithStdin(t *testing.T) {
 		t.Fatal("the holder of the pipe has ended by itself")
 	}
 	must(t, p.cmd.Process.Signal(syscall.SIGCONT))
-	if code := p.wait(); code != exitFailed || !strings.Contains(p.said.String(), "interrupted") {
+	if code := p.wait(); code != exitFailed || !strings.Contains(p.said.String(), "standard input has ended") {
 		t.Errorf("exit code %d: %s", code, p.said.String())
 	}
 	if attempts(t, dst) != 0 || isThere(dst+".shards/shard-00000") {
