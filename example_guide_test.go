@@ -215,5 +215,5 @@ func guideFormat() (*reader.Loader, error) {
 }
 
 var _ = []any{
-	guideOpen, guidePack, guideLoad, guideResume, guideThumbnail, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
+	guideOpen, guidePack, guideShards, guideLoad, guideResume, guideThumbnail, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
 }
