@@ -1,20 +1,20 @@
 """A Slurm cluster of two nodes on this machine, whose daemons can be killed."""
 
+from __future__ import annotations
+
 import os
-import pathlib
-import signal
 import socket
 import subprocess
-import time
+from pathlib import Path
 
-import processes
+from processes import Process, kill, processes, wait_until
 
 CONFIG = """\
 ClusterName=dsconv
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 AuthType=auth/munge
-# A task is run again only after the credentials of its last run have expired.
+# A job is requeued only after the credentials of its last run have expired.
 AuthInfo=socket={run}/munge.socket,cred_expire=5
 CredType=cred/munge
 PluginDir={plugins}
@@ -32,97 +32,119 @@ SlurmctldLogFile={run}/slurmctld.log
 SlurmdLogFile={run}/slurmd-%n.log
 SlurmdTimeout=10
 ReturnToService=2
-MaxArraySize={max_array}
-{requeue}
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=100000
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17001 CPUs=1 RealMemory=4000
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port=17002 CPUs=1 RealMemory=4000
 PartitionName=all Nodes=n1,n2 Default=YES State=UP MaxTime=INFINITE
+{more}
 """
 NODES = ("n1", "n2")
 
 
 class Cluster:
-    """munged, slurmctld and a slurmd for each node. They run in the foreground, as children of this process."""
+    """munged, slurmctld and a slurmd for each node. They stay in the foreground, as children of this process."""
 
-    def __init__(self, root, run, requeue="RequeueExit=75,137", max_array=1001):
-        self.run = pathlib.Path(run)
-        library = next(pathlib.Path(root).glob("usr/lib/*/slurm-wlm"))
-        self.environ = {
+    def __init__(self, root: Path, run: Path, more: str = "RequeueExit=75,137") -> None:
+        self._root, self._run = root, run
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        plugins = next(root.glob("usr/lib/*/slurm-wlm"))
+        self.environment = {
             **os.environ,
             "PATH": f"{root}/usr/bin:{root}/usr/sbin:{os.environ['PATH']}",
-            "LD_LIBRARY_PATH": f"{library}:{library.parent}",
+            "LD_LIBRARY_PATH": f"{plugins}:{plugins.parent}",
             "SLURM_CONF": f"{run}/slurm.conf",
         }
-        self.stepd = f"{root}/usr/sbin/slurmstepd-wlm"
-        self.daemons = {}
         for name in ("state", "spool-n1", "spool-n2"):
-            (self.run / name).mkdir(parents=True)
-        (self.run / "slurm.conf").write_text(
-            CONFIG.format(host=socket.gethostname(), run=run, plugins=library, requeue=requeue, max_array=max_array)
-        )
-        (self.run / "munge.key").write_bytes(os.urandom(1024))
-        (self.run / "munge.key").chmod(0o400)
+            (run / name).mkdir(parents=True)
+        text = CONFIG.format(host=socket.gethostname(), run=run, plugins=plugins, more=more)
+        (run / "slurm.conf").write_text(text)
+        (run / "munge.key").write_bytes(os.urandom(1024))
+        (run / "munge.key").chmod(0o400)
 
-    def __enter__(self):
+    def __enter__(self) -> Cluster:
+        give_loopback_an_address()
         try:
-            self.start_munged()
-            self.start("slurmctld")
-            for node in NODES:
-                self.start(node)
-            wait(lambda: self.output("sinfo", "-h", "-t", "idle", "-o", "%D") == "2", "two idle nodes")
+            self.start("munged")
+            wait_until((self._run / "munge.socket").exists, "munged has started")
+            for name in ("slurmctld", *NODES):
+                self.start(name)
+            wait_until(lambda: self.idle() == 2, "two nodes are idle")
         except BaseException:
             self.__exit__()
             raise
         return self
 
-    def __exit__(self, *_):
-        processes.kill_all([d.pid for d in self.daemons.values()])
-        for daemon in self.daemons.values():
+    def __exit__(self, *_: object) -> None:
+        for daemon in self._daemons.values():
+            daemon.kill()
             daemon.wait()
 
-    def start_munged(self):
-        files = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid", "log-file": "munged.log"}
-        options = [f"--{option}={self.run}/{name}" for option, name in files.items()]
-        # --force: the folder may belong to another user than munged expects.
-        self.popen("munged", ["munged", "--foreground", "--force", f"--seed-file={self.run}/munge.seed", *options])
-        wait((self.run / "munge.socket").exists, "munged")
-
-    def start(self, name):
-        """Starts slurmctld, or the slurmd of a node."""
-        program = ["slurmctld-wlm", "-D"]
-        if name in NODES:
-            program = ["slurmd-wlm", "-D", "-N", name, "-d", self.stepd]
-        self.popen(name, program)
-
-    def popen(self, name, arguments):
-        with open(self.run / f"{name}.out", "ab") as out:
-            self.daemons[name] = subprocess.Popen(
-                arguments, env=self.environ, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+    def start(self, name: str) -> None:
+        """Starts munged, slurmctld, or the slurmd of a node; also after it was killed."""
+        if name in self._daemons:
+            self._daemons[name].wait()
+        with open(self._run / f"{name}.out", "ab") as out:
+            self._daemons[name] = subprocess.Popen(
+                self._program(name), env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
             )
 
-    def kill(self, name):
-        """Ends a daemon by SIGKILL."""
-        self.daemons[name].send_signal(signal.SIGKILL)
-        self.daemons[name].wait()
+    def _program(self, name: str) -> list[str]:
+        if name == "munged":
+            files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
+            # --force: others may look into the folder, which munged does not like.
+            return ["munged", "--foreground", "--force", *(f"--{o}={self._run}/munge.{f}" for o, f in files.items())]
+        if name in NODES:
+            return ["slurmd-wlm", "-D", "-N", name, "-d", f"{self._root}/usr/sbin/slurmstepd-wlm"]
+        return ["slurmctld-wlm", "-D"]
 
-    def kill_node(self, node, everything):
-        """Ends a node's slurmd and slurmstepd. Without everything, the tasks' own processes go on: a node that is cut off."""
-        tasks = [p for p in processes.all() if p.environ.get("SLURMD_NODENAME") == node]
-        stepds = {p.parent for p in tasks} & {p.pid for p in processes.all() if "slurmstepd" in p.arguments[0]}
-        self.kill(node)
-        processes.kill_all([*stepds, *(p.pid for p in tasks if everything)])
+    def daemon(self, name: str, table: dict[int, Process]) -> Process:
+        return table[self._daemons[name].pid]
 
-    def output(self, *arguments):
+    def run(self, *arguments: str) -> str | None:
         """What a command of Slurm prints; None if it fails, as while slurmctld is down."""
-        done = subprocess.run(arguments, env=self.environ, capture_output=True, text=True)
+        done = subprocess.run(arguments, env=self.environment, capture_output=True, text=True)
         return done.stdout.strip() if done.returncode == 0 else None
 
+    def idle(self) -> int:
+        return int(self.run("sinfo", "-h", "-t", "idle", "-o", "%D") or 0)
 
-def wait(condition, what, seconds=600):
-    """Waits until the condition holds. The limit only detects a hang."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.1)
+    def is_down(self, node: str) -> bool:
+        return "down" in (self.run("sinfo", "-h", "-n", node, "-o", "%T") or "")
+
+    def is_empty(self) -> bool:
+        """Reports whether no job runs or waits."""
+        return self.run("squeue", "-h") == ""
+
+    def clear(self) -> None:
+        """Ends what an earlier test has left in the queue."""
+        self.run("scancel", "--user=root")
+        wait_until(self.is_empty, "the queue is empty")
+
+
+def give_loopback_an_address() -> None:
+    """Slurm finds addresses by getaddrinfo, which ignores IPv4 on a machine that has 127.0.0.1 alone."""
+    assert [name for _, name in socket.if_nameindex()] == ["lo"], (
+        "run this by engines/run: it needs a network of its own"
+    )
+    subprocess.run(["ip", "address", "replace", "10.9.9.9/32", "dev", "lo"], check=True)
+
+
+def node_of(process: Process) -> str:
+    """The node that runs a process of a job."""
+    environment = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
+    return next(e for e in environment if e.startswith("SLURMD_NODENAME=")).partition("=")[2]
+
+
+def edit(script: Path, settings: dict[str, str]) -> None:
+    """Edits the lines NAME=VALUE at the top of a script, as a user does."""
+    lines = script.read_text().splitlines(keepends=True)
+    for name, value in settings.items():
+        at = [i for i, line in enumerate(lines) if line.startswith(name + "=")]
+        assert len(at) == 1, f"{script} has no line {name}="
+        lines[at[0]] = f"{name}={value}\n"
+    script.write_text("".join(lines))
+
+
+def kill_group(leader: Process) -> None:
+    """Kills a process and all that it has started."""
+    kill(p for p in processes().values() if p.pid == leader.pid or os.getpgid(p.pid) == leader.pid)

@@ -1,0 +1,105 @@
+"""Shards packed by examples/scale/parallel.sh, by xargs, and by nothing at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cluster import EXAMPLES, driver_of
+from job import OPTIONS, SHARDS, Job, dsconv, photos
+from processes import Process, Unit
+from rounds import assert_done, finish, kill_drivers, kill_workers
+from slurm_cluster import edit
+
+ROOT = Path(os.environ["DSCONV_ENGINE"]).resolve() / "root"
+ENVIRONMENT = {**os.environ, "PATH": f"{ROOT}/usr/bin:{os.environ['PATH']}", "PERL5LIB": f"{ROOT}/usr/share/perl5"}
+
+
+def start(job: Job) -> subprocess.Popen[str]:
+    """Runs the user's copy of parallel.sh."""
+    script = job.folder / "my parallel.sh"
+    if not script.exists():
+        words = {"source": photos(), "dest": job.destination, "plan": str(job.plan)}
+        lines = {name: shlex.quote(word) for name, word in words.items()}
+        script.write_text((EXAMPLES / "parallel.sh").read_text())
+        script.chmod(0o755)
+        edit(script, {**lines, "shards": str(SHARDS), "at_once": "2", "options": f"({shlex.join(OPTIONS)})"})
+    return popen(str(script))
+
+
+def popen(*argv: str, folder: Path | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        argv, cwd=folder, env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+def process(unit: Unit, _: list[Process], __: dict[int, Process]) -> list[Process]:
+    return [unit.process]
+
+
+def test_dsconv_is_killed(new_job: Callable[[], Job], reference: Path) -> None:
+    kill_workers("parallel", "dsconv", new_job, reference, start, process)
+
+
+def test_parallel_is_killed(new_job: Callable[[], Job], reference: Path) -> None:
+    """All that the script has started dies with it. The script is started again."""
+    kill_drivers("parallel", new_job, reference, start, driver_of)
+
+
+def test_only_parallel_is_killed(new_job: Callable[[], Job], reference: Path) -> None:
+    """Its units go on, beside those of the next run."""
+
+    def perl(_: int) -> Callable[[Unit, list[Process], dict[int, Process]], list[Process]]:
+        def victims(_: Unit, ancestors: list[Process], __: dict[int, Process]) -> list[Process]:
+            return [p for p in ancestors if p.argv[0].endswith("perl")]
+
+        return victims
+
+    kill_drivers("parallel", new_job, reference, start, perl)
+
+
+def xargs_line() -> str:
+    return re.search(r"^# +(dsconv .* xargs .*)$", (EXAMPLES / "parallel.sh").read_text(), re.M)[1]
+
+
+def test_xargs(new_job: Callable[[], Job], reference: Path) -> None:
+    job = new_job()
+    finish(popen("bash", "-euo", "pipefail", "-c", xargs_line(), folder=job.folder))
+    job.commit()
+    assert_done(job, reference)
+
+
+def test_dsconv_is_killed_under_xargs(new_job: Callable[[], Job], reference: Path) -> None:
+    """xargs stops, and the user runs the line again."""
+    again = f"until {xargs_line()}; do true; done; dsconv shards commit plan.json"
+    kill_workers(
+        "parallel", "dsconv, xargs", new_job, reference,
+        lambda job: popen("bash", "-uo", "pipefail", "-c", again, folder=job.folder), process,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_all_at_once(new_job: Callable[[], Job], reference: Path, copies: int) -> None:
+    """16 processes, each with a shard of its own; then two for each shard."""
+    job = new_job()
+    running = [popen("dsconv", "shards", "pack", str(job.plan), str(i % SHARDS)) for i in range(copies * SHARDS)]
+    for unit in running:
+        finish(unit)
+    assert dsconv("shards", "missing", str(job.plan)) == ""
+    job.commit()
+    assert_done(job, reference)
+
+
+def test_scripts_are_clean() -> None:
+    """shellcheck has nothing to say about what users copy, and about what installs engines."""
+    here = Path(__file__).parents[1]
+    files = [*EXAMPLES.glob("*.sh"), *EXAMPLES.glob("slurm/*"), *here.glob("install/*"), here / "unpack-packages"]
+    assert len(files) > 5
+    done = subprocess.run(["shellcheck", *files], env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
