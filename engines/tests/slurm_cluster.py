@@ -135,16 +135,6 @@ def node_of(process: Process) -> str:
     return next(e for e in environment if e.startswith("SLURMD_NODENAME=")).partition("=")[2]
 
 
-def edit(script: Path, settings: dict[str, str]) -> None:
-    """Edits the lines NAME=VALUE at the top of a script, as a user does."""
-    lines = script.read_text().splitlines(keepends=True)
-    for name, value in settings.items():
-        at = [i for i, line in enumerate(lines) if line.startswith(name + "=")]
-        assert len(at) == 1, f"{script} has no line {name}="
-        lines[at[0]] = f"{name}={value}\n"
-    script.write_text("".join(lines))
-
-
 def kill_group(leader: Process) -> None:
     """Kills a process and all that it has started."""
     kill(p for p in processes().values() if p.pid == leader.pid or os.getpgid(p.pid) == leader.pid)

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cluster import EXAMPLES, driver_of
-from job import OPTIONS, SHARDS, Job, dsconv, photos
+from job import SHARDS, Job, dsconv
 from processes import Process, Unit
 from rounds import assert_done, finish, kill_drivers, kill_workers
-from slurm_cluster import edit
+
+from scripts import copy
 
 ROOT = Path(os.environ["DSCONV_ENGINE"]).resolve() / "root"
 ENVIRONMENT = {**os.environ, "PATH": f"{ROOT}/usr/bin:{os.environ['PATH']}", "PERL5LIB": f"{ROOT}/usr/share/perl5"}
 
 
 def start(job: Job) -> subprocess.Popen[str]:
-    """Runs the user's copy of parallel.sh."""
-    script = job.folder / "my parallel.sh"
-    if not script.exists():
-        words = {"source": photos(), "dest": job.destination, "plan": str(job.plan)}
-        lines = {name: shlex.quote(word) for name, word in words.items()}
-        script.write_text((EXAMPLES / "parallel.sh").read_text())
-        script.chmod(0o755)
-        edit(script, {**lines, "shards": str(SHARDS), "at_once": "2", "options": f"({shlex.join(OPTIONS)})"})
-    return popen(str(script))
+    return popen(str(copy("parallel.sh", job, at_once=2)))
 
 
 def popen(*argv: str, folder: Path | None = None) -> subprocess.Popen[str]:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cluster import EXAMPLES
-from job import OPTIONS, SHARDS, Job, photos, record
+from job import SHARDS, Job, record
 from processes import Process, Unit, processes, wait_until
 from rounds import KILLS, KILLS_OF_A_JOB, assert_done, finish, kill_workers
-from slurm_cluster import Cluster, edit, kill_group, node_of
+from slurm_cluster import Cluster, kill_group, node_of
+
+from scripts import copy, forget_plan, unpublished
 
 # What a user does: submits, and submits again if the dataset is not there when the queue is empty.
 USER = """
@@ -47,26 +48,7 @@ def new_cluster() -> Iterator[Callable[..., Cluster]]:
 
 def scripts(job: Job, **settings: object) -> Path:
     """The user's copy of the scripts for a job; returns submit.sh."""
-    folder = job.folder / "my scripts"
-    if not folder.exists():
-        words = {"source": photos(), "dest": job.destination, "plan": str(job.plan)}
-        lines = {name: shlex.quote(word) for name, word in words.items()}
-        numbers = {name: str(value) for name, value in {"shards": SHARDS, **settings}.items()}
-        shutil.copytree(EXAMPLES / "slurm", folder)
-        edit(folder / "submit.sh", {**lines, **numbers, "options": f"({shlex.join(OPTIONS)})"})
-    return folder / "submit.sh"
-
-
-def unpublished(job: Job) -> Path:
-    """The folder of the shards, which is there until they are published."""
-    return Path(job.destination + ".shards")
-
-
-def forget_plan(job: Job) -> None:
-    """Leaves it to submit.sh to make the plan."""
-    shutil.rmtree(unpublished(job))
-    for path in job.folder.glob("plan.json*"):
-        path.unlink()
+    return copy("slurm", job, "submit.sh", **settings)
 
 
 def user(cluster: Cluster, job: Job, **settings: object) -> subprocess.Popen[str]:
