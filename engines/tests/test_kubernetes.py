@@ -24,6 +24,8 @@ from rounds import assert_done
 
 from scripts import forget_plan
 
+# Counts the units that start.
+pytestmark = pytest.mark.usefixtures("recorded")
 MANIFEST = EXAMPLES / "kubernetes" / "job.yaml"
 PLAN, PACK, COMMIT = yaml.safe_load_all(MANIFEST.read_text())
 

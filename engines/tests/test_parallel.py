@@ -16,6 +16,8 @@ from rounds import assert_done, finish, kill_drivers, kill_workers
 
 from scripts import copy
 
+# Counts the units that start.
+pytestmark = pytest.mark.usefixtures("recorded")
 ROOT = Path(os.environ["DSCONV_ENGINE"]).resolve() / "root"
 ENVIRONMENT = {**os.environ, "PATH": f"{ROOT}/usr/bin:{os.environ['PATH']}", "PERL5LIB": f"{ROOT}/usr/share/perl5"}
 
@@ -24,9 +26,9 @@ def start(job: Job) -> subprocess.Popen[str]:
     return popen(str(copy("parallel.sh", job, at_once=2)))
 
 
-def popen(*argv: str, folder: Path | None = None) -> subprocess.Popen[str]:
+def popen(*argv: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        argv, cwd=folder, env=ENVIRONMENT,
+        argv, env=ENVIRONMENT,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -56,24 +58,27 @@ def test_only_parallel_is_killed(new_job: Callable[[], Job], reference: Path) ->
     kill_drivers("parallel", new_job, reference, start, perl)
 
 
-def xargs_line() -> str:
-    return re.search(r"^# +(dsconv .* xargs .*)$", (EXAMPLES / "parallel.sh").read_text(), re.M)[1]
+def xargs_line(job: Job) -> str:
+    """The line of xargs that parallel.sh has in a comment, with the job's plan."""
+    line = re.search(r"^# +(dsconv .* xargs .*)$", (EXAMPLES / "parallel.sh").read_text(), re.M)[1]
+    return line.replace("plan.json", str(job.plan))
 
 
 def test_xargs(new_job: Callable[[], Job], reference: Path) -> None:
     job = new_job()
-    finish(popen("bash", "-euo", "pipefail", "-c", xargs_line(), folder=job.folder))
+    finish(popen("bash", "-euo", "pipefail", "-c", xargs_line(job)))
     job.commit()
     assert_done(job, reference)
 
 
 def test_dsconv_is_killed_under_xargs(new_job: Callable[[], Job], reference: Path) -> None:
     """xargs stops, and the user runs the line again."""
-    again = f"until {xargs_line()}; do true; done; dsconv shards commit plan.json"
-    kill_workers(
-        "parallel", "dsconv, xargs", new_job, reference,
-        lambda job: popen("bash", "-uo", "pipefail", "-c", again, folder=job.folder), process,
-    )  # fmt: skip
+
+    def again(job: Job) -> subprocess.Popen[str]:
+        line = f"until {xargs_line(job)}; do true; done; dsconv shards commit {job.plan}"
+        return popen("bash", "-uo", "pipefail", "-c", line)
+
+    kill_workers("parallel", "dsconv, xargs", new_job, reference, again, process)
 
 
 @pytest.mark.parametrize("copies", [1, 2])

@@ -20,6 +20,9 @@ from slurm_cluster import Cluster, kill_group, node_of
 
 from scripts import copy, forget_plan, unpublished
 
+# Counts the units that start.
+pytestmark = pytest.mark.usefixtures("recorded")
+
 # What a user does: submits, and submits again if the dataset is not there when the queue is empty.
 USER = """
 for attempt in 1 2 3 4 5; do

@@ -20,7 +20,9 @@ at_once=8     # shards that are packed at the same time
 
 set -euo pipefail
 mkdir -p "$(dirname "$plan")"
-if [ ! -e "$plan" ]; then
+if [ -e "$plan" ]; then
+  echo "$plan is there: it is packed as it was planned, whatever the lines above say now"
+else
   dsconv shards plan "$source" "$dest" --shards "$shards" -o "$plan" "${options[@]}"
 fi
 # -q: the plan's path is one word, whatever is in it. A shard that failed five times is named by commit.

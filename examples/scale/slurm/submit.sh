@@ -35,7 +35,9 @@ submit() {
 }
 
 mkdir -p logs "$(dirname "$plan")"
-if [ ! -e "$plan" ]; then
+if [ -e "$plan" ]; then
+  echo "$plan is there: it is packed as it was planned, whatever the lines above say now"
+else
   dsconv shards plan "$source" "$dest" --shards "$shards" -o "$plan" "${options[@]}"
 fi
 missing=$(dsconv shards missing "$plan")
