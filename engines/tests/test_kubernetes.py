@@ -21,8 +21,7 @@ from job import OPTIONS, SHARDS, Job, photos
 from killer import Killer
 from processes import Process, Unit
 from rounds import assert_done
-
-from scripts import forget_plan
+from usercopy import forget_plan
 
 # Counts the units that start.
 pytestmark = pytest.mark.usefixtures("recorded")

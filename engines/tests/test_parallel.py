@@ -13,13 +13,15 @@ from cluster import EXAMPLES, driver_of
 from job import SHARDS, Job, dsconv
 from processes import Process, Unit
 from rounds import assert_done, finish, kill_drivers, kill_workers
-
-from scripts import copy
+from usercopy import copy
 
 # Counts the units that start.
 pytestmark = pytest.mark.usefixtures("recorded")
 ROOT = Path(os.environ["DSCONV_ENGINE"]).resolve() / "root"
-ENVIRONMENT = {**os.environ, "PATH": f"{ROOT}/usr/bin:{os.environ['PATH']}", "PERL5LIB": f"{ROOT}/usr/share/perl5"}
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{ROOT}/usr/bin:{os.environ['PATH']}", "PERL5LIB": f"{ROOT}/usr/share/perl5"}
 
 
 def start(job: Job) -> subprocess.Popen[str]:
@@ -28,7 +30,7 @@ def start(job: Job) -> subprocess.Popen[str]:
 
 def popen(*argv: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        argv, env=ENVIRONMENT,
+        argv, env=environment(),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -98,5 +100,5 @@ def test_scripts_are_clean() -> None:
     here = Path(__file__).parents[1]
     files = [*EXAMPLES.glob("*.sh"), *EXAMPLES.glob("slurm/*"), *here.glob("install/*"), here / "unpack-packages"]
     assert len(files) > 5
-    done = subprocess.run(["shellcheck", *files], env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(["shellcheck", *files], env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

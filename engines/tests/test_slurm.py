@@ -17,8 +17,7 @@ from job import SHARDS, Job, record
 from processes import Process, Unit, processes, wait_until
 from rounds import KILLS, KILLS_OF_A_JOB, assert_done, finish, kill_workers
 from slurm_cluster import Cluster, kill_group, node_of
-
-from scripts import copy, forget_plan, unpublished
+from usercopy import copy, forget_plan, unpublished
 
 # Counts the units that start.
 pytestmark = pytest.mark.usefixtures("recorded")
