@@ -23,11 +23,12 @@ round=${1:-1}   # commit.sbatch passes the number of the next round
 # accepted a job and its answer was lost, there are two; they do not disturb each other.
 submit() {
   local id pause
-  for pause in 5 10 20 40 80 0; do
+  for pause in 5 10 20 40 80; do
     if id=$(sbatch --parsable "$@"); then
       echo "${id%%;*}"
       return
     fi
+    echo "sbatch failed; once more in $pause s" >&2
     sleep "$pause"
   done
   echo "sbatch failed: run ./submit.sh again later" >&2
@@ -40,13 +41,15 @@ if [ -e "$plan" ]; then
 else
   dsconv shards plan "$source" "$dest" --shards "$shards" -o "$plan" "${options[@]}"
 fi
-missing=$(dsconv shards missing "$plan")
+list=logs/missing-$round.txt
+dsconv shards missing "$plan" >"$list.$$"
+mv "$list.$$" "$list"
 after=()
-if [ -n "$missing" ]; then
+if [ -s "$list" ]; then
   # Shard I belongs to task I modulo tasks.
-  ids=$(awk -v tasks="$tasks" '{ print $1 % tasks }' <<<"$missing" | sort -nu | paste -sd, -)
-  array=$(submit --array="$ids%$at_once" pack.sbatch "$plan" "$tasks")
+  ids=$(awk -v tasks="$tasks" '{ print $1 % tasks }' "$list" | sort -nu | paste -sd, -)
+  array=$(submit --array="$ids%$at_once" pack.sbatch "$plan" "$list" "$tasks")
   after=(--dependency="afterany:$array")
-  echo "round $round of $rounds: job $array packs $(wc -l <<<"$missing") shards"
+  echo "round $round of $rounds: job $array packs $(wc -l <"$list") shards"
 fi
 echo "job $(submit "${after[@]}" commit.sbatch "$plan" "$round" "$rounds") publishes the dataset: logs/commit-*.log"
