@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from job import SHARDS, Job, record
+from killer import Victims
 from processes import Process, Unit, processes, wait_until
 from rounds import KILLS, KILLS_OF_A_JOB, assert_done, finish, kill_workers
 from slurm_cluster import Cluster, kill_group, node_of
@@ -30,7 +31,7 @@ let_go_on() {
   for node in $(sinfo -h -N -t drain -o %N); do
     scontrol update nodename="$node" state=resume && echo "$node" >>drained
   done
-  for task in $(squeue -h -r -o '%i %r' | awk '/JobHeld/ { print $1 }'); do scontrol release "$task"; done
+  for task in $(squeue -h -r -o '%i %r' | awk '/[Hh]eld/ { print $1 }'); do scontrol release "$task"; done
 }
 for attempt in 1 2 3 4 5; do
   ./submit.sh
@@ -118,10 +119,15 @@ def process(unit: Unit, _: list[Process], __: dict[int, Process]) -> list[Proces
     return [unit.process]
 
 
-def script(_: Unit, ancestors: list[Process], __: dict[int, Process]) -> list[Process]:
-    """The batch script. Slurm then ends what it has started."""
+def script(unit: Unit, ancestors: list[Process], _: dict[int, Process]) -> list[Process]:
+    """The batch script. Where Slurm tracks processes by their parents, as here, its dsconv goes on to the end."""
     assert "slurm_script" in ancestors[0].argv[1], ancestors[0]
     return ancestors[:1]
+
+
+def task(unit: Unit, ancestors: list[Process], table: dict[int, Process]) -> list[Process]:
+    """The batch script and its dsconv, as where Slurm tracks processes by cgroups."""
+    return [*script(unit, ancestors, table), unit.process]
 
 
 def test_dsconv_is_killed(new_cluster: Callable[..., Cluster], new_job: Callable[[], Job], reference: Path) -> None:
@@ -141,9 +147,12 @@ def test_dsconv_is_killed_without_requeue_exit(
     kill_workers("slurm", "dsconv, no RequeueExit", new_job, reference, lambda job: user(cluster, job), process)
 
 
-def test_scripts_are_killed(new_cluster: Callable[..., Cluster], new_job: Callable[[], Job], reference: Path) -> None:
+@pytest.mark.parametrize(("kind", "victims"), [("batch script", script), ("task", task)])
+def test_tasks_are_killed(
+    new_cluster: Callable[..., Cluster], new_job: Callable[[], Job], reference: Path, kind: str, victims: Victims
+) -> None:
     cluster = new_cluster()
-    kill_workers("slurm", "batch script", new_job, reference, lambda job: user(cluster, job), script)
+    kill_workers("slurm", kind, new_job, reference, lambda job: user(cluster, job), victims)
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
