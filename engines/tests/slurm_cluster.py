@@ -84,9 +84,11 @@ class Cluster:
         if name in self._daemons:
             self._daemons[name].wait()
         with open(self._run / f"{name}.out", "ab") as out:
+            # In its folder, because slurmstepd may dump core when slurmctld was killed.
             self._daemons[name] = subprocess.Popen(
-                self._program(name), env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
-            )
+                self._program(name), cwd=self._run, env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            )  # fmt: skip
 
     def _program(self, name: str) -> list[str]:
         if name == "munged":
