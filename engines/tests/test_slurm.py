@@ -28,9 +28,7 @@ pytestmark = pytest.mark.usefixtures("recorded")
 # task, until an administrator and the user let them go on.
 USER = """
 let_go_on() {
-  for node in $(sinfo -h -N -t drain -o %N); do
-    scontrol update nodename="$node" state=resume && echo "$node" >>drained
-  done
+  for node in $(sinfo -h -N -t drain -o %N); do scontrol update nodename="$node" state=resume; done
   for task in $(squeue -h -r -o '%i %r' | awk '/[Hh]eld/ { print $1 }'); do scontrol release "$task"; done
 }
 for attempt in 1 2 3 4 5; do
