@@ -82,6 +82,17 @@ func complete(app *cli.App, words []string) (list []candidate, files bool) {
 	if cmd == nil {
 		return nil, false
 	}
+	if len(cmd.Subcommands) > 0 {
+		if len(words) == 2 {
+			for _, sub := range cmd.Subcommands {
+				list = append(list, candidate{sub.Name, sub.Usage})
+			}
+			return startingWith(append(list, flagCandidates([]cli.Flag{cli.HelpFlag})...), last), false
+		}
+		if cmd, words = cmd.Command(words[1]), words[1:]; cmd == nil {
+			return nil, false
+		}
+	}
 	name, value, assigns := strings.Cut(last, "=")
 	before := words[len(words)-2]
 	switch {

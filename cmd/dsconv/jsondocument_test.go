@@ -64,6 +64,9 @@ type (
 var documented = map[string]reflect.Type{
 	"dsconv pack":              reflect.TypeFor[dsconv.Report](),
 	"dsconv pack --dry-run":    reflect.TypeFor[dryRun](),
+	"dsconv shards plan":       reflect.TypeFor[dsconv.ShardPlan](),
+	"dsconv shards pack":       reflect.TypeFor[dsconv.ShardResult](),
+	"dsconv shards commit":     reflect.TypeFor[dsconv.Report](),
 	"dsconv info":              reflect.TypeFor[datasetInfo](),
 	"dsconv ls":                reflect.TypeFor[lsRow](),
 	"dsconv diff":              reflect.TypeFor[diffLine](),
@@ -191,10 +194,10 @@ func TestJSONDocumentHasEveryKey(t *testing.T) {
 			}
 		}
 	}
-	for _, cmd := range newApp(&console{}).Commands {
+	for words, cmd := range allCommands() {
 		hasJSON := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "json") })
-		if _, ok := documented["dsconv "+cmd.Name]; hasJSON != ok {
-			t.Errorf("dsconv %s: --json: %v, in docs/json.md: %v", cmd.Name, hasJSON, ok)
+		if _, ok := documented[words]; hasJSON != ok {
+			t.Errorf("%s: --json: %v, in docs/json.md: %v", words, hasJSON, ok)
 		}
 	}
 }

@@ -24,8 +24,8 @@ from usercopy import copy, forget_plan, unpublished
 pytestmark = pytest.mark.usefixtures("recorded")
 
 # What a user does: submits, and submits again if the dataset is not there when the queue is empty. A slurmctld that is
-# killed forgets what it did in its last seconds, and may start a task twice; then Slurm drains the node. It holds a task
-# whose node or slurmctld dies while it is started. The administrator and the user let both go on.
+# killed forgets what it did in its last seconds, and may start a task twice; then Slurm drains the node. Slurm holds a
+# task whose node or slurmctld dies while it is started. The administrator and the user let both go on.
 USER = """
 let_go_on() {
   for node in $(sinfo -h -N -t drain -o %N); do scontrol update nodename="$node" state=resume; done
