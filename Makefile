@@ -180,6 +180,11 @@ examples: deps ## build the programs under examples/, a module of their own, and
 	go list -C examples -export ./... >/dev/null # compiles those without tests too; make lint vets them
 	go test -C examples -vet=off ./...
 
+# Such as ONLY="ray dask"; each engine is a file engines/tests/test_NAME.py (engines/README.md).
+.PHONY: engines
+engines: wheel photos ## pack shards under Ray, Spark, Dask and others while their processes are killed; installs them, 1 GB
+	engines/run $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
+
 .PHONY: torture
 torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)
 	scripts/torture
