@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dsconv import _command
 from job import Job, pack_reference
 
 
@@ -19,6 +20,15 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reference(workspace: Path) -> Path:
     """The dataset that every job must make."""
     return pack_reference(workspace / "reference")
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Iterator[None]:
+    """Lets the wheel run its command by way of recorded-dsconv, here and in whatever is started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DSCONV_RECORDED", _command.path())
+        patch.setenv("DSCONV_COMMAND", str(Path(__file__).parent / "recorded-dsconv"))
+        yield
 
 
 @pytest.fixture

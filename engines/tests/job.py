@@ -59,6 +59,15 @@ class Job:
         """Reports whether the shard is there."""
         return (self._shards() / f"shard-{shard:05d}").exists() or not self._shards().exists()
 
+    def spoil(self, how: str, shard: int) -> None:
+        """Makes the first attempt at a shard one that "fails" or "straggles", if recorded-dsconv runs it."""
+        Path(f"{self.plan}.{how}-{shard}").touch()
+
+    def attempts(self) -> int:
+        """How many units were started, if recorded-dsconv ran them."""
+        notes = Path(f"{self.plan}.attempts")
+        return len(notes.read_text().split()) if notes.exists() else 0
+
     def missing(self) -> list[int]:
         return [int(line) for line in dsconv("shards", "missing", str(self.plan)).split()]
 

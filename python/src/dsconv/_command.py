@@ -115,7 +115,7 @@ def _follow(process: subprocess.Popen[str], errors: IO[str], on_line: Callable[[
         process.wait()
     except KeyboardInterrupt:
         lines += _interrupt(process, errors)
-        raise KeyboardInterrupt(_message("".join(lines))) from None
+        raise KeyboardInterrupt(message("".join(lines))) from None
     except BaseException:
         _interrupt(process, errors)
         raise
@@ -141,11 +141,11 @@ def _check(done: subprocess.CompletedProcess[str], command: str) -> None:
     """Raises the exception for a failed command's exit code."""
     if done.returncode in (DONE, SKIPPED):
         return
-    message = _message(done.stderr) or f"dsconv {command} ended with exit code {done.returncode}"
-    raise ArgumentError(message) if done.returncode == USAGE else Error(message)
+    text = message(done.stderr) or f"dsconv {command} ended with exit code {done.returncode}"
+    raise ArgumentError(text) if done.returncode == USAGE else Error(text)
 
 
-def _message(stderr: str) -> str:
+def message(stderr: str) -> str:
     """The command's message without the name of the program."""
     text = cut(stderr.strip())
     return text[len("dsconv: ") :] if text.startswith("dsconv: ") else text
