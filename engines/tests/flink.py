@@ -37,7 +37,7 @@ taskmanager.memory.jvm-overhead.min: 192m
 taskmanager.memory.jvm-overhead.max: 192m
 # By default a job without checkpoints is not restarted.
 restart-strategy.type: fixed-delay
-restart-strategy.fixed-delay.attempts: 100
+restart-strategy.fixed-delay.attempts: 20
 restart-strategy.fixed-delay.delay: 1 s
 heartbeat.interval: 1000
 # Java is slow to answer where many programs share two cores.
