@@ -26,7 +26,9 @@ func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
 		Loop: hasLoop, Epoch: d.EpochSeconds, ColdRead: loop.coldRead,
 		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
 	}
-	c.Parts = d.Stages.parts(d.CPU-loop.stepCPU, &w)
+	if c.GPU = d.onGPU(); !c.GPU {
+		c.Parts = d.Stages.parts(d.CPU-loop.stepCPU, &w)
+	}
 	if hasLoop {
 		c.Starved = d.Starved
 		c.Step, c.StepCPU = loop.step, loop.stepCPU
@@ -46,10 +48,15 @@ func (d *Dataset) samplesOfEpoch() int {
 	return int(d.median(func(r *Round) float64 { return ratio(float64(r.Images), float64(r.Epochs)) }) + 0.5)
 }
 
-// workers is the number of the loader's workers: the dataset's own or the report's.
+// onGPU reports whether a GPU decoded images. Its batches are in the stages of few threads, not of all workers.
+func (d *Dataset) onGPU() bool { return d.Decoded["engine"]+d.Decoded["cuda"] > 0 }
+
+// workers is the number of the loader's workers or threads: the dataset's own or the report's.
 func (d *Dataset) workers(o *Options) int {
-	if n, ok := d.Settings["num_workers"].(float64); ok && n >= 0 && n < 1<<20 { // a number of JSON
-		return int(n)
+	for _, name := range []string{"num_workers", "threads"} {
+		if n, ok := d.Settings[name].(float64); ok && n >= 0 && n < 1<<20 { // a number of JSON
+			return int(n)
+		}
 	}
 	if o.Synchronous {
 		return 0

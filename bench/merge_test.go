@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/reader"
 )
 
 // loop is a report as a training loop in Python writes it.
@@ -193,6 +194,20 @@ func TestJudgeOfRanks(t *testing.T) {
 	r.Judge()
 	d := &r.Datasets[0]
 	if d.Verdict == nil || d.Verdict.Cause != verdict.OfCompute || d.Costs.Rank != 1 || d.Costs.Ranks != 3 || d.Costs.Epoch != 5 {
+		t.Errorf("%+v of %+v", d.Verdict, d.Costs)
+	}
+}
+
+// A GPU's decoding is in no stage of the workers, whose number is that of the row's threads.
+func TestJudgeOfADecodingGPU(t *testing.T) {
+	r := &Report{Options: Options{Config: reader.Config{Workers: 24}}, Consumer: "resnet18", Datasets: []Dataset{{
+		Samples: 1000, EpochSeconds: 0.5, Starved: 0.3, Stages: Stages{Read: 5, Decode: 100, Step: 85},
+		Decoded: map[string]int64{"engine": 3000}, Settings: map[string]any{"threads": 16.0},
+		Rounds: []Round{{Images: 1000, Epochs: 1, Seconds: 0.5, WaitSeconds: 0.15}},
+	}}}
+	r.Judge()
+	d := &r.Datasets[0]
+	if d.Verdict == nil || d.Verdict.Cause != verdict.OfLoading || d.Costs.Workers != 16 || !d.Costs.GPU || len(d.Costs.Parts) != 0 {
 		t.Errorf("%+v of %+v", d.Verdict, d.Costs)
 	}
 }

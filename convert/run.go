@@ -93,7 +93,13 @@ func Run(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst
 // A Plan may run more than once, but writes its dataset once: while one Run writes, others return
 // formats.ErrLocked, and afterwards formats.ErrExists, unless Options.Create.Replace is set.
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
-	r := &run{Plan: p, started: time.Now()}
+	r := &run{Plan: p}
+	return r.execute(ctx)
+}
+
+func (r *run) execute(ctx context.Context) (*Report, error) {
+	p := r.Plan
+	r.started = time.Now()
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), NotReached: p.Len()}
 	if err := errors.Join(p.checkRun(ctx), durable.CheckParent(p.Path)); err != nil {
 		return &r.report, err

@@ -163,6 +163,15 @@ type FileReuser interface {
 	ReuseFile(i int, change func(*Info)) error
 }
 
+// ShardAdopter is a Writer of several files that can take over files of other datasets, so that shards that several
+// processes wrote become one dataset.
+type ShardAdopter interface {
+	// AdoptShard makes the data file of the finished dataset at path, which has one and was written in this format
+	// with the same schema, the next file of this one. The file is linked, or copied where the file system has no hard
+	// links; path stays as it is. ErrDamaged if the file is not the one that was written there, judged by its size.
+	AdoptShard(path string) error
+}
+
 // Format opens one kind of dataset.
 type Format interface {
 	// Name is the value of --format: "lmdb", "shard", ...

@@ -31,7 +31,10 @@ def main() -> int:
 
     def write() -> None:
         written = result.with_suffix(".part")
-        written.write_text(json.dumps(found), encoding="utf-8")
+        text = json.dumps(found)
+        for folder in filter(None, (setting.work, setting.root)):  # where they lie is nobody's business
+            text = text.replace(json.dumps(f"{folder}/")[1:-1], "")
+        written.write_text(text, encoding="utf-8")
         written.replace(result)
 
     try:

@@ -24,7 +24,16 @@ def prepare(root: Path, asked: argparse.Namespace) -> Setting:
     nvjpeg = asked.nvjpeg or next(iter(sorted(glob.glob(str(site / "nvidia" / "*" / "lib" / "libnvjpeg.so*")))), "")
     drawn = photos(command, asked.work, asked.images, asked.size)
     return Setting(
-        str(root), str(asked.work), str(site), command, str(drawn), asked.images, nvjpeg, asked.compile, asked.turn
+        root=str(root),
+        work=str(asked.work),
+        site=str(site),
+        command=command,
+        photos=str(drawn),
+        images=asked.images,
+        nvjpeg=nvjpeg,
+        compile=asked.compile,
+        turn=asked.turn,
+        models=tuple(asked.models),
     )
 
 

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # The parts in their order, with the seconds that are kept for each: what needs the GPU most comes first, and what the
 # parts before leave may be used too.
-PARTS = {"decode": 90, "tests": 70, "loader": 40, "train": 200, "pack": 25, "xla": 50, "cpu": 50}
+PARTS = {"decode": 90, "tests": 70, "loader": 40, "train": 200, "pack": 25, "xla": 50, "cpu": 50, "probe": 90}
 LAST_WORDS = 3.0  # seconds in which a part that hangs says where
 DONE, FAILED, USAGE, SKIPPED = 0, 1, 2, 3
 
@@ -67,12 +67,17 @@ def parse() -> argparse.Namespace:
     add("--seconds", type=float, default=530, help="after which no part runs (default: 530)")
     add("--turn", type=float, default=1, help="seconds of each measurement of loading (default: 1)")
     add("--nvjpeg", default="", help="path of libnvjpeg.so (default: found)")
+    add("--models", type=words, default=["resnet18", "resnet50"], help="part train: networks (default: both ResNets)")
     add("--compile", action="store_true", help="part train: torch.compile the networks")
     return parser.parse_args()
 
 
+def words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
+
+
 def parts(text: str) -> list[str]:
-    found = text.replace(",", " ").split() or list(PARTS)
+    found = words(text) or list(PARTS)
     for name in found:
         if name not in PARTS:
             raise argparse.ArgumentTypeError(f"unknown part {name}: choose from {', '.join(PARTS)}")

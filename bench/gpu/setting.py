@@ -24,6 +24,7 @@ class Setting:
     nvjpeg: str  # path, or "" to let dsconv find it
     compile: bool = False
     turn: float = 1.0  # seconds of each measurement of a rate
+    models: tuple[str, ...] = ("resnet18", "resnet50")  # that are trained
 
     def environment(self) -> dict[str, str]:
         """The environment of the parts' processes."""
@@ -45,4 +46,5 @@ class Setting:
 
     @classmethod
     def from_json(cls, text: str) -> Setting:
-        return cls(**json.loads(text))
+        found = json.loads(text)
+        return cls(**{**found, "models": tuple(found["models"])})

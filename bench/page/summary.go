@@ -23,6 +23,7 @@ var causeNames = map[verdict.Cause]string{
 	verdict.OfCores:    "Short of CPU cores",
 	verdict.OfSwap:     "Swapping",
 	verdict.OfStart:    "Slow start of epochs",
+	verdict.OfLoading:  "Loading-bound",
 	verdict.Balanced:   "Balanced",
 }
 
@@ -31,6 +32,7 @@ var causeThings = map[verdict.Cause]string{
 	verdict.OfStorage: "reading", verdict.OfDecode: "decoding", verdict.OfAugment: "augmentation", verdict.OfCollate: "collating",
 	verdict.OfPython: "Python code", verdict.OfTransfer: "copies to the device", verdict.OfCompute: "the loop's own step",
 	verdict.OfCores: "waiting for a core", verdict.OfSwap: "swapping", verdict.OfStart: "start of the epoch",
+	verdict.OfLoading: "waiting for data",
 }
 
 // causeRoles are the colours of causes: those of the stages that they are.

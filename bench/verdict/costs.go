@@ -36,6 +36,7 @@ type Costs struct {
 	Parts     []Part  `json:"parts,omitempty"`     // of the workers, in the order of their use
 
 	Loader float64 `json:"loader_us,omitempty"`     // the loader alone, once it runs; 0 is unknown
+	GPU    bool    `json:"gpu,omitempty"`           // a GPU decodes; what that takes is in no part
 	Start  float64 `json:"start_seconds,omitempty"` // of an epoch: the time to its first batch, less that of a later one
 
 	Loop     bool    `json:"loop,omitempty"`        // there is a loop; otherwise the loader alone is judged

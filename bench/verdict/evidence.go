@@ -39,6 +39,9 @@ func evidence(c *Costs, v *Verdict) []string {
 
 // limits names the times from which the model makes an epoch.
 func (c *Costs) limits() string {
+	if c.unmeasured() {
+		return c.limitsOfLoop()
+	}
 	m := c.model()
 	n := m.samples / 1e6
 	loop, loader := n*(m.step+m.transfer), n*m.loading()
@@ -127,13 +130,9 @@ func (c *Costs) passed() string {
 
 // crowded says how much the workers waited for cores, and who had them.
 func (c *Costs) crowded() string {
-	var queue float64
-	for i := range c.Parts {
-		queue += min(finite(c.Parts[i].Queue), finite(c.Parts[i].Wall))
-	}
 	var list []string
-	if wall := c.wall(); wall > 0 && queue >= crowdedFrom*wall {
-		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", figures.Percent(queue/wall)))
+	if queued := c.queued(); queued >= crowdedFrom {
+		list = append(list, fmt.Sprintf("loading waited for a core for %s of its time", figures.Percent(queued)))
 	}
 	if n := finite(c.Cores); n > 0 && finite(c.OtherCPU) >= crowdedFrom*n {
 		list = append(list, fmt.Sprintf("other programs kept %s busy, which the verdict leaves out", cores(c.OtherCPU)))

@@ -14,7 +14,7 @@ const (
 )
 
 // causes are all causes but Balanced, in the order in which a worker and the loop meet them.
-var causes = []Cause{OfStorage, OfDecode, OfAugment, OfPython, OfCollate, OfTransfer, OfCompute, OfCores, OfSwap, OfStart}
+var causes = []Cause{OfStorage, OfDecode, OfAugment, OfPython, OfCollate, OfTransfer, OfCompute, OfCores, OfSwap, OfStart, OfLoading}
 
 // cause is what the part counts for.
 func (p *Part) cause() Cause {
@@ -48,6 +48,9 @@ func Judge(c *Costs) Verdict {
 		if o.Gain >= balancedBelow {
 			v.Others = append(v.Others, o)
 		}
+	}
+	if gain := c.unexplained(); gain > 0 && (v.Cause == OfCompute || v.Cause == Balanced) {
+		v.Cause, v.Part, v.Gain = OfLoading, "", gain
 	}
 	v.Text = text(c, &v)
 	v.Evidence = evidence(c, &v)

@@ -75,7 +75,7 @@ func (c *Costs) passing() float64 {
 	for i := range c.Parts {
 		work += c.Parts[i].work()
 	}
-	passing := max(0, finite(c.Loader)*float64(max(c.Workers, 1))-wall)
+	passing := max(0, c.loader()*float64(max(c.Workers, 1))-wall)
 	if wall > 0 {
 		passing *= work / wall
 	}
@@ -131,6 +131,10 @@ func (c *Costs) without(cause Cause) model {
 		m.swap = 0
 	case OfStart:
 		m.start = 0
+	case OfLoading:
+		if c.Loop && len(c.Parts) == 0 {
+			m.passing = 0
+		}
 	default:
 		m.remove(c, cause)
 	}

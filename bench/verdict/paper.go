@@ -27,7 +27,7 @@ func (c *Costs) On(cores float64, workers int) Costs {
 			p.Wall += p.Queue
 		}
 	}
-	if there.Loader = 0; finite(c.Loader) > 0 {
+	if there.Loader = 0; c.loader() > 0 {
 		passing := c.passing()
 		if work > 0 { // it waits for cores as much as the parts do
 			passing *= alone * threads / work

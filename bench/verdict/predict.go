@@ -28,7 +28,7 @@ func (c *Costs) observed() float64 {
 	m := c.model()
 	workers := max(m.workers, 1)
 	m.work, m.passing, m.swap = c.wall(), 0, 0
-	if alone := finite(c.Loader); alone > 0 {
+	if alone := c.loader(); alone > 0 {
 		m.work = alone * workers
 	}
 	return m.seconds()

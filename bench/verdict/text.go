@@ -20,6 +20,8 @@ func text(c *Costs, v *Verdict) string {
 		return fmt.Sprintf("slow start: each epoch waits %s for its first batch; without that, %s", seconds(c.Start), c.gained(v))
 	case OfPython:
 		return c.python(v)
+	case OfLoading:
+		return "loading-bound: without waiting for data, " + c.gained(v) + "; " + c.unknown()
 	}
 	what := map[Cause]string{
 		OfStorage:  "storage-bound: without reading, ",
@@ -52,7 +54,7 @@ func (c *Costs) balanced() string {
 	case whole == 0:
 		return "nothing that takes time was measured"
 	case len(c.Parts) == 0 && c.withoutData().seconds() < (1-balancedBelow)*whole:
-		return "the loader is slower than the loop; what it spends its time on was not measured"
+		return "what the loader spends its time on was not measured"
 	}
 	return "balanced: removing any one cause would save less than " + figures.Percent(balancedBelow) + " of the epoch"
 }

@@ -49,7 +49,28 @@ func TestSentences(t *testing.T) {
 			"4.05 ms an image are in no part: handing batches over to the loop",
 		}},
 		{"no parts", Costs{Workers: 2, Loader: 500, Loop: true, Step: 100}, []string{
-			"the loader is slower than the loop; what it spends its time on was not measured",
+			"loading-bound: without waiting for data, an epoch would take 100 ms instead of 0.50 s",
+			"the loader is slower than the loop; what it spends its time on was not measured: dsconv bench --script measures that",
+		}},
+		{"a loader alone without parts", Costs{Workers: 2, Loader: 500}, []string{"what the loader spends its time on was not measured"}},
+		{"a DataLoader of which only the waiting is known", Costs{Workers: 24, Cores: 16, Loop: true, Step: 83, Epoch: 0.5, Starved: 0.82}, []string{
+			"loading-bound: without waiting for data, an epoch would take 83.0 ms instead of 0.50 s; the loader is slower than the loop",
+			"the epoch took 0.50 s: the loop alone 83.0 ms, what 24 workers did was not measured",
+			"the loop waited for data for 82 % of the epoch",
+		}},
+		{"a loop that loads, of which only the waiting is known", Costs{Loop: true, Step: 100, Epoch: 0.5, Starved: 0.8}, []string{
+			"loading-bound: without waiting for data, an epoch would take 100 ms instead of 0.50 s", "loading was not measured",
+		}},
+		{"a GPU that decodes", Costs{Workers: 16, GPU: true, Loop: true, Step: 80, Epoch: 0.12, Starved: 0.29}, []string{
+			"loading-bound: without waiting for data, an epoch would take 80.0 ms instead of 0.12 s",
+			"how long the GPU takes to decode beside the loop was not measured: compare with the CPU's decoder",
+		}},
+		{"a loop that does not wait for an unknown loader", Costs{Workers: 24, Loop: true, Step: 400, Epoch: 0.42, Starved: 0.03}, []string{
+			"compute-bound: the loop's own step takes the time, and faster data would not help", "what 24 workers did was not measured",
+		}},
+		{"waiting that the parts do not explain", Costs{Workers: 2, Cores: 2, Parts: parts, Loop: true, Step: 600, Epoch: 2, Starved: 0.7}, []string{
+			"loading-bound: without waiting for data, an epoch would take 0.60 s instead of 2.00 s",
+			"the measured parts explain an epoch of 0.60 s: see when the loop waits, by dsconv bench --html",
 		}},
 		{"swapping", Costs{Workers: 1, SwapStall: 900, SwapIn: 52e6, Parts: []Part{{Name: "decode", Kind: Decode, Wall: 1000, CPU: 100}}}, []string{
 			"swapping: without waiting for memory to be read back, an epoch would take 100 ms instead of 1.00 s",

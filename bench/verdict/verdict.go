@@ -15,6 +15,7 @@ const (
 	OfCores    Cause = "cores"
 	OfSwap     Cause = "swap"
 	OfStart    Cause = "start"
+	OfLoading  Cause = "loading"  // the loop waits for data, and the measured parts do not tell why
 	Balanced   Cause = "balanced" // nothing alone saves 5 % of the epoch
 )
 

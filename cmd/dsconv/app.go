@@ -36,7 +36,7 @@ func newApp(c *console) *cli.App {
 		Usage: "pack image folders into datasets that are fast to train on",
 		Commands: []*cli.Command{
 			synthCommand(c), packCommand(c), infoCommand(c), lsCommand(c), catCommand(c), showCommand(c), verifyCommand(c), diffCommand(c), unpackCommand(c),
-			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c),
+			addCommand(c), removeCommand(c), relabelCommand(c), mergeCommand(c), undoCommand(c), shardsCommand(c),
 			trainCommand(c), benchCommand(c), planCommand(c), doctorCommand(c), completionCommand(c), manCommand(c),
 		},
 		Version:   versionText(),
@@ -54,12 +54,18 @@ func newApp(c *console) *cli.App {
 			return cli.ShowAppHelp(cc)
 		},
 	}
-	for _, cmd := range app.Commands {
+	prepare(app.Commands)
+	return app
+}
+
+// prepare sets what commands and their subcommands have in common.
+func prepare(commands []*cli.Command) {
+	for _, cmd := range commands {
 		cmd.OnUsageError = onUsageError
 		cmd.HideHelpCommand = true
 		hideFalse(cmd.Flags)
+		prepare(cmd.Subcommands)
 	}
-	return app
 }
 
 // hideFalse drops "(default: false)" from the help of flags.
@@ -74,7 +80,7 @@ func hideFalse(flags []cli.Flag) {
 func onUsageError(cc *cli.Context, err error, _ bool) error {
 	name := "dsconv"
 	if cc.Command != nil && cc.Command.Name != "" && cc.Command.Name != name {
-		name += " " + cc.Command.Name
+		name = cc.Command.HelpName
 	}
 	return usageErrorf("%w: see %s --help", err, name)
 }

@@ -18,8 +18,14 @@ func flagsFirst(app *cli.App, args []string) ([]string, error) {
 	if cmd == nil {
 		return args, nil
 	}
+	name, first := cmd.Name, 2 // words of the command
+	if len(args) > 2 {
+		if sub := cmd.Command(args[2]); sub != nil {
+			cmd, name, first = sub, name+" "+sub.Name, 3
+		}
+	}
 	var flags, rest []string
-	for i := 2; i < len(args); i++ {
+	for i := first; i < len(args); i++ {
 		a := args[i]
 		if a == "--" {
 			rest = append(rest, args[i+1:]...)
@@ -30,25 +36,28 @@ func flagsFirst(app *cli.App, args []string) ([]string, error) {
 			continue
 		}
 		if a == "--help" || a == "-h" { // not about a topic that the arguments name
-			return []string{args[0], args[1], a}, nil
+			return append(slices.Clone(args[:first]), a), nil
 		}
 		flags = append(flags, a)
-		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if hasValue || !takesValue(cmd, name) {
+		flag, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if hasValue || !takesValue(cmd, flag) {
 			continue
 		}
-		if name == "json" && (i+1 == len(args) || len(args[i+1]) > 1 && args[i+1][0] == '-') {
+		if flag == "json" && (i+1 == len(args) || len(args[i+1]) > 1 && args[i+1][0] == '-') {
 			flags = append(flags, "-") // no file is named, as in the other commands
 			continue
 		}
 		if i+1 == len(args) {
-			return nil, usageErrorf("flag needs an argument: %s: see dsconv %s --help", a, cmd.Name)
+			return nil, usageErrorf("flag needs an argument: %s: see dsconv %s --help", a, name)
 		}
 		i++
 		flags = append(flags, args[i])
 	}
 	// "--" keeps a file called "-x" an argument.
-	return slices.Concat(args[:2], flags, []string{"--"}, rest), nil
+	if len(cmd.Subcommands) > 0 { // what is left is an unknown subcommand
+		return args, nil
+	}
+	return slices.Concat(args[:first], flags, []string{"--"}, rest), nil
 }
 
 func takesValue(cmd *cli.Command, name string) bool {
@@ -69,7 +78,7 @@ func arguments(cc *cli.Context, names ...string) ([]string, error) {
 		if name := names[len(names)-1]; name == "DATASET" || name == "SRC" {
 			several = "; several folders are one dataset as NAME=PATH,NAME=PATH"
 		}
-		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help%s", args[len(names)], cc.Command.Name, several)
+		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help%s", args[len(names)], fullName(cc), several)
 	}
 	return args, err
 }
@@ -78,14 +87,19 @@ func arguments(cc *cli.Context, names ...string) ([]string, error) {
 func argumentsOrMore(cc *cli.Context, names ...string) ([]string, error) {
 	args := cc.Args().Slice()
 	if len(args) < len(names) {
-		return nil, usageErrorf("%s is missing: see dsconv %s --help", names[len(args)], cc.Command.Name)
+		return nil, usageErrorf("%s is missing: see dsconv %s --help", names[len(args)], fullName(cc))
 	}
 	for i, arg := range args {
 		if arg == "" { // for instance an unset variable in a script
-			return nil, usageErrorf("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], cc.Command.Name)
+			return nil, usageErrorf("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], fullName(cc))
 		}
 	}
 	return args, nil
+}
+
+// fullName returns the words of the command, without the program's.
+func fullName(cc *cli.Context) string {
+	return strings.TrimPrefix(cc.Command.HelpName, "dsconv ")
 }
 
 // maxCommandLine is the most bytes of a command line that are stored: it may have a thousand keys.

@@ -33,7 +33,7 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-pixels", Usage: "skip images of more than `N` pixels", DefaultText: "Pillow's limit"},
 		&cli.StringFlag{Name: "compress", Usage: "compress raw pixels and tars; `METHOD` is zstd or zstd:LEVEL"},
 		&cli.StringFlag{Name: "shard-size", Usage: "write shards of `SIZE`, such as 500MB", DefaultText: "1GB"},
-		&cli.IntFlag{Name: "shard-count", Usage: "write exactly `N` shards", DefaultText: "by size"},
+		&cli.IntFlag{Name: "shard-count", Aliases: []string{"shards"}, Usage: "write exactly `N` shards", DefaultText: "by size"},
 		&cli.IntFlag{Name: "min-shards", Usage: "write at least `N` shards", DefaultText: "1"},
 		&cli.StringFlag{Name: "order", Usage: "`ORDER` of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
 		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},

@@ -22,7 +22,7 @@ func progressFlag() cli.Flag {
 func progressAsJSON(cc *cli.Context) (bool, error) {
 	kind := cc.String("progress")
 	switch {
-	case kind != "auto" && kind != "json":
+	case kind != "auto" && kind != "json" && kind != "": // the last for commands without the flag
 		return false, usageErrorf("--progress %s: use auto or json", kind)
 	case cc.IsSet("progress") && cc.Bool("quiet"):
 		return false, usageErrorf("--progress and --quiet cannot be used together")

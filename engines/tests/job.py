@@ -65,8 +65,11 @@ class Job:
 
     def attempts(self) -> int:
         """How many units were started, if recorded-dsconv ran them."""
-        notes = Path(f"{self.plan}.attempts")
-        return len(notes.read_text().split()) if notes.exists() else 0
+        return len(self._attempts())
+
+    def attempts_at(self, shard: int) -> int:
+        """How many of them were attempts at this shard."""
+        return self._attempts().count(str(shard))
 
     def missing(self) -> list[int]:
         return [int(line) for line in dsconv("shards", "missing", str(self.plan)).split()]
@@ -84,6 +87,10 @@ class Job:
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _attempts(self) -> list[str]:
+        notes = Path(f"{self.plan}.attempts")
+        return notes.read_text().split() if notes.exists() else []
 
     def _shards(self) -> Path:
         return Path(self.destination + ".shards")

@@ -1,4 +1,4 @@
-"""Packs a folder of photos into shards on a Dask cluster: the one at DASK_SCHEDULER_ADDRESS, or one that it starts here.
+"""Packs a folder of photos into shards on a Dask cluster: DASK_SCHEDULER_ADDRESS's, or one that it starts here.
 
     python dask_pack.py PLAN PHOTOS DST SHARDS [OPTIONS OF dsconv pack]
     python dask_pack.py /data/plan.json /data/photos '/data/out/train-%06d.tar' 64 --resize shorter:256 --encode jpeg:90

@@ -4,7 +4,7 @@
 
 as in
 
-    spark-submit spark_pack.py /data/plan.json /data/photos '/data/out/train-%06d.tar' 64 --resize shorter:256 --encode jpeg:90
+    spark-submit spark_pack.py /data/plan.json /data/photos "/data/out/train-%06d.tar" 64 --encode jpeg-tiled
 
 All machines must see the paths, and have dsconv. If the program is killed, run it again: it packs what is missing.
 """

@@ -28,6 +28,7 @@ type Dataset struct {
 	columns       []LabelColumn
 	notices       []string // how labels were found
 	isList        bool
+	frozen        bool     // see Freeze
 	keepExtension []string // keys with their extension, because two files share a stem
 
 	filter            *formats.FileFilter
@@ -178,40 +179,58 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	data, err := d.in.Read(in.Source.Path, in.Size, in.Source.ModTime, v.Buffer())
+	err = readImage(d.in, &in.Source, v)
+	if err == nil {
+		err = d.readRest(it, v, s.Values)
+	}
+	if d.frozen {
+		err = frozen(err)
+	}
+	return err
+}
+
+// readImage reads the file of an image into v. Its encoding follows from its first bytes.
+func readImage(in vfs.FS, file *formats.Source, v *formats.Value) error {
+	data, err := in.Read(file.Path, file.Size, file.ModTime, v.Buffer())
 	v.SetOwn(data)
 	if err != nil {
 		v.Data = nil // an incomplete image is no one's
-		return fmt.Errorf("read %s: %w", in.Source.Path, err)
+		return fmt.Errorf("read %s: %w", file.Path, err)
 	}
 	v.Encoding, v.DType = formats.Sniff(v.Data), ""
 	v.SetShape()
+	return nil
+}
+
+// readRest reads the values besides the image, which is v.
+func (d *Dataset) readRest(it *sample, v *formats.Value, values []formats.Value) error {
 	if description, ok := d.source.(*descriptionSource); ok {
-		return description.read(d.in, it, s.Values)
+		return description.read(d.in, it, values)
 	}
 	labels := len(d.meta.Schema)
 	if d.fields != nil {
 		labels = d.firstField
 	}
-	d.setLabels(it, s.Values[1:labels])
+	setLabels(d.meta.Schema[1:labels], it.labels, values[1:labels])
 	if d.fields != nil {
-		return d.fields.Read(&it.File, v, s.Values[labels:])
+		return d.fields.Read(&it.File, v, values[labels:])
 	}
 	return nil
 }
 
-func (d *Dataset) setLabels(it *sample, values []formats.Value) {
-	for j, f := range d.meta.Schema[1 : 1+len(values)] {
+// setLabels sets the values of label fields.
+func setLabels(fields formats.Schema, labels []int64, values []formats.Value) {
+	for j, f := range fields {
 		v := &values[j]
 		switch f.Kind {
 		case formats.Label:
-			v.SetInt64(it.labels[j])
+			v.SetInt64(labels[j])
 			continue
 		case formats.Number:
-			v.SetFloat32(math.Float32frombits(uint32(it.labels[j])))
+			v.SetFloat32(math.Float32frombits(uint32(labels[j])))
 			continue
 		}
-		setMultiHot(v, it.labels, len(f.Classes))
+		setMultiHot(v, labels, len(f.Classes))
 	}
 }
 

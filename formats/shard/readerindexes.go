@@ -44,15 +44,32 @@ func (x *indexer) build(files []string, shard int) error {
 	if err != nil {
 		return err
 	}
+	return x.keep(files[shard], b)
+}
+
+// adopt keeps the index that an adopted file had; publish builds one that is missing.
+func (x *indexer) adopt(a *staging.Adopted) error {
+	if x.disabled {
+		return nil
+	}
+	b, ok := a.Index(indexName)
+	if !ok {
+		return nil
+	}
+	return x.keep(a.Name, b)
+}
+
+// keep writes the index of a file to the staging folder.
+func (x *indexer) keep(file string, b []byte) error {
 	samples := 0
 	if _, err := fmt.Sscanf(string(b[:min(len(b), 40)]), "v1.2 %d\n", &samples); err != nil {
-		return fmt.Errorf("%w: the index of %s does not say how many samples it has", formats.ErrDamaged, files[shard])
+		return fmt.Errorf("%w: the index of %s does not say how many samples it has", formats.ErrDamaged, file)
 	}
 	if x.done == nil {
 		x.done = map[string]int{}
 	}
-	x.done[files[shard]] = samples
-	return durable.WriteFile(x.shards.Stage().Path(indexName(files[shard])), b)
+	x.done[file] = samples
+	return durable.WriteFile(x.shards.Stage().Path(indexName(file)), b)
 }
 
 // content returns the index of a shard: the existing one if the shard is reused.

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -24,6 +25,7 @@ var (
 	_ formats.ShardEnder = (*writer)(nil)
 	_ formats.FileReuser = (*writer)(nil)
 
+	_ formats.ShardAdopter   = (*writer)(nil)
 	_ formats.RemovalWriter  = (*writer)(nil)
 	_ formats.PreviousKeeper = (*writer)(nil)
 )
@@ -127,3 +129,12 @@ func (w *writer) EndShard() error {
 
 // Commit ends the last shard, writes the sidecar and publishes all.
 func (w *writer) Commit() error { return w.Shards.Commit(w.index.publish) }
+
+// AdoptShard implements formats.ShardAdopter.
+func (w *writer) AdoptShard(path string) error {
+	a, err := w.AdoptFile(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.index.adopt(a), a.Close())
+}

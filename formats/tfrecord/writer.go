@@ -23,6 +23,7 @@ var (
 	_ formats.ShardEnder = (*writer)(nil)
 	_ formats.FileReuser = (*writer)(nil)
 
+	_ formats.ShardAdopter   = (*writer)(nil)
 	_ formats.RemovalWriter  = (*writer)(nil)
 	_ formats.PreviousKeeper = (*writer)(nil)
 )
@@ -105,4 +106,13 @@ func (w *writer) writeIndexes(dir string) (names []string, err error) {
 		err = end()
 	}
 	return names, err
+}
+
+// AdoptShard implements formats.ShardAdopter.
+func (w *writer) AdoptShard(path string) error {
+	a, err := w.AdoptFile(path)
+	if err != nil {
+		return err
+	}
+	return a.Close()
 }

@@ -9,8 +9,16 @@
     return result != 0 ? result : dsconv_cuda_leave(d, (d)->api->call);                                      \
   } while (0)
 
+static CUresult stream_new(const dsconv_cuda *api, CUstream *stream) {
+  int least, greatest; // 0 and a negative number; both 0 where the GPU knows no priorities
+  CUresult result = api->cuCtxGetStreamPriorityRange(&least, &greatest);
+  return result != 0 ? result
+                     : api->cuStreamCreateWithPriority(stream, DSCONV_CUDA_NON_BLOCKING_STREAM, greatest);
+}
+
 CUresult dsconv_cuda_stream_new(const dsconv_cuda_device *d, uintptr_t *stream) {
-  CALL(d, cuStreamCreate((CUstream *)stream, DSCONV_CUDA_NON_BLOCKING_STREAM));
+  CUresult result = dsconv_cuda_enter(d);
+  return result != 0 ? result : dsconv_cuda_leave(d, stream_new(d->api, (CUstream *)stream));
 }
 
 CUresult dsconv_cuda_stream_free(const dsconv_cuda_device *d, uintptr_t stream) {

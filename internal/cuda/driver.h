@@ -55,7 +55,8 @@ enum {
   F(cuCtxPushCurrent, _v2, (CUcontext))                                                                      \
   F(cuCtxPopCurrent, _v2, (CUcontext *))                                                                     \
   F(cuCtxSynchronize, , (void))                                                                              \
-  F(cuStreamCreate, , (CUstream *, unsigned int))                                                            \
+  F(cuCtxGetStreamPriorityRange, , (int *, int *))                                                           \
+  F(cuStreamCreateWithPriority, , (CUstream *, unsigned int, int))                                           \
   F(cuStreamDestroy, _v2, (CUstream))                                                                        \
   F(cuStreamSynchronize, , (CUstream))                                                                       \
   F(cuStreamWaitEvent, , (CUstream, CUevent, unsigned int))                                                  \

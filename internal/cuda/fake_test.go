@@ -125,6 +125,22 @@ func TestCopies(t *testing.T) {
 	ok(t, d.Free(a), from.Free(), to.Free(), e.Close(), s.Close(), s2.Close())
 }
 
+// The training's kernels must not hold up those of a batch.
+func TestStreamsComeFirst(t *testing.T) {
+	d := open(t, "")
+	before := fakegpu.Count("streams of the greatest priority")
+	s := must[*cuda.Stream](t)(d.NewStream())
+	if n := fakegpu.Count("streams of the greatest priority") - before; n != 1 {
+		t.Errorf("%d streams of the greatest priority, want 1", n)
+	}
+	fakegpu.Set("cuCtxGetStreamPriorityRange:2")
+	if _, err := d.NewStream(); !errors.Is(err, cuda.ErrMemory) {
+		t.Errorf("no range of priorities: %v", err)
+	}
+	fakegpu.Set("")
+	ok(t, s.Close())
+}
+
 // Whoever waits for a stream sleeps.
 func TestSyncSleeps(t *testing.T) {
 	d := open(t, "")

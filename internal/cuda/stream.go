@@ -9,7 +9,8 @@ import "C"
 
 import "errors"
 
-// Stream is a queue of work on the GPU, which does not wait for the default stream's.
+// Stream is a queue of work on the GPU, which does not wait for the default stream's. It has the greatest priority: its
+// kernels are short, and the training's, which fill the GPU, would be waited for before each of them.
 type Stream struct {
 	device *Device
 	c      C.uintptr_t

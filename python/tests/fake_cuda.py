@@ -33,7 +33,7 @@ GPU = torch.device("cuda", 0)
 class Stream:
     """A queue of work. What is queued on a stream that is not late is done at once."""
 
-    def __init__(self, device: Any = None, late: bool | None = None) -> None:
+    def __init__(self, device: Any = None, late: bool | None = None, priority: int = 0) -> None:
         self.late = _now().late == "side" if late is None else late
         self.work: deque[Callable[[], None]] = deque()
         self.queued = self.done = 0

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,7 +54,7 @@ def without_gpu(folder: Path) -> str:
 def test_without_a_gpu_the_cpu_is_measured_and_the_rest_is_skipped(tmp_path: Path) -> None:
     code, said, files = check(tmp_path, LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))
     assert code == 3, said
-    assert set(files) == {"cpu", "decode", "pack", "loader", "train", "xla", "tests"}
+    assert set(files) == {"cpu", "decode", "pack", "loader", "train", "xla", "tests", "probe"}
     measured = files.pop("cpu")
     assert measured["status"] == "done", measured
     for rates in measured["result"]["images_per_second"].values():
@@ -89,7 +90,8 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     assert kinds["cuda"] == {"420 progressive"} and kinds["cpu"] == {"420 one pixel"} and len(kinds["engine"]) == 8
     assert "skipped" in files["decode"]["result"]["images_per_second"], "torch has no GPU"
     rounds = files["pack"]["result"]["rounds"]
-    assert rounds["gpu"][0]["decoded"]["engine"] == 5 and rounds["cpu"][0]["decoded"] is None
+    assert [row["decoded"]["engine"] for row in rounds["gpu"]] == [2, 5] * 3 and rounds["cpu"][0]["decoded"] is None
+    assert files["pack"]["result"]["fitted"]["gpu"]["images_per_second"] > 0
     assert "PJRT plugin" in files["xla"]["reason"]
 
 
@@ -183,7 +185,8 @@ def test_each_fate_of_a_part_is_recorded(
     code, status, reason = PARTS[name]
     parts = tmp_path / "parts"
     parts.mkdir()
-    body = f"from setting import Skip\ndef run(setting, save):\n    save(measured=7)\n    {code or 'pass'}\n"
+    measures = "save(measured=7, of=setting.work + '/x')"
+    body = f"from setting import Skip\ndef run(setting, save):\n    {measures}\n    {code or 'pass'}\n"
     (parts / "tested.py").write_text(body)
     (tmp_path / "part.py").write_text((GPU / "part.py").read_text())
     (tmp_path / "setting.py").write_text((GPU / "setting.py").read_text())
@@ -195,7 +198,7 @@ def test_each_fate_of_a_part_is_recorded(
     found = run.run("tested", setting, {"cores": 2}, tmp_path, 600.0)
     written = json.loads((tmp_path / "gpu-tested.json").read_text())
     assert found[0] == written["status"] == status
-    assert written["result"] == {"measured": 7}, "what was measured before is kept"
+    assert written["result"] == {"measured": 7, "of": "x"}, "what was measured before is kept, without the folder"
     assert reason is None or reason in written["reason"]
     if name in ("hangs", "crashes"):
         assert "tested.py" in capfd.readouterr().err, "where it was is said"
@@ -285,11 +288,12 @@ def test_the_part_train(on_the_cpu: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     from parts import train
 
     monkeypatch.setattr(sweep, "SECONDS", 0.01)
-    for name, value in {"MODELS": ["mobilenet_v3_small"], "EPOCHS": 2, "BATCH": 12, "SIZE": 32}.items():
+    for name, value in {"EPOCHS": 2, "BATCH": 12, "SIZE": 32}.items():
         monkeypatch.setattr(train, name, value)
+    setting = replace(on_the_cpu, models=("mobilenet_v3_small",))
     found: dict[str, Any] = {}
     with pytest.raises(RuntimeError, match="decoder gpu"):  # which is not taken from the CPU
-        train.run(on_the_cpu, found.update)
+        train.run(setting, found.update)
     rows = found["mobilenet_v3_small"]["datasets"]
     assert len(rows) == 7 and len(found["missing"]) == 2
     assert rows[0]["format"] == "ImageFolder" and rows[0]["swept_images_per_second"]
@@ -316,12 +320,12 @@ def test_what_the_part_train_measured_is_kept(on_the_cpu: Any, monkeypatch: pyte
     monkeypatch.setattr(compare, "alone", third_epoch)
     way = ([], [("cpu", "host")])
     for name, value in {
-        "MODELS": ["mlp", "mobilenet_v3_small"], "EPOCHS": 2, "BATCH": 12, "SIZE": 32, "DATASETS": {"jpeg": way},
+        "EPOCHS": 2, "BATCH": 12, "SIZE": 32, "DATASETS": {"jpeg": way},
     }.items():  # fmt: skip
         monkeypatch.setattr(train, name, value)
     found: dict[str, Any] = {}
     with pytest.raises(RuntimeError, match=r"out of shared memory; mlp: RuntimeError: the GPU is lost"):
-        train.run(on_the_cpu, found.update)
+        train.run(replace(on_the_cpu, models=("mlp", "mobilenet_v3_small")), found.update)
     assert [(row["model"], row["epoch"]) for row in found["epochs"]] == [
         ("mlp", 1), ("mlp", 2), ("mobilenet_v3_small", 1), ("mobilenet_v3_small", 2),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from unittest import mock
 import dsconv
 import numpy as np
 import pytest
-from dsconv import _batch_memory, _side_stream, _tensors
+from dsconv import _batch_memory, _device, _side_stream, _tensors
 from dsconv import transforms as T
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -77,6 +77,20 @@ def on_cpu(packed: Path, **options: Any) -> list[list[Any]]:
 
 def loader(packed: Path, **options: Any) -> Any:
     return dsconv.Loader(packed, 7, seed=3, shuffle=True, device="cuda", **{"num_workers": 2, **options})
+
+
+@pytest.mark.parametrize(("ahead", "asked"), [(True, [2, 3, 3]), (False, [1, 2, 3])])
+@pytest.mark.usefixtures("cuda")
+def test_a_batch_is_kept_back_only_while_the_next_one_is_copied(ahead: bool, asked: list[int]) -> None:
+    made: list[int] = []
+
+    def batches() -> Iterator[tuple[Any, int]]:
+        for n in range(3):
+            made.append(n)
+            yield torch.full((2,), n), n
+
+    seen = [(n, len(made)) for _, n in _device.to_device(batches(), "cuda", ahead)]
+    assert seen == list(enumerate(asked))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

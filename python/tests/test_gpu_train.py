@@ -51,7 +51,7 @@ import torch
 from dsconv.train.distributed import join
 with join(None) as world:
     assert torch.distributed.get_backend() == "nccl" and world.device == torch.device("cuda", 0)
-    print(world.sum(2.5), world.longest(3), (world.rank, world.size))
+    print(world.sum(2.5), world.longest(3.0), (world.rank, world.size))
 """
 
 

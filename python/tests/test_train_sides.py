@@ -16,8 +16,10 @@ from dsconv._report import Report  # noqa: E402
 from dsconv.train import augment, clock, from_dsconv, loop, sweep  # noqa: E402
 from dsconv.train.__main__ import main  # noqa: E402
 from dsconv.train.arguments import parse  # noqa: E402
+from dsconv.train.costs import Subject, costs  # noqa: E402
 from dsconv.train.data import Data  # noqa: E402
 from dsconv.train.distributed import World  # noqa: E402
+from dsconv.train.epoch import Epoch  # noqa: E402
 from dsconv.train.learner import Learner  # noqa: E402
 from dsconv.train.models import MODELS, build  # noqa: E402
 from dsconv.train.progress import Progress  # noqa: E402
@@ -182,6 +184,15 @@ def test_the_options_of_each_way() -> None:
     gpu = {"decoder": "gpu", "nvjpeg": None, "dtype": "float16"}
     assert Way("gpu").options("fp16") == gpu
     assert Way("gpu", "device").options("fp16") == {**gpu, "normalize": "device"}
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_what_a_gpu_decodes_is_in_no_part(gpu: bool) -> None:
+    stages = {"read": 0.1, "decode": 0.5, "augment": 0.0, "collate": 0.1}
+    epoch = Epoch(1000, 10, 0.5, 0.15, 0.0, 0.35, 1.0, 0.5, loader=stages)
+    found = costs([epoch], Subject(100, 16, True, 1, 1, 0.034, gpu))
+    assert (found.get("gpu", False), "parts" in found) == (gpu, not gpu) and found["workers"] == 16
+    assert found["starved"] == pytest.approx(0.3) and found["step_us"] == pytest.approx(340)
 
 
 def test_what_decoded_the_images_is_reported() -> None:

@@ -146,30 +146,30 @@ class synchronised:
             yield batch
 
 
-def torchvision_rates(torch, photos: str) -> dict[str, float]:
+def torchvision_rates(torch, photos: str, batch: int = BATCH) -> dict[str, float]:
     """Images/s of torchvision's decode_jpeg on the GPU: decoding alone, and with the resize that dsconv does too."""
     from torchvision.io import decode_jpeg
     from torchvision.transforms.v2 import functional
 
-    batches = encoded(torch, photos)
+    batches = encoded(torch, photos, batch)
     found = {}
     for name, resize in (("torchvision gpu, no resize", False), ("torchvision gpu", True)):
         images, began, spent = 0, 0.0, 0.0
-        for n, batch in enumerate(batches):
+        for n, jpegs in enumerate(batches):
             if n == 2:  # the first ones start the decoder
                 began, images = time.perf_counter(), 0
-            pixels = decode_jpeg(batch, device=loader.DEVICE)
+            pixels = decode_jpeg(jpegs, device=loader.DEVICE)
             if resize:
                 torch.stack([functional.resize(image, [224, 224], antialias=True) for image in pixels])
             torch.cuda.synchronize()
-            images += len(batch)
+            images += len(jpegs)
             spent = time.perf_counter() - began
         found[name] = images / spent
     return found
 
 
-def encoded(torch, photos: str, count: int = 20) -> list:
+def encoded(torch, photos: str, batch: int, count: int = 20) -> list:
     """Batches of JPEGs in memory: torchvision does not have to read them."""
-    files = sorted(Path(photos).rglob("*.jpg"))[: count * BATCH]
+    files = sorted(Path(photos).rglob("*.jpg"))[: count * batch]
     jpegs = [torch.frombuffer(bytearray(file.read_bytes()), dtype=torch.uint8) for file in files]
-    return [jpegs[at : at + BATCH] for at in range(0, len(jpegs), BATCH)]
+    return [jpegs[at : at + batch] for at in range(0, len(jpegs), batch)]

@@ -73,3 +73,11 @@ def compare(torch, path: str, dtype: str, layout, place: str | None) -> dict:
             equal += (got.cpu() == want.to(got.dtype)).double().sum().item()
             count += want.numel()
     return {"roundings": worst, "equal_share": equal / count, "values": int(count)}
+
+
+def opened(setting: Setting, path: str, batch: int, ops: str, decoder: str, **options: object):
+    """A Loader whose batches are on the GPU, whatever decodes them, for a with statement."""
+    import dsconv
+
+    where = setting.gpu_options() if decoder == "gpu" else {"device": DEVICE}
+    return closing(dsconv.Loader(path, batch, ops, **{**where, **options}))

@@ -15,7 +15,6 @@ from setting import Setting
 
 from parts import loader
 
-MODELS = ("resnet18", "resnet50")
 EPOCHS, BATCH, SIZE = 3, 256, 224
 
 # The datasets, by the flags of pack, with how each is loaded: decoder and normalize.
@@ -46,7 +45,7 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
         print(f"{name}: epoch {number}: {epoch.images_per_second:.0f} images/s, starved {share:.1%}", flush=True)
 
     with join(loader.DEVICE) as world:
-        for model in MODELS:
+        for model in setting.models:
             settings = Settings(
                 model=model,
                 epochs=EPOCHS,

@@ -15,9 +15,21 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   return CU_OK;
 }
 
+// The range is that of NVIDIA's GPUs since Volta. A priority outside of it is the nearest one.
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  ENTER(true);
+  if (least)
+    *least = 0;
+  if (greatest)
+    *greatest = -5;
+  return CU_OK;
+}
+
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
-  (void)priority;
-  return cuStreamCreate(stream, flags);
+  CUresult result = cuStreamCreate(stream, flags);
+  if (result == CU_OK && priority <= -5)
+    fake_counted("streams of the greatest priority");
+  return result;
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {

@@ -74,7 +74,7 @@ func TestManyPixels(t *testing.T) {
 	s.Add(&white)
 	for range 26 {
 		same := *s
-		s.merge(&same)
+		s.Merge(&same)
 	}
 	if f := s.figures("", 0); f.Mean != [3]float64{1, 1, 1} || f.Std != [3]float64{} || f.Pixels != 1e8<<26 {
 		t.Errorf("%+v", f)

@@ -69,8 +69,8 @@ func count(of *map[int]int, key int) {
 	(*of)[key]++
 }
 
-// merge adds the sums of o.
-func (s *Sums) merge(o *Sums) {
+// Merge adds the sums of o.
+func (s *Sums) Merge(o *Sums) {
 	s.Bits = max(s.Bits, o.Bits)
 	s.Images += o.Images
 	s.Undecoded += o.Undecoded
@@ -134,7 +134,7 @@ func sizeRange(counts map[int]int) (r formats.SizeRange) {
 func Statistics(splits map[string]*Sums, classes int) *formats.PixelStats {
 	all, stats := new(Sums), new(formats.PixelStats)
 	for _, name := range slices.Sorted(maps.Keys(splits)) {
-		all.merge(splits[name])
+		all.Merge(splits[name])
 		if name != "" {
 			stats.Splits = append(stats.Splits, splits[name].figures(name, classes))
 		}

@@ -113,11 +113,17 @@ def can_pin() -> bool:
     return torch is not None and not torch.cuda._is_in_bad_fork() and torch.cuda.is_available()
 
 
-def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tuple[Any, Any], None, None]:
+def to_device(
+    batches: Iterator[tuple[Any, Any]], device: Any, ahead: bool = True
+) -> Generator[tuple[Any, Any], None, None]:
     """Moves the first item of each pair, a batch, to the device; the second is returned as it is.
 
     On CUDA the next batch is copied on a separate stream while the loop uses the batch before. A copy from pinned
     memory needs no thread. PyTorch's allocator uses that memory again only after the copy has ended.
+
+    Args:
+        ahead: keep a batch back until the next one is being copied. What the GPU decoded is there already: there is
+            nothing to copy meanwhile, and the loop would wait for the next batch before it gets this one.
     """
     import torch
 
@@ -140,6 +146,9 @@ def to_device(batches: Iterator[tuple[Any, Any]], device: Any) -> Generator[tupl
             yield _arrived(*waiting)
         waiting = moved, rest, event
         del moved
+        if not ahead:
+            yield _arrived(*waiting)
+            waiting = None
     if waiting is not None:
         yield _arrived(*waiting)
 

@@ -103,7 +103,7 @@ class EpochBatches:
             else self._python(epoch, position, sampled)
         )
         device = self._device if self._source.gpu is None else f"cuda:{self._source.gpu}"
-        moved = made if device is None else to_device(made, device)
+        moved = made if device is None else to_device(made, device, ahead=self._source.gpu is None)
         plain = self._collate_fn is not None or self._form is None and self._tv_tensors is None
         return moved if plain else self._formed_batches(moved)
 

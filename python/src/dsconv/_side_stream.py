@@ -9,7 +9,7 @@ from typing import Any
 @functools.cache
 def side_stream(device: Any) -> Any:
     """The stream for all batches of a device. One for all epochs: PyTorch keeps the memory that was freed on a stream
-    for that stream alone."""
+    for that stream alone. Its short kernels come before those of the loop, which fill the GPU."""
     import torch
 
-    return torch.cuda.Stream(device)
+    return torch.cuda.Stream(device, priority=-1)

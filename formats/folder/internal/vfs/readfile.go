@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errChanged is the error about a file that is not the one that was listed.
-var errChanged = errors.New("it changed since it was listed")
+// ErrChanged is the error about a file that is not the one that was listed.
+var ErrChanged = errors.New("it changed since it was listed")
 
 // maxSlack is the most memory beyond a file's size that a buffer gets, for larger files that come after.
 const maxSlack = 1 << 20
@@ -51,7 +51,7 @@ func checkUnchanged(fd int, size, modTime, got int64) error {
 		return err
 	}
 	if st.Size != size || got != size || st.Mtim.Nano() != modTime {
-		return errChanged
+		return ErrChanged
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func unchanged(f fs.File, size, modTime, got int64) error {
 		return err
 	}
 	if st.Size() != size || got != size || ModTime(st) != modTime {
-		return errChanged
+		return ErrChanged
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (t tree) String() string { return t.tree.String() }
 func (t tree) Read(name string, size, _ int64, buf []byte) ([]byte, error) {
 	data, err := t.tree.ReadInto(at(name), buf)
 	if err == nil && int64(len(data)) != size {
-		err = errChanged
+		err = ErrChanged
 	}
 	return data, err
 }

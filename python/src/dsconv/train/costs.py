@@ -19,6 +19,7 @@ class Subject:
     workers      of each process of the training; threads: they are threads of it
     ranks        processes of the training; local_ranks: those on this machine
     alone        seconds of a step while nothing is loaded
+    gpu          a GPU decodes, whose batches are in the stages of few threads, not of all workers
     """
 
     batch_size: int
@@ -27,11 +28,12 @@ class Subject:
     ranks: int
     local_ranks: int
     alone: float
+    gpu: bool = False
 
 
 def costs(epochs: Sequence[Epoch], of: Subject) -> dict[str, Any]:
     """The JSON object `costs` of a process of the training, all of which are taken for alike. What a DataLoader's
-    workers do was not measured: then there are no parts."""
+    workers do was not measured, nor how long a GPU decodes: then there are no parts."""
     passes = [
         Pass(images=round(e.images / of.ranks), batch=of.batch_size, seconds=e.seconds, wait=e.wait_seconds)
         for e in epochs
@@ -42,6 +44,7 @@ def costs(epochs: Sequence[Epoch], of: Subject) -> dict[str, Any]:
     typical = sorted(epochs, key=lambda e: e.seconds)[len(epochs) // 2]
     found = measured.Found(passes, of.workers, threads=of.threads)
     found.loop = measured.Loop(step=1e6 * step, transfer=1e6 * transfer)
-    found.parts = measured.stages(typical.loader, typical.images)
+    if not of.gpu:
+        found.parts = measured.stages(typical.loader, typical.images)
     ranks = {"ranks": of.ranks, "local_ranks": of.local_ranks} if of.ranks > 1 else {}
-    return measured.costs(found) | ranks
+    return measured.costs(found) | ranks | ({"gpu": True} if of.gpu else {})

@@ -57,14 +57,13 @@ def report(results: Sequence[Result], settings: Settings, world: World) -> Repor
     return result.summarise().judge()
 
 
-def costs_of(result: Result, settings: Settings, world: World) -> dict[str, Any] | None:
-    """The costs of a side; None if a GPU decoded, whose time the loader's stages do not have."""
-    if any(count for path, count in result.decoded.items() if path != "cpu"):
-        return None
+def costs_of(result: Result, settings: Settings, world: World) -> dict[str, Any]:
+    """The costs of a side."""
+    gpu = any(count for path, count in result.decoded.items() if path != "cpu")
     ours = bool(result.epochs[-1].loader)
     workers = threads(settings.threads) if ours else result.side.settings.get("num_workers", 0)
     local = int(os.environ.get("LOCAL_WORLD_SIZE", world.size))
-    return costs(result.epochs, Subject(settings.batch_size, workers, ours, world.size, local, result.alone))
+    return costs(result.epochs, Subject(settings.batch_size, workers, ours, world.size, local, result.alone, gpu))
 
 
 def turn(epoch: Epoch) -> Round:

@@ -1,0 +1,157 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/image/pixelsum"
+	"github.com/dsconv/dsconv/internal/storage/staging"
+)
+
+// Stitching describes a dataset whose shards were written one by one.
+type Stitching struct {
+	Meta    formats.Meta // of the whole, as Plan.Meta has it
+	Options Options      // Create, KeepOld, Stats, Recipe and Progress are used
+	Removed []formats.RemovedSample
+	// Parts are the paths of the datasets that RunShard wrote, in the order of the shards, and Reports what it
+	// returned. A part without samples may be "".
+	Parts   []string
+	Reports []*ShardReport
+}
+
+// Stitch publishes a dataset of format f at path that has the samples of all parts. It copies no sample: the data files
+// are linked, where the file system can do that, and their rows and checksums joined. The parts stay as they are. An
+// unfinished Stitch is begun again; one that was interrupted while it published is completed. The error is
+// formats.ErrPartial if there is another unfinished dataset with samples.
+func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitching) (*Report, error) {
+	report := s.report(path)
+	if err := errors.Join(ctx.Err(), durable.CheckParent(path)); err != nil {
+		return report, err
+	}
+	if err := staging.DiscardEmpty(path); errors.Is(err, formats.ErrPublished) {
+		return report, nil
+	} else if err != nil {
+		return report, err
+	}
+	if s.Options.KeepOld {
+		if err := staging.CheckKeepPrevious(path); err != nil {
+			return report, err
+		}
+	}
+	w, err := f.Create(path, s.Meta, s.Options.Create)
+	if err != nil {
+		return report, err
+	}
+	err = s.write(ctx, w, report)
+	if err == nil {
+		err = w.Commit()
+	}
+	if closing := w.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		err = errors.Join(err, staging.DiscardEmpty(path))
+	}
+	return report, err
+}
+
+// write writes all but the end.
+func (s *Stitching) write(ctx context.Context, w formats.Writer, report *Report) error {
+	adopter, ok := w.(formats.ShardAdopter)
+	if !ok {
+		return fmt.Errorf("%s: a dataset of the format %s cannot be made of shards that were written one by one", report.Path, s.Meta.Format)
+	}
+	started := time.Now()
+	for i, part := range s.Parts {
+		if s.Reports[i].Written == 0 {
+			continue // the whole has no file for it either
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := adopter.AdoptShard(part); err != nil {
+			return fmt.Errorf("shard %d: %w", i, err)
+		}
+		if s.Options.Progress != nil {
+			s.Options.Progress(Progress{Path: report.Path, Step: StepFinish, Done: i + 1, Total: len(s.Parts), Elapsed: time.Since(started)})
+		}
+	}
+	if report.PixelStats != nil {
+		to, ok := w.(formats.PixelStatsWriter)
+		if !ok {
+			return fmt.Errorf("%s: the format %s cannot record statistics of the pixels", report.Path, s.Meta.Format)
+		}
+		to.SetPixelStats(report.PixelStats)
+	}
+	if len(s.Removed) > 0 {
+		to, ok := w.(formats.RemovalWriter)
+		if !ok {
+			return fmt.Errorf("%s: the format %s cannot record which samples were removed", report.Path, s.Meta.Format)
+		}
+		to.SetRemoved(s.Removed)
+	}
+	if s.Options.KeepOld {
+		to, ok := w.(formats.PreviousKeeper)
+		if !ok {
+			return fmt.Errorf("%s: the format %s cannot keep the previous version", report.Path, s.Meta.Format)
+		}
+		to.KeepPrevious()
+	}
+	return nil
+}
+
+// report is the report on the whole: the sum of the reports of its shards.
+func (s *Stitching) report(path string) *Report {
+	all := &Report{Path: path, Shards: len(s.Parts)}
+	var shape []int
+	sums := map[string]*pixelsum.Sums{}
+	for _, one := range s.Reports {
+		all.add(&one.Report)
+		if shape == nil {
+			shape = one.Shape
+		}
+		all.Varying = all.Varying || one.Varying || one.Shape != nil && !slices.Equal(shape, one.Shape)
+		for split, of := range one.Sums {
+			if sums[split] == nil {
+				sums[split] = new(pixelsum.Sums)
+			}
+			sums[split].Merge(of)
+		}
+	}
+	all.Varying = all.Varying && s.Options.Recipe.Encode.Encoding == formats.Raw
+	if s.Options.Stats {
+		all.PixelStats = pixelsum.Statistics(sums, len(s.Meta.Classes()))
+	}
+	return all
+}
+
+// add adds the report on one shard.
+func (r *Report) add(one *Report) {
+	r.Found += one.Found
+	r.Failed += one.Failed
+	r.NotReached += one.NotReached
+	r.Narrowed = append(r.Narrowed, one.Narrowed...)
+	r.Written += one.Written
+	r.BytesIn += one.BytesIn
+	r.BytesOut += one.BytesOut
+	r.Skipped = append(r.Skipped, one.Skipped...)
+	r.Warnings = append(r.Warnings, one.Warnings...)
+	r.Oriented += one.Oriented
+	r.Tiled += one.Tiled
+	for why, n := range one.Untiled {
+		if r.Untiled == nil {
+			r.Untiled = map[string]int{}
+		}
+		r.Untiled[why] += n
+	}
+	r.Stages.Read += one.Stages.Read
+	r.Stages.Process += one.Stages.Process
+	r.Stages.Write += one.Stages.Write
+	r.Stages.Waited += one.Stages.Waited
+	r.Seconds += one.Seconds
+}

@@ -1,0 +1,248 @@
+package shards
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+)
+
+// CommitOptions are the options of Plan.Commit.
+type CommitOptions struct {
+	// Quick compares the sizes of the data files instead of reading them.
+	Quick bool
+	// Workers read data files, 0 chooses by the number of cores.
+	Workers int
+	// Memory is about how many bytes sorting may take, 0 for 256 MiB.
+	Memory int64
+	// Progress is that of convert.Options: StepCompare while shards are checked.
+	Progress func(convert.Progress)
+	// Removed returns the samples that were removed from the sources by hand; nil if there are none.
+	Removed func(ctx context.Context, p *Plan, d int) ([]formats.RemovedSample, error)
+}
+
+// Commitment is the result of Plan.Commit.
+type Commitment struct {
+	// Datasets are the reports on the datasets, as those of a pack on one machine.
+	Datasets []*convert.Report
+	// Earlier says that all were published before.
+	Earlier bool
+	// Sources are those of the plan.
+	Sources []string
+	// Left is why a folder for shards was not removed: it has files that dsconv did not write.
+	Left error
+}
+
+// MissingError is returned by Plan.Commit if shards are missing, or are not as they were written.
+type MissingError struct {
+	Missing []int   // the shards that are not there
+	Damaged []error // for each other one what is wrong
+	plan    string
+	total   int
+}
+
+// maxNamed is the most shards that an error names.
+const maxNamed = 20
+
+func (e *MissingError) Error() string {
+	var lines []string
+	if n := len(e.Missing); n > 0 {
+		text := make([]string, min(n, maxNamed))
+		for i := range text {
+			text[i] = fmt.Sprint(e.Missing[i])
+		}
+		more := ""
+		if n > maxNamed {
+			more = ", ..."
+		}
+		lines = append(lines, fmt.Sprintf("%s: %d of %d shards are missing: %s%s; dsconv shards pack %s NUMBER packs one, and dsconv shards missing %s lists them",
+			e.plan, n, e.total, strings.Join(text, ", "), more, e.plan, e.plan))
+	}
+	for i, one := range e.Damaged {
+		if i == maxNamed {
+			lines = append(lines, fmt.Sprintf("and %d more shards", len(e.Damaged)-i))
+			break
+		}
+		lines = append(lines, one.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the errors about shards that are damaged or another plan's.
+func (e *MissingError) Unwrap() []error { return e.Damaged }
+
+// Missing returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
+// damaged are there.
+func (p *Plan) Missing(reg formats.Registry) ([]int, error) {
+	var missing []int
+	for k := range p.Datasets {
+		d := &p.Datasets[k]
+		w := p.work(d)
+		if err := w.check(); err != nil {
+			if _, err := p.gone(reg, d, p.first(d), err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for i := range d.Shards {
+			if _, err := w.read(i, d); errors.Is(err, errMissing) {
+				missing = append(missing, p.first(d)+i)
+			}
+		}
+	}
+	return missing, nil
+}
+
+// Commit checks all shards, publishes the datasets and removes the folders for shards. Nothing is published unless all
+// shards of all datasets are there and whole: else the error is a *MissingError. It may be repeated after a kill or an
+// error, and after it is done. formats.ErrLocked if another process commits.
+func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions) (*Commitment, error) {
+	c := &Commitment{Sources: p.Sources}
+	units := make([][]*unit, len(p.Datasets)) // nil for a dataset that was committed before
+	bad := &MissingError{plan: p.file, total: p.Shards}
+	for k := range p.Datasets {
+		d := &p.Datasets[k]
+		switch err := p.work(d).check(); {
+		case err == nil:
+			units[k] = p.units(d, bad)
+		case !errors.Is(err, errNoWork):
+			return c, err
+		}
+		if units[k] == nil {
+			if _, err := p.gone(reg, d, p.first(d), errNoWork); err != nil {
+				return c, err
+			}
+		}
+	}
+	if len(bad.Missing)+len(bad.Damaged) > 0 {
+		return c, bad
+	}
+	c.Earlier = true
+	for k := range p.Datasets {
+		r, earlier, err := p.commit(ctx, reg, k, units[k], o)
+		if err != nil {
+			return c, err
+		}
+		c.Datasets, c.Earlier = append(c.Datasets, r), c.Earlier && earlier
+	}
+	for k := range p.Datasets {
+		if err := p.work(&p.Datasets[k]).sweep(); errors.Is(err, formats.ErrForeign) {
+			c.Left = errors.Join(c.Left, err)
+		} else if err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// units reads what the folders of the shards have. bad gets what is wrong.
+func (p *Plan) units(d *Dataset, bad *MissingError) []*unit {
+	w, first := p.work(d), p.first(d)
+	list := make([]*unit, d.Shards)
+	for i := range list {
+		u, err := w.read(i, d)
+		switch {
+		case errors.Is(err, errMissing):
+			bad.Missing = append(bad.Missing, first+i)
+		case err == nil && u.Shard != first+i:
+			err = fmt.Errorf("%s: %w: it has shard %d", w.shard(i), formats.ErrDamaged, u.Shard)
+		}
+		if err != nil && !errors.Is(err, errMissing) {
+			bad.Damaged = append(bad.Damaged, fmt.Errorf("shard %d: %w: %s", first+i, err, p.again(first+i)))
+		}
+		list[i] = u
+	}
+	return list
+}
+
+// commit publishes dataset k; earlier says that it was published before.
+func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []*unit, o CommitOptions) (_ *convert.Report, earlier bool, err error) {
+	d := &p.Datasets[k]
+	f, err := writable(reg, d.Format)
+	if err != nil {
+		return nil, false, err
+	}
+	if ds, err := p.published(reg, d); err == nil {
+		r, same, err := p.reportOn(ctx, ds, d)
+		if err = errors.Join(err, ds.Close()); err != nil || same || units == nil {
+			return r, true, err
+		}
+	}
+	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Convert()}
+	s.Options.Create.Memory, s.Options.Progress = o.Memory, o.Progress
+	for i, u := range units {
+		s.Parts = append(s.Parts, filepath.Join(p.work(d).shard(i), "shard"+suffixOf(d.Path)))
+		s.Reports = append(s.Reports, u.Report)
+	}
+	if err := p.verify(ctx, f, d, s, o); err != nil {
+		return nil, false, err
+	}
+	if o.Removed != nil && d.Meta.History != nil {
+		if s.Removed, err = o.Removed(ctx, p, k); err != nil {
+			return nil, false, err
+		}
+	}
+	r, err := convert.Stitch(ctx, f, d.Path, s)
+	return r, false, err
+}
+
+// published opens the dataset if it is the one of the plan, judged by what describes it.
+func (p *Plan) published(reg formats.Registry, d *Dataset) (formats.Dataset, error) {
+	f, err := writable(reg, d.Format)
+	if err != nil {
+		return nil, err
+	}
+	ds, err := f.Open(d.Path)
+	if err != nil {
+		return nil, err
+	}
+	m := ds.Meta()
+	if !maps.Equal(m.Recipe, d.Meta.Recipe) || !sameJSON(m.Schema, d.Meta.Schema) || ds.Len() > d.Samples {
+		return nil, errors.Join(fmt.Errorf("%s: %w", d.Path, ErrOtherPlan), ds.Close())
+	}
+	return ds, nil
+}
+
+// sameJSON reports whether two values are equal, apart from nil and empty lists.
+func sameJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errors.Join(errX, errY) == nil && reflect.DeepEqual(x, y)
+}
+
+// reportOn compares a dataset that was published with the listing, and reports on it; same is false if it has other samples.
+func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r *convert.Report, same bool, err error) {
+	r = &convert.Report{Path: d.Path, Shards: max(1, len(ds.Meta().Files)), Found: d.Samples, Resumed: d.Samples, PixelStats: ds.Meta().PixelStats}
+	r.Written = ds.Len()
+	next, stop, err := storedKeys(ctx, ds)
+	if err != nil {
+		return r, false, err
+	}
+	defer stop()
+	in, more := next()
+	for i := range d.Shards {
+		err := p.eachRow(p.first(d)+i, func(row *Row) error {
+			if more && in.Key == row.Key && in.Source.Size == row.Size && in.Source.ModTime == row.ModTime {
+				in, more = next()
+				return nil
+			}
+			name := row.Path
+			if name == "" {
+				name = row.Key
+			}
+			r.Skipped = append(r.Skipped, convert.Problem{Path: name, Cause: "skipped when " + d.Path + " was packed", Action: convert.ActionSkipped})
+			return ctx.Err()
+		})
+		if err != nil {
+			return r, false, err
+		}
+	}
+	return r, !more && len(r.Skipped)+r.Written == d.Samples, nil
+}

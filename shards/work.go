@@ -1,0 +1,161 @@
+package shards
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+)
+
+// work is the folder DST.shards, in which the shards of a dataset are packed until they are committed:
+//
+//	plan.json            which plan they are of; it is there from the plan to the commit
+//	try-00003-1f2e3d4c/  an attempt to pack shard 3
+//	shard-00003/         shard 3, complete: an attempt that was renamed
+type work struct {
+	dir string
+	id  string // of the plan
+}
+
+const (
+	workSuffix = ".shards"
+	markerName = "plan.json"
+	unitName   = "shard.json"
+)
+
+// workNames are the names of what is removed in the end.
+var workNames = regexp.MustCompile(`^(try-\d{5,}-[0-9a-z]{8,}|shard-\d{5,})$`)
+
+// marker is the content of markerName.
+type marker struct {
+	Plan string `json:"dsconv_shards_of_plan"` // its ID
+	File string `json:"file"`                  // of the plan, for messages
+}
+
+func (p *Plan) work(d *Dataset) *work { return &work{dir: d.Path + workSuffix, id: p.ID} }
+
+// errNoWork means that the folder is not there: the plan was committed, or dropped.
+var errNoWork = errors.New("there are no shards of this plan any more")
+
+// check returns errNoWork if there is no folder, and ErrOtherPlan if it is another plan's.
+func (w *work) check() error {
+	b, err := os.ReadFile(filepath.Join(w.dir, markerName))
+	switch {
+	case durable.IsMissing(err):
+		return errNoWork
+	case err != nil:
+		return err
+	}
+	var m marker
+	if err := json.Unmarshal(b, &m); err != nil || m.Plan == "" {
+		return fmt.Errorf("%s: %w: its %s cannot be read; move the folder away, then repeat the command", w.dir, formats.ErrForeign, markerName)
+	}
+	if m.Plan != w.id {
+		return fmt.Errorf("%s: %w: the one in %s", w.dir, ErrOtherPlan, m.File)
+	}
+	return nil
+}
+
+// checkFree returns an error if the folder cannot be this plan's. With discard, another plan's is removed.
+func (w *work) checkFree(discard bool) error {
+	err := w.check()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrOtherPlan) && discard:
+		return w.sweep()
+	case errors.Is(err, ErrOtherPlan):
+		return fmt.Errorf("%w: commit its shards first, or add --discard to drop them", err)
+	case !errors.Is(err, errNoWork):
+		return err
+	}
+	if entries, err := os.ReadDir(w.dir); err == nil && len(entries) > 0 {
+		for _, e := range entries {
+			if !workNames.MatchString(e.Name()) { // a sweep that was killed leaves the others
+				return fmt.Errorf("%s: %w: it has %s; move the folder away, then repeat the command", w.dir, formats.ErrForeign, e.Name())
+			}
+		}
+		return w.sweep()
+	}
+	return nil
+}
+
+// create creates the folder, with its marker last.
+func (w *work) create(file string) error {
+	if err := os.Mkdir(w.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if w.check() == nil {
+		return nil
+	}
+	if err := durable.WriteJSON(filepath.Join(w.dir, markerName), marker{Plan: w.id, File: file}); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(w.dir))
+}
+
+// shard returns the folder of a shard that is complete.
+func (w *work) shard(i int) string { return filepath.Join(w.dir, fmt.Sprintf("shard-%05d", i)) }
+
+// attempt creates a folder for an attempt to pack a shard.
+func (w *work) attempt(i int) (string, error) {
+	var random [6]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	dir := filepath.Join(w.dir, fmt.Sprintf("try-%05d-%s", i, hex.EncodeToString(random[:])))
+	return dir, os.Mkdir(dir, 0o755)
+}
+
+// sweepTries bounds how often sweep begins again while attempts that still run make new files.
+const sweepTries = 200
+
+// sweep removes the folder: first the marker, so that no new attempt begins, then shards and attempts. What dsconv did
+// not make stays, and the folder with it.
+func (w *work) sweep() error {
+	if err := os.Remove(filepath.Join(w.dir, markerName)); err != nil && !durable.IsMissing(err) {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := w.clear()
+		switch {
+		case err == nil || durable.IsMissing(err):
+			return durable.SyncDir(filepath.Dir(w.dir))
+		case errors.Is(err, formats.ErrForeign) || try == sweepTries:
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (w *work) clear() error {
+	entries, err := os.ReadDir(w.dir)
+	if err != nil {
+		return err
+	}
+	foreign := ""
+	var errs []error
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case workNames.MatchString(name) && e.IsDir():
+			errs = append(errs, os.RemoveAll(filepath.Join(w.dir, name)))
+		case durable.IsTemporary(name), strings.HasPrefix(name, ".nfs"):
+			errs = append(errs, os.Remove(filepath.Join(w.dir, name)))
+		case name != markerName:
+			foreign = name
+		}
+	}
+	if foreign != "" {
+		return errors.Join(append(errs, fmt.Errorf("%s: %w: it has %s, and was not removed", w.dir, formats.ErrForeign, foreign))...)
+	}
+	return errors.Join(append(errs, os.Remove(w.dir))...)
+}
