@@ -73,7 +73,9 @@ class Flink:
         self._flink("org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx600m")
 
     def add_task_manager(self) -> None:
-        self._flink("org.apache.flink.runtime.taskexecutor.TaskManagerRunner", "-Xmx384m", "-XX:MaxDirectMemorySize=192m")
+        self._flink(
+            "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", "-Xmx384m", "-XX:MaxDirectMemorySize=192m"
+        )
 
     def task_managers(self) -> int:
         return len(self._ask("taskmanagers", "taskmanagers"))

@@ -44,7 +44,7 @@ def kill_drivers(
     kind: str = "driver",
     afterwards: Callable[[], None] | None = None,
 ) -> None:
-    """Kills the program that submits the units, or what it cannot live without, and starts it again until it comes to its end."""
+    """Kills the program that submits the units, or what the job dies with, and starts it again until it ends well."""
 
     def run(job: Job) -> list[dict[str, Any]]:
         kills: list[dict[str, Any]] = []

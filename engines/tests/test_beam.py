@@ -1,4 +1,4 @@
-"""Shards packed by Beam: by Prism in the launcher, and by a Flink cluster that dsconv-beam reaches by Beam's job server."""
+"""Shards packed by Beam: on Prism, in the launcher, and on a Flink cluster by Beam's job server."""
 
 from __future__ import annotations
 
@@ -132,9 +132,7 @@ def test_workers_are_killed(flink: Flink, new_job: Callable[[], Job], reference:
     assert_no_workers()
 
 
-def test_pools_are_killed(
-    flink: Flink, pool: Callable[[], None], new_job: Callable[[], Job], reference: Path
-) -> None:
+def test_pools_are_killed(flink: Flink, pool: Callable[[], None], new_job: Callable[[], Job], reference: Path) -> None:
     kill_workers("beam", "pool", new_job, reference, on_flink_with_pool, worker, afterwards=pool)
 
 
