@@ -40,9 +40,16 @@ restart-strategy.type: fixed-delay
 restart-strategy.fixed-delay.attempts: 20
 restart-strategy.fixed-delay.delay: 1 s
 heartbeat.interval: 1000
-# Java is slow to answer where many programs share two cores.
-heartbeat.timeout: 60000
-slot.request.timeout: 300000
+# Java is slow to start and to answer where many programs share few cores. A killed process is noticed all the same:
+# its connections are refused.
+heartbeat.timeout: 300000
+slot.request.timeout: 1800000
+taskmanager.registration.timeout: 30 min
+pekko.ask.timeout: 300 s
+pekko.tcp.timeout: 300 s
+pekko.startup-timeout: 300 s
+client.timeout: 300 s
+web.timeout: 300000
 """
 
 # What Flink reaches into, on Java 17.
