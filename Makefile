@@ -190,6 +190,11 @@ engines: wheel photos ## pack shards under Ray, Spark, Dask and others while the
 lint-beam: $(LINT) ## golangci-lint for engines/beam
 	cd engines/beam && $(LINT) run ./... && $(LINT) fmt --diff ./...
 
+# Such as ONLY="ray dask" ROUNDS=3; JSON is the file of the result. Nothing else may run on the machine.
+.PHONY: engines-overhead
+engines-overhead: wheel photos ## what engines cost beside dsconv pack, on this machine (engines/overhead.py)
+	engines/run --measure $(or $(JSON),$(BUILD)/engines/overhead.json) $(or $(ROUNDS),5) $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
+
 .PHONY: torture
 torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)
 	scripts/torture

@@ -12,26 +12,52 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/shards"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/shards"
 )
 
-// ShardPlanOptions are the options of PlanShards that are not those of Pack.
+// ShardPlanOptions are the options of PlanShards that Pack has not.
 type ShardPlanOptions struct {
-	// Program is the version of dsconv that makes the plan. PackShard by another one is an error.
+	// Program is the version of the program that makes the plan. PackShard with another one is an error.
 	Program string
-	// Discard drops an earlier plan in the file, or for the same output, with the shards that were packed by it.
+	// Discard drops another plan in the file, or for the same output, with the shards that were packed by it.
 	Discard bool
 }
 
-// PlanShards plans what PackSources does, for any number of processes that pack the shards: see package shards. It writes
-// the plan to file, and the list of the samples beside it, and creates the folder DST.shards beside each dataset. All
-// processes must see these, and the sources, at the same paths.
+// ShardPlan is a plan of shards.
+type ShardPlan struct {
+	File     string           `json:"plan"` // the absolute path
+	ID       string           `json:"id"`   // plans with equal IDs make equal shards
+	Samples  int              `json:"samples"`
+	Shards   int              `json:"shards"` // of all datasets; they are numbered from 0, those of the first dataset first
+	Datasets []PlannedDataset `json:"datasets"`
+	// Report is what is known about the sources before an image is read.
+	Report *Report `json:"-"`
+}
+
+// PlannedDataset is a dataset that a plan of shards makes.
+type PlannedDataset struct {
+	Path    string `json:"path"` // absolute
+	Samples int    `json:"samples"`
+	Shards  int    `json:"shards"`
+}
+
+// PlanShards plans what a pack of the sources to dst does, for any number of processes that pack the shards, on any number
+// of machines that share a file system:
+//
+//	plan, err := dsconv.PlanShards(ctx, []string{"images"}, "out/train-%06d.tar", "plan.json", o, dsconv.ShardPlanOptions{})
+//	...
+//	result, err := dsconv.PackShard(ctx, "plan.json", 7, dsconv.ShardOptions{}) // and 0 to plan.Shards-1, anywhere
+//	...
+//	done, err := dsconv.CommitShards(ctx, "plan.json", dsconv.CommitOptions{})
+//
+// It writes the plan to file and the list of the samples beside it, and creates the folder DST.shards beside each dataset.
+// All processes must see these, and the sources, at the same paths. The dataset is the one that Pack makes, byte for byte.
 //
 // dst is a pattern of tars or TFRecords, such as out/train-%06d.tar, or, with Options.Format, a folder for a dataset of each
-// split. Options that say how a process works, such as Workers, are not used. Nothing changes if the plan is there
-// already; the error is formats.ErrExists if another one is.
-func PlanShards(ctx context.Context, sources []string, dst, file string, o Options, po ShardPlanOptions) (*shards.Plan, error) {
+// split. Options that say how a process works, such as Workers, are not used. The same call again changes nothing; the
+// error is formats.ErrExists if another plan is in the file, or a dataset at dst and Options.Create.Replace is not set.
+func PlanShards(ctx context.Context, sources []string, dst, file string, o Options, po ShardPlanOptions) (*ShardPlan, error) {
 	if ctx == nil {
 		return nil, errNilContext("PlanShards")
 	}
@@ -57,7 +83,16 @@ func PlanShards(ctx context.Context, sources []string, dst, file string, o Optio
 		return nil, err
 	}
 	plan, err := p.shards(ctx, file, recorded, absolute, po)
-	return plan, errors.Join(err, p.Close())
+	if err = errors.Join(err, p.Close()); err != nil {
+		return nil, err
+	}
+	to := &ShardPlan{File: plan.File(), ID: plan.ID, Shards: plan.Shards}
+	for _, d := range plan.Datasets {
+		to.Samples += d.Samples
+		to.Datasets = append(to.Datasets, PlannedDataset{d.Path, d.Samples, d.Shards})
+	}
+	to.Report, err = plannedReport(plan)
+	return to, err
 }
 
 // recordOptions returns the options as a plan has them, and the sources with absolute paths. o gets absolute paths too.
@@ -141,74 +176,8 @@ func (p *PackPlan) shards(ctx context.Context, file string, o shards.Options, so
 	return plan, shards.Write(ctx, plan, file, p.src, p.Datasets, po.Discard)
 }
 
-// ShardOptions are the options of PackShard: shards.PackOptions, whose Replan is not used.
-type ShardOptions struct {
-	shards.PackOptions
-	// Program is the version of dsconv; "" is not compared with the plan's.
-	Program string
-}
-
-// PackShard packs a shard of the plan in file, unless it is there: see shards.Plan.Pack.
-func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*shards.Result, error) {
-	if ctx == nil {
-		return nil, errNilContext("PackShard")
-	}
-	p, err := shards.Read(file)
-	if err != nil {
-		return nil, err
-	}
-	if o.Program != "" {
-		if err := p.CheckProgram(o.Program); err != nil {
-			return nil, err
-		}
-	}
-	o.Replan = replan
-	return p.Pack(ctx, Formats(), shard, o.PackOptions)
-}
-
-// MissingShards returns the numbers of the shards that are not there yet: see shards.Plan.Missing.
-func MissingShards(file string) ([]int, error) {
-	p, err := shards.Read(file)
-	if err != nil {
-		return nil, err
-	}
-	return p.Missing(Formats())
-}
-
-// CommitShards publishes the datasets of the plan in file: see shards.Plan.Commit. It writes the table of skipped images
-// and returns the Report that Pack would return.
-func CommitShards(ctx context.Context, file string, o shards.CommitOptions) (*Report, *shards.Commitment, error) {
-	if ctx == nil {
-		return &Report{}, nil, errNilContext("CommitShards")
-	}
-	p, err := shards.Read(file)
-	if err != nil {
-		return &Report{}, nil, err
-	}
-	r, err := PlannedReport(p)
-	if err != nil {
-		return r, nil, err
-	}
-	table, err := TablePath(p.Options.Report, p.Datasets[0].Path)
-	if err != nil {
-		return r, nil, err
-	}
-	o.Removed = removed
-	c, err := p.Commit(ctx, Formats(), o)
-	if err != nil {
-		return r, c, err
-	}
-	for _, one := range c.Datasets {
-		r.Add(one)
-	}
-	if c.Earlier {
-		return r, c, nil
-	}
-	return r, c, r.WriteTable(table, nil)
-}
-
-// PlannedReport returns what a plan of shards has about its sources: the Report before an image is read.
-func PlannedReport(p *shards.Plan) (*Report, error) {
+// plannedReport returns what a plan has about its sources: the Report before an image is read.
+func plannedReport(p *shards.Plan) (*Report, error) {
 	r := &Report{}
 	if err := json.Unmarshal(p.Found, r); err != nil {
 		return r, fmt.Errorf("%s: %w: what was found in the sources cannot be read", p.File(), formats.ErrDamaged)

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/shards"
 )
 
 func shardsCommand(c *console) *cli.Command {
@@ -98,39 +97,15 @@ func planShards(cc *cli.Context, c *console) error {
 	return printPlan(c, p, o, file)
 }
 
-// plannedJSON is what shards plan prints with --json.
-type plannedJSON struct {
-	Plan     string          `json:"plan"`
-	ID       string          `json:"id"`
-	Samples  int             `json:"samples"`
-	Shards   int             `json:"shards"`
-	Datasets []plannedOutput `json:"datasets"`
-}
-
-type plannedOutput struct {
-	Path    string `json:"path"`
-	Samples int    `json:"samples"`
-	Shards  int    `json:"shards"`
-}
-
-func printPlan(c *console, p *shards.Plan, o *writeOptions, file string) error {
-	out := plannedJSON{Plan: p.File(), ID: p.ID, Shards: p.Shards}
-	for _, d := range p.Datasets {
-		out.Samples += d.Samples
-		out.Datasets = append(out.Datasets, plannedOutput{d.Path, d.Samples, d.Shards})
-	}
+func printPlan(c *console, p *dsconv.ShardPlan, o *writeOptions, file string) error {
 	switch {
 	case o.json:
-		return c.json(out)
+		return c.json(p)
 	case o.quiet:
 		return nil
 	}
-	r, err := dsconv.PlannedReport(p)
-	if err != nil {
-		return err
-	}
-	s := &summary{r}
-	for _, d := range out.Datasets {
+	s := &summary{p.Report}
+	for _, d := range p.Datasets {
 		c.printf("%s: %d images in %d shard(s)\n", printable(d.Path), d.Samples, d.Shards)
 	}
 	s.printSplits(c, o.src)
@@ -197,9 +172,9 @@ func packShard(cc *cli.Context, c *console) error {
 		}
 		defer stop()
 	}
-	r, err := dsconv.PackShard(ctx, args[0], number, dsconv.ShardOptions{Program: version(), PackOptions: shards.PackOptions{
-		Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"), Memory: memory(cc), Again: cc.Bool("again"), Progress: show.show,
-	}})
+	r, err := dsconv.PackShard(ctx, args[0], number, dsconv.ShardOptions{
+		Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"), Memory: memory(cc), Again: cc.Bool("again"), Progress: show.show, Program: version(),
+	})
 	show.end()
 	switch {
 	case err != nil:
@@ -276,7 +251,7 @@ func commitShards(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	r, done, err := dsconv.CommitShards(cc.Context, args[0], shards.CommitOptions{
+	done, err := dsconv.CommitShards(cc.Context, args[0], dsconv.CommitOptions{
 		Quick: cc.Bool("quick"), Workers: cc.Int("workers"), Memory: memory(cc), Progress: show.show,
 	})
 	show.end()
@@ -290,10 +265,10 @@ func commitShards(cc *cli.Context, c *console) error {
 		c.printf("committed already\n")
 	}
 	o := &writeOptions{json: cc.Bool("json"), quiet: cc.Bool("quiet"), src: strings.Join(done.Sources, ", ")}
-	if err := (&summary{r}).print(c, o); err != nil {
+	if err := (&summary{done.Report}).print(c, o); err != nil {
 		return err
 	}
-	if len(r.Skipped) > 0 {
+	if len(done.Skipped) > 0 {
 		return errSkipped
 	}
 	return nil

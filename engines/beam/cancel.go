@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
@@ -21,20 +22,29 @@ var errInterrupted = errors.New("interrupted")
 func cancelJob(endpoint, name string) error {
 	ctx, stop := context.WithTimeout(context.Background(), cancelTime)
 	defer stop()
+	if err := cancelNamed(ctx, endpoint, name); err != nil {
+		return fmt.Errorf("%w, but the job %s may go on: %w", errInterrupted, name, err)
+	}
+	return errInterrupted
+}
+
+func cancelNamed(ctx context.Context, endpoint, name string) error {
 	connection, err := grpc.NewClient(endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		return fmt.Errorf("%w; the job %s may go on: %w", errInterrupted, name, err)
+		return err
 	}
 	defer connection.Close()
 	server := jobpb.NewJobServiceClient(connection)
 	jobs, err := server.GetJobs(ctx, &jobpb.GetJobsRequest{})
+	if err != nil {
+		return err
+	}
 	for _, job := range jobs.GetJobInfo() {
-		if err == nil && job.GetJobName() == name {
-			_, err = server.Cancel(ctx, &jobpb.CancelJobRequest{JobId: job.GetJobId()})
+		// Flink's job server appends the user, the time and a random number.
+		if strings.HasPrefix(job.GetJobName(), name) {
+			_, err := server.Cancel(ctx, &jobpb.CancelJobRequest{JobId: job.GetJobId()})
+			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w; the job %s may go on: %w", errInterrupted, name, err)
-	}
-	return errInterrupted
+	return errors.New("the job server does not know it")
 }

@@ -64,9 +64,9 @@ func (j *job) pack(ctx context.Context, shards []int) error {
 		return err
 	}
 	defer stop()
-	// The name is how an interrupted launcher finds its job again, to cancel it.
+	// By the name an interrupted launcher finds its job again, to cancel it. Java would change other characters than these.
 	if *jobopts.JobName == "" {
-		*jobopts.JobName = fmt.Sprintf("dsconv-%d-%d", os.Getpid(), time.Now().UnixNano())
+		*jobopts.JobName = fmt.Sprintf("dsconv%dx%d", os.Getpid(), time.Now().UnixNano())
 	}
 	result, err := beam.Run(ctx, j.runner, newPipeline(j.unit, shards))
 	if ctx.Err() != nil {

@@ -63,7 +63,8 @@ class Killer(threading.Thread):
         table = processes()
         # A shard that dies again and again would use up the engine's retries.
         running = [u for u in units(self.job.plan, table) if sum(k["shard"] == u.shard for k in self.kills) < 2]
-        running = [u for u in running if self.job.attempt(u.shard)]
+        # Process 1 is the parent of units that have lost their own and are about to stop.
+        running = [u for u in running if u.process.parent != 1 and self.job.attempt(u.shard)]
         if not running:
             return
         unit = random.choice(running)

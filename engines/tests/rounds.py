@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from killer import Killer, Victims
 from processes import units, wait_until
 
 KILLS = int(os.environ.get("DSCONV_ENGINE_KILLS", "10"))  # of each kind
-KILLS_OF_A_JOB = 3  # and then the job must come to its end
+KILLS_OF_A_JOB = 4  # and then the job must come to its end
 
 
 def kill_workers(
@@ -27,8 +28,8 @@ def kill_workers(
 ) -> None:
     """Kills what runs units. Each job must end well all the same."""
 
-    def run(job: Job) -> list[dict[str, Any]]:
-        with Killer(job, kind, victims, KILLS_OF_A_JOB, afterwards=afterwards) as killer:
+    def run(job: Job, count: int) -> list[dict[str, Any]]:
+        with Killer(job, kind, victims, count, afterwards=afterwards) as killer:
             finish(start(job))
         return killer.kills
 
@@ -46,15 +47,15 @@ def kill_drivers(
 ) -> None:
     """Kills the program that submits the units, or what the job dies with, and starts it again until it ends well."""
 
-    def run(job: Job) -> list[dict[str, Any]]:
+    def run(job: Job, count: int) -> list[dict[str, Any]]:
         kills: list[dict[str, Any]] = []
-        while len(kills) < KILLS_OF_A_JOB:
+        while len(kills) < count:
             driver = start(job)
             with Killer(job, kind, victims(driver.pid), count=1, afterwards=afterwards) as killer:
                 output, _ = driver.communicate()
-            if not killer.kills:
-                assert driver.returncode == 0, output
+            if driver.returncode == 0:  # before a kill met it
                 return kills
+            assert driver.returncode == -signal.SIGKILL, output
             kills += killer.kills
         finish(start(job))
         return kills
@@ -79,12 +80,12 @@ def _repeat(
     kind: str,
     new_job: Callable[[], Job],
     reference: Path,
-    run: Callable[[Job], list[dict[str, Any]]],
+    run: Callable[[Job, int], list[dict[str, Any]]],
 ) -> None:
     done = 0
     for _ in range(KILLS):
         job = new_job()
-        kills = run(job)
+        kills = run(job, min(KILLS_OF_A_JOB, KILLS - done))
         seconds = job.seconds()
         assert_done(job, reference)
         record(engine, test=f"{kind} killed", seconds=seconds, attempts=job.attempts(), kills=kills)

@@ -47,6 +47,8 @@ def cluster(recorded: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         patch.setenv("RAY_ADDRESS", ADDRESS)
         patch.setenv("RAY_AUTH_MODE", "disabled")
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_raylet_start_wait_time_s", "300")  # the machine may be busy
+        patch.setenv("RAY_health_check_timeout_ms", "60000")
         cluster = Cluster(tmp_path_factory.getbasetemp().parent / "r")
         yield cluster
         cluster.stop()
@@ -70,9 +72,8 @@ def worker(_: Unit, ancestors: list[Process], __: dict[int, Process]) -> list[Pr
 
 def node(_: Unit, ancestors: list[Process], table: dict[int, Process]) -> list[Process]:
     """The raylet with its children: all of a node's processes but the units."""
-    raylet = ancestors[1]
-    assert raylet.argv[0].endswith("/raylet"), raylet
-    return [raylet, *(p for p in table.values() if p.parent == raylet.pid)]
+    raylet = next((p for p in ancestors if p.argv[0].endswith("/raylet")), None)
+    return [raylet, *(p for p in table.values() if p.parent == raylet.pid)] if raylet else []
 
 
 def test_a_command_that_fails_runs_again(
@@ -80,9 +81,10 @@ def test_a_command_that_fails_runs_again(
 ) -> None:
     job = new_job()
     job.spoil("fails", 3)
-    assert dsconv.engines.ray.pack(job.plan, commit=False, in_flight=3) == ""
+    assert dsconv.engines.ray.pack(job.plan, commit=False, in_flight=3) is None
     assert job.attempts() == 17
-    assert dsconv.engines.ray.pack(job.plan) != ""
+    report = dsconv.engines.ray.pack(job.plan)
+    assert report is not None and report.written == report.found > 0
     assert job.attempts() == 17  # nothing was missing
     assert_done(job, reference)
 

@@ -182,10 +182,11 @@ def pack(
     )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", *source_words(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
-    return _report(json.loads(done.stdout))
+    return report_of(json.loads(done.stdout))
 
 
-def _report(details: dict[str, Any]) -> PackReport:
+def report_of(details: dict[str, Any]) -> PackReport:
+    """The report in what a command prints as JSON."""
     datasets = details["datasets"]
     return PackReport(
         found=details["found"],
@@ -194,7 +195,7 @@ def _report(details: dict[str, Any]) -> PackReport:
         failed=details["failed"],
         bytes=sum(d["bytes_out"] for d in datasets),
         seconds=sum(d["seconds"] for d in datasets),
-        report=details["report"],
+        report=details.get("report", ""),  # a commit that was done before names none
         paths=tuple(d["path"] for d in datasets),
         details=details,
     )

@@ -10,6 +10,7 @@ from typing import Any, Union
 
 from dsconv import _command
 from dsconv._errors import Error
+from dsconv._pack import PackReport, report_of
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -20,7 +21,7 @@ def pack(plan: str, shard: int, threads: int = 1) -> int:
     The command never outlives this process, not even one that is killed: it stops when its standard input ends, a pipe
     whose other end only this process holds. An exception, such as a cancellation, stops it too.
     """
-    arguments = ["shards", "pack", plan, str(shard), f"-j={threads}", "--stop-with-stdin"]
+    arguments = ["shards", "pack", plan, str(shard), f"-j={threads}", "--stop-with-stdin", "--quiet"]
     with subprocess.Popen(
         [_command.path(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         text=True, encoding="utf-8", errors="replace",
@@ -45,9 +46,9 @@ def missing(plan: str) -> list[int]:
     return [int(line) for line in _command.run(["shards", "missing", plan]).stdout.split()]
 
 
-def commit(plan: str) -> str:
-    """Publishes the dataset when all shards are there, and returns the command's summary."""
-    return _command.run(["shards", "commit", plan]).stdout.strip()
+def commit(plan: str) -> PackReport:
+    """Publishes the dataset, if all shards are there."""
+    return report_of(json.loads(_command.run(["shards", "commit", "--json", "--quiet", plan]).stdout))
 
 
 def engine(module: str, package: str) -> Any:

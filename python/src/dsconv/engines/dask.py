@@ -11,9 +11,13 @@ from dsconv.engines import _unit
 if TYPE_CHECKING:
     from distributed import Client
 
+    from dsconv._pack import PackReport
 
-def pack(plan: _unit.Path, client: Client, *, threads: int = 1, retries: int = 5, commit: bool = True) -> str:
-    """Packs the plan's missing shards on Dask's workers, publishes the dataset and returns the commit's summary.
+
+def pack(
+    plan: _unit.Path, client: Client, *, threads: int = 1, retries: int = 5, commit: bool = True
+) -> PackReport | None:
+    """Packs the plan's missing shards on Dask's workers, then publishes the dataset.
 
     Each shard is a task that uses `threads` threads; a worker runs as many tasks at once as it has threads itself. So
     use workers of one thread (``dask worker --nthreads 1``) with threads=N, or of N threads with threads=1.
@@ -24,7 +28,8 @@ def pack(plan: _unit.Path, client: Client, *, threads: int = 1, retries: int = 5
 
     After a failure the other tasks are cancelled, shards that are packed stay, and the same call packs the rest.
 
-    With commit=False the shards stay unpublished, and the result is "". `dsconv shards commit PLAN` publishes them.
+    The result is the report that `dsconv.pack` returns. With commit=False nothing is published and the result is None;
+    `dsconv shards commit PLAN` does it later.
 
     Raises:
         ImportError: Dask is not installed.
@@ -45,4 +50,4 @@ def pack(plan: _unit.Path, client: Client, *, threads: int = 1, retries: int = 5
     except BaseException:
         client.cancel(futures)
         raise
-    return _unit.commit(path) if commit else ""
+    return _unit.commit(path) if commit else None

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from dsconv.engines import _unit
+
+if TYPE_CHECKING:
+    from dsconv._pack import PackReport
 
 
 def pack(
@@ -15,8 +19,8 @@ def pack(
     in_flight: int = 1000,
     commit: bool = True,
     address: str | None = None,
-) -> str:
-    """Packs the plan's missing shards on Ray's workers, publishes the dataset and returns the commit's summary.
+) -> PackReport | None:
+    """Packs the plan's missing shards on Ray's workers, then publishes the dataset.
 
     Each shard is a task that reserves `threads` CPUs and uses as many threads. A task whose worker or node dies, or
     whose command fails, runs again up to `retries` times. Then `pack` cancels the other tasks and raises; shards that
@@ -25,7 +29,8 @@ def pack(
     The connection of an earlier ``ray.init()`` is used if there is one. Otherwise ``ray.init(address=address)``
     connects: to the cluster at `address` or RAY_ADDRESS, or to a new one on this machine.
 
-    With commit=False the shards stay unpublished, and the result is "". `dsconv shards commit PLAN` publishes them.
+    The result is the report that `dsconv.pack` returns. With commit=False nothing is published and the result is None;
+    `dsconv shards commit PLAN` does it later.
 
     Raises:
         ImportError: Ray is not installed.
@@ -50,4 +55,4 @@ def pack(
         for reference in running:
             ray.cancel(reference)
         raise
-    return _unit.commit(path) if commit else ""
+    return _unit.commit(path) if commit else None

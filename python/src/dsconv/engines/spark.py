@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    from dsconv._pack import PackReport
 
-def pack(plan: _unit.Path, session: SparkSession | SparkContext, *, threads: int = 1, commit: bool = True) -> str:
-    """Packs the plan's missing shards on Spark's executors, publishes the dataset and returns the commit's summary.
+
+def pack(
+    plan: _unit.Path, session: SparkSession | SparkContext, *, threads: int = 1, commit: bool = True
+) -> PackReport | None:
+    """Packs the plan's missing shards on Spark's executors, then publishes the dataset.
 
     The shards are the partitions of one job, so each is a task. Spark's own settings decide the rest:
 
@@ -27,7 +31,8 @@ def pack(plan: _unit.Path, session: SparkSession | SparkContext, *, threads: int
 
     After a failure the shards that are packed stay, and the same call packs the rest.
 
-    With commit=False the shards stay unpublished, and the result is "". `dsconv shards commit PLAN` publishes them.
+    The result is the report that `dsconv.pack` returns. With commit=False nothing is published and the result is None;
+    `dsconv shards commit PLAN` does it later.
 
     Raises:
         TypeError: session belongs to Spark Connect, which has no SparkContext.
@@ -44,4 +49,4 @@ def pack(plan: _unit.Path, session: SparkSession | SparkContext, *, threads: int
     shards = _unit.missing(path)
     if shards:
         context.parallelize(shards, len(shards)).foreach(functools.partial(_unit.pack, path, threads=threads))
-    return _unit.commit(path) if commit else ""
+    return _unit.commit(path) if commit else None

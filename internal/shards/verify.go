@@ -37,7 +37,7 @@ func (p *Plan) verify(ctx context.Context, f formats.WritableFormat, d *Dataset,
 func (p *Plan) verifyPart(ctx context.Context, f formats.WritableFormat, shard int, part string, r *convert.ShardReport, o CommitOptions) (err error) {
 	ds, err := f.Open(part)
 	if err != nil {
-		return err
+		return formats.WrapDamaged(err)
 	}
 	defer func() { err = errors.Join(err, ds.Close()) }()
 	checker, ok := ds.(formats.Checker)

@@ -107,12 +107,11 @@ func (w *work) create(file string) error {
 // shard returns the folder of a shard that is complete.
 func (w *work) shard(i int) string { return filepath.Join(w.dir, fmt.Sprintf("shard-%05d", i)) }
 
-// attempt creates a folder for an attempt to pack a shard.
-func (w *work) attempt(i int) (string, error) {
+// newAttempt returns a path for an attempt to pack a shard, which no other one has.
+func (w *work) newAttempt(i int) string {
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	dir := filepath.Join(w.dir, fmt.Sprintf("try-%05d-%s", i, hex.EncodeToString(random[:])))
-	return dir, os.Mkdir(dir, 0o755)
+	return filepath.Join(w.dir, fmt.Sprintf("try-%05d-%s", i, hex.EncodeToString(random[:])))
 }
 
 // sweepTries bounds how often sweep begins again while attempts that still run make new files.

@@ -34,8 +34,6 @@ type Commitment struct {
 	Datasets []*convert.Report
 	// Earlier says that all were published before.
 	Earlier bool
-	// Sources are those of the plan.
-	Sources []string
 	// Left is why a folder for shards was not removed: it has files that dsconv did not write.
 	Left error
 }
@@ -104,7 +102,7 @@ func (p *Plan) Missing(reg formats.Registry) ([]int, error) {
 // shards of all datasets are there and whole: else the error is a *MissingError. It may be repeated after a kill or an
 // error, and after it is done. formats.ErrLocked if another process commits.
 func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions) (*Commitment, error) {
-	c := &Commitment{Sources: p.Sources}
+	c := &Commitment{}
 	units := make([][]*unit, len(p.Datasets)) // nil for a dataset that was committed before
 	bad := &MissingError{plan: p.file, total: p.Shards}
 	for k := range p.Datasets {

@@ -9,6 +9,6 @@
 // checksums, links their data files into the dataset without copying them, publishes it at once, and removes what the
 // attempts left. The dataset is the one that a pack on one machine writes, byte for byte.
 //
-// Tars and TFRecords are written like that. The functions of the root package, such as dsconv.PlanShards, are the usual
-// way to use this one: they know all formats.
+// Tars and TFRecords are written like that. PlanShards, PackShard and CommitShards of the root package are the way to use
+// this one.
 package shards

@@ -1,0 +1,132 @@
+package dsconv
+
+import (
+	"context"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/internal/shards"
+)
+
+// ShardOptions are the options of PackShard. The zero value is usual.
+type ShardOptions struct {
+	// Workers process images, IOWorkers read them; 0 chooses by the number of cores.
+	Workers, IOWorkers int
+	// Memory is about how many bytes each sort may take, 0 for 256 MiB.
+	Memory int64
+	// Again packs the shard also if it is there, and replaces it: for one that is damaged.
+	Again bool
+	// Progress is that of convert.Options.
+	Progress func(convert.Progress)
+	// Program is the version of this program; "" is not compared with the plan's.
+	Program string
+}
+
+// ShardResult is the result of PackShard.
+type ShardResult struct {
+	Shard int `json:"shard"`
+	// Outcome says how it came that the shard is there: "packed", "there already", "packed by another attempt meanwhile" or
+	// "committed already".
+	Outcome string `json:"outcome"`
+	// Path is the folder of the shard until the plan is committed, then the dataset.
+	Path string `json:"path"`
+	// Report is nil if the dataset was committed before.
+	Report *convert.Report `json:"report,omitempty"`
+}
+
+// PackShard packs a shard of the plan in file, unless it is there, which is no error. It may be called by several processes
+// at once, and again after one was killed: the first attempt that is complete counts. An attempt that ends with an error
+// removes what it wrote; that of a process that was killed stays until CommitShards. Bad images are no error unless
+// Options.OnError was convert.Fail. The error is formats.ErrChanged, and names a file, if the sources are not those of the plan.
+func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*ShardResult, error) {
+	if ctx == nil {
+		return nil, errNilContext("PackShard")
+	}
+	p, err := shards.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if o.Program != "" {
+		if err := p.CheckProgram(o.Program); err != nil {
+			return nil, err
+		}
+	}
+	r, err := p.Pack(ctx, Formats(), shard, shards.PackOptions{
+		Workers: o.Workers, IOWorkers: o.IOWorkers, Memory: o.Memory, Again: o.Again, Progress: o.Progress, Replan: replan,
+	})
+	if err != nil {
+		return nil, err
+	}
+	result := &ShardResult{Shard: r.Shard, Outcome: string(r.Outcome), Path: r.Path}
+	if r.Report != nil {
+		result.Report = &r.Report.Report
+	}
+	return result, nil
+}
+
+// MissingShards returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
+// damaged are there: CommitShards finds them.
+func MissingShards(file string) ([]int, error) {
+	p, err := shards.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	return p.Missing(Formats())
+}
+
+// CommitOptions are the options of CommitShards. The zero value is usual.
+type CommitOptions struct {
+	// Quick compares the sizes of the shards instead of reading them.
+	Quick bool
+	// Workers read the shards, 0 chooses by the number of cores.
+	Workers int
+	// Memory is about how many bytes sorting may take, 0 for 256 MiB.
+	Memory int64
+	// Progress is that of convert.Options, with shards in the place of samples.
+	Progress func(convert.Progress)
+}
+
+// CommittedShards is the result of CommitShards.
+type CommittedShards struct {
+	*Report          // as Pack returns it
+	Sources []string // those of the plan
+	Earlier bool     // the plan was committed before
+	// Left is why a folder DST.shards was not removed: it has files that dsconv did not write. Nil if all were.
+	Left error
+}
+
+// CommitShards checks all shards of the plan in file, publishes the datasets, writes the table of skipped images, and removes
+// the folders DST.shards. No sample is copied: the data files are linked, where the file system can do that. Nothing is
+// published unless all shards are there and whole; the error names those that are not. It may be repeated after a kill or an
+// error, and after it is done. formats.ErrLocked if another process commits. The result is never nil.
+func CommitShards(ctx context.Context, file string, o CommitOptions) (*CommittedShards, error) {
+	to := &CommittedShards{Report: &Report{}}
+	if ctx == nil {
+		return to, errNilContext("CommitShards")
+	}
+	p, err := shards.Read(file)
+	if err != nil {
+		return to, err
+	}
+	to.Sources = p.Sources
+	if to.Report, err = plannedReport(p); err != nil {
+		return to, err
+	}
+	table, err := TablePath(p.Options.Report, p.Datasets[0].Path)
+	if err != nil {
+		return to, err
+	}
+	c, err := p.Commit(ctx, Formats(), shards.CommitOptions{
+		Quick: o.Quick, Workers: o.Workers, Memory: o.Memory, Progress: o.Progress, Removed: removed,
+	})
+	if err != nil {
+		return to, err
+	}
+	to.Earlier, to.Left = c.Earlier, c.Left
+	for _, one := range c.Datasets {
+		to.Add(one)
+	}
+	if c.Earlier {
+		return to, nil
+	}
+	return to, to.WriteTable(table, nil)
+}
