@@ -2,21 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	// The runners that --runner can name; flink brings portable.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 )
+
+// errInterrupted does not promise that the job ends: Flink goes on even if Beam's job server is told to cancel it.
+var errInterrupted = errors.New("interrupted; a job on a cluster goes on, unless you cancel it there")
 
 // A job is a plan and how its shards are packed.
 type job struct {
@@ -64,13 +66,9 @@ func (j *job) pack(ctx context.Context, shards []int) error {
 		return err
 	}
 	defer stop()
-	// By the name an interrupted launcher finds its job again, to cancel it. Java would change other characters than these.
-	if *jobopts.JobName == "" {
-		*jobopts.JobName = fmt.Sprintf("dsconv%dx%d", os.Getpid(), time.Now().UnixNano())
-	}
 	result, err := beam.Run(ctx, j.runner, newPipeline(j.unit, shards))
 	if ctx.Err() != nil {
-		return cancelJob(*jobopts.Endpoint, *jobopts.JobName)
+		return errInterrupted
 	}
 	if err != nil {
 		return err

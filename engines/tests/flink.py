@@ -87,9 +87,6 @@ class Flink:
     def task_managers(self) -> int:
         return len(self._ask("taskmanagers", "taskmanagers"))
 
-    def running_jobs(self) -> list[str]:
-        return [job["id"] for job in self._ask("jobs", "jobs") if job["status"] in ("CREATED", "RUNNING", "RESTARTING")]
-
     def stop(self) -> None:
         self._programs.stop()
 

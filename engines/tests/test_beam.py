@@ -151,7 +151,7 @@ def test_launchers_are_killed(flink: Flink, new_job: Callable[[], Job], referenc
     assert_no_workers()
 
 
-def test_a_launcher_that_is_told_to_stop_cancels_its_job(flink: Flink, new_job: Callable[[], Job]) -> None:
+def test_an_interrupted_launcher(flink: Flink, new_job: Callable[[], Job], reference: Path) -> None:
     job = new_job()
     started = on_flink(job)
     wait_until(lambda: units(job.plan), "a unit runs")
@@ -159,7 +159,6 @@ def test_a_launcher_that_is_told_to_stop_cancels_its_job(flink: Flink, new_job: 
     output, _ = started.communicate()
     assert started.returncode == 1, output
     assert "interrupted" in output, output
-    wait_until(lambda: not flink.running_jobs(), "the job is cancelled")
-    wait_until(lambda: not units(job.plan), "no unit of the job runs any more")
-    assert job.missing()
+    finish(on_flink(job))
+    assert_done(job, reference)
     assert_no_workers()
