@@ -178,7 +178,7 @@ func packShard(cc *cli.Context, c *console) error {
 	})
 	show.end()
 	switch {
-	case err != nil && cc.Context.Err() == nil && ctx.Err() != nil:
+	case err != nil && cc.Err() == nil && ctx.Err() != nil:
 		return fmt.Errorf("shard %d: stopped, since standard input has ended: the process that started the command is gone", number)
 	case err != nil:
 		return asUsage(err)

@@ -50,11 +50,10 @@ func (p *Plan) listingFile() string { return p.file + listingSuffix }
 
 // listingWriter writes a listing shard by shard.
 type listingWriter struct {
-	to    io.Writer
-	zstd  *zstd.Encoder
-	hash  *xxh3.Hasher
-	end   int64
-	frame bytes.Buffer
+	to   io.Writer
+	zstd *zstd.Encoder
+	hash *xxh3.Hasher
+	end  int64
 }
 
 // writeListing writes the listing of n shards to file; rows calls its argument with the rows of a shard. It returns where
