@@ -185,6 +185,11 @@ examples: deps ## build the programs under examples/, a module of their own, and
 engines: wheel photos ## pack shards under Ray, Spark, Dask and others while their processes are killed; installs them, 1 GB
 	engines/run $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
 
+# Not part of lint: Beam's modules are 70 MB, and take minutes to analyse.
+.PHONY: lint-beam
+lint-beam: $(LINT) ## golangci-lint for engines/beam
+	cd engines/beam && $(LINT) run ./... && $(LINT) fmt --diff ./...
+
 # Such as ONLY="ray dask" ROUNDS=3; JSON is the file of the result. Nothing else may run on the machine.
 .PHONY: engines-overhead
 engines-overhead: wheel photos ## what engines cost beside dsconv pack, on this machine (engines/overhead.py)

@@ -57,6 +57,23 @@ func guidePack(ctx context.Context) error {
 	return err
 }
 
+func guideShards(ctx context.Context, o dsconv.Options) error {
+	plan, err := dsconv.PlanShards(ctx, []string{"images"}, "out/train-%06d.tar", "plan.json", o, dsconv.ShardPlanOptions{})
+	if err != nil {
+		return err
+	}
+	for shard := range plan.Shards { // each on any machine, in any order, also twice
+		if _, err := dsconv.PackShard(ctx, plan.File, shard, dsconv.ShardOptions{}); err != nil {
+			return err
+		}
+	}
+	done, err := dsconv.CommitShards(ctx, plan.File, dsconv.CommitOptions{})
+	if err == nil {
+		fmt.Println(done.Written)
+	}
+	return err
+}
+
 func guideThumbnail(path string, out io.Writer) error {
 	in, err := os.Open(path)
 	if err != nil {
@@ -198,5 +215,5 @@ func guideFormat() (*reader.Loader, error) {
 }
 
 var _ = []any{
-	guideOpen, guidePack, guideLoad, guideResume, guideThumbnail, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
+	guideOpen, guidePack, guideShards, guideLoad, guideResume, guideThumbnail, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
 }

@@ -30,6 +30,30 @@ func ExamplePack() {
 	// Output: 4 found, 4 written
 }
 
+// The shards of one dataset are packed apart, as by processes on several machines, and become the dataset that Pack writes.
+func ExamplePlanShards() {
+	dir := exampleFolder()
+	defer os.RemoveAll(dir)
+	ctx, file := context.Background(), filepath.Join(dir, "plan.json")
+	var o dsconv.Options
+	o.Shards.Count = 2
+	plan, err := dsconv.PlanShards(ctx, []string{filepath.Join(dir, "images")}, filepath.Join(dir, "pets-%d.tar"), file, o, dsconv.ShardPlanOptions{})
+	if err != nil {
+		log.Panic(err)
+	}
+	for shard := range plan.Shards {
+		if _, err := dsconv.PackShard(ctx, file, shard, dsconv.ShardOptions{}); err != nil {
+			log.Panic(err)
+		}
+	}
+	done, err := dsconv.CommitShards(ctx, file, dsconv.CommitOptions{})
+	if err != nil {
+		log.Panic(err)
+	}
+	fmt.Println(done.Written, "written in", done.Datasets[0].Shards, "shards")
+	// Output: 4 written in 2 shards
+}
+
 // A pack shows its progress and is cancelled. The same call goes on from the last checkpoint; here, with
 // less than Options.Checkpoint bytes, from the start.
 func ExamplePack_progress() {

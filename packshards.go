@@ -59,6 +59,7 @@ func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*Sh
 	result := &ShardResult{Shard: r.Shard, Outcome: string(r.Outcome), Path: r.Path}
 	if r.Report != nil {
 		result.Report = &r.Report.Report
+		result.Report.Path = r.Path
 	}
 	return result, nil
 }

@@ -29,6 +29,9 @@ type Stitching struct {
 // unfinished Stitch is begun again; one that was interrupted while it published is completed. The error is
 // formats.ErrPartial if there is another unfinished dataset with samples.
 func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitching) (*Report, error) {
+	if err := s.check(ctx, f, path); err != nil {
+		return &Report{Path: path}, optionError{err}
+	}
 	report := s.report(path)
 	if err := errors.Join(ctx.Err(), durable.CheckParent(path)); err != nil {
 		return report, err
@@ -58,6 +61,21 @@ func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitc
 		err = errors.Join(err, staging.DiscardEmpty(path))
 	}
 	return report, err
+}
+
+// check returns an error about arguments that make no sense.
+func (s *Stitching) check(ctx context.Context, f formats.WritableFormat, path string) error {
+	switch {
+	case ctx == nil:
+		return errors.New("convert.Stitch: the context is nil: give context.Background()")
+	case f == nil:
+		return errors.New("convert.Stitch: the format is nil: give one, such as shard.Format{}")
+	case s == nil || len(s.Parts) == 0 || len(s.Parts) != len(s.Reports) || slices.Contains(s.Reports, nil):
+		return errors.New("convert.Stitch: give the parts, and a report for each of them")
+	case path == "":
+		return errors.New("convert.Stitch: the path of the output is empty")
+	}
+	return nil
 }
 
 // write writes all but the end.

@@ -91,19 +91,22 @@ def usable_cores() -> int:
 
 
 def commit(root: str) -> str:
-    """The commit of the tree, as git says or make gpu-pack wrote; "" if neither does."""
-    try:
-        if os.path.exists(os.path.join(root, ".git")):
-            done = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True)
-            if found := done.stdout.strip():
-                return found
-    except OSError:
-        pass  # no git here
+    """The commit of the wheel, as make gpu-pack wrote it, else of the tree, as git says; "" if neither does.
+
+    git comes second: a copy of the repository may have a .git that is older than the wheel.
+    """
     try:
         with open(os.path.join(root, "build", "gpu", "commit"), encoding="ascii") as file:
             return file.read().strip()
     except OSError:
-        return ""
+        pass  # not packed
+    try:
+        if os.path.exists(os.path.join(root, ".git")):
+            done = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True)
+            return done.stdout.strip()
+    except OSError:
+        pass  # no git here
+    return ""
 
 
 def text(found: dict) -> str:

@@ -82,6 +82,17 @@ func complete(app *cli.App, words []string) (list []candidate, files bool) {
 	if cmd == nil {
 		return nil, false
 	}
+	if len(cmd.Subcommands) > 0 {
+		if len(words) == 2 {
+			for _, sub := range cmd.Subcommands {
+				list = append(list, candidate{sub.Name, sub.Usage})
+			}
+			return startingWith(append(list, flagCandidates([]cli.Flag{cli.HelpFlag})...), last), false
+		}
+		if cmd, words = cmd.Command(words[1]), words[1:]; cmd == nil {
+			return nil, false
+		}
+	}
 	name, value, assigns := strings.Cut(last, "=")
 	before := words[len(words)-2]
 	switch {
@@ -196,7 +207,11 @@ var writingValues = map[string][]string{
 
 // fixedValues returns the values of a flag that can be listed.
 func fixedValues(cmd *cli.Command, flag string) []string {
-	loads := cmd.Name != "pack" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "augment" })
+	has := func(name string) bool {
+		return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+	}
+	packs := has("copies-only") // pack and shards plan
+	loads := !packs && has("augment")
 	values := writingValues[flag]
 	switch {
 	case flag == "progress":
@@ -205,7 +220,7 @@ func fixedValues(cmd *cli.Command, flag string) []string {
 		values = []string{"float32", "uint8"}
 	case loads:
 		values = loadingValues[flag]
-	case cmd.Name != "pack" && (flag == "split" || flag == "label-type"):
+	case !packs && (flag == "split" || flag == "label-type"):
 		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v != "index" && v != "name" })
 	}
 	return values

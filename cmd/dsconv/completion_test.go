@@ -44,6 +44,12 @@ func TestComplete(t *testing.T) {
 		{words: "completion|", want: "bash zsh fish"},
 		{words: "nonsense|"},
 		{words: "pack|--nonsense|", files: true},
+		{words: "shards|", want: "plan pack missing commit --help"},
+		{words: "shards|c", want: "commit"},
+		{words: "shards|plan|--encode|j", want: "jpeg-tiled jpeg"},
+		{words: "shards|plan|--out", want: "--output"},
+		{words: "shards|pack|", files: true},
+		{words: "shards|nonsense|"},
 		{words: "add|--progress|", want: "auto json"},
 	} {
 		list, files := complete(app, strings.Split(c.words, "|"))

@@ -18,9 +18,9 @@ func TestHelpFits(t *testing.T) {
 		if columns == 0 {
 			width = usualHelp
 		}
-		for _, cmd := range newApp(&console{}).Commands {
+		for words, cmd := range allCommands() {
 			var out bytes.Buffer
-			if code := run(context.Background(), []string{"dsconv", cmd.Name, "--help"}, &console{out: &out, err: &out, columns: columns}); code != exitDone {
+			if code := run(context.Background(), append(strings.Fields(words), "--help"), &console{out: &out, err: &out, columns: columns}); code != exitDone {
 				t.Errorf("%s: exit code %d", cmd.Name, code)
 			}
 			for _, line := range strings.Split(out.String(), "\n") {
@@ -43,7 +43,7 @@ func TestManPage(t *testing.T) {
 		t.Fatal(out.String())
 	}
 	page := strings.ReplaceAll(out.String(), `\-`, "-")
-	for _, cmd := range newApp(c).Commands {
+	for _, cmd := range allCommands() {
 		if !strings.Contains(page, "\n.SH "+cmd.Name+"\n") && !strings.Contains(page, "\n.SS "+cmd.Name+"\n") {
 			t.Errorf("%s is missing", cmd.Name)
 		}

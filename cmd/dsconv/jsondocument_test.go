@@ -64,6 +64,9 @@ type (
 var documented = map[string]reflect.Type{
 	"dsconv pack":              reflect.TypeFor[dsconv.Report](),
 	"dsconv pack --dry-run":    reflect.TypeFor[dryRun](),
+	"dsconv shards plan":       reflect.TypeFor[dsconv.ShardPlan](),
+	"dsconv shards pack":       reflect.TypeFor[dsconv.ShardResult](),
+	"dsconv shards commit":     reflect.TypeFor[dsconv.Report](),
 	"dsconv info":              reflect.TypeFor[datasetInfo](),
 	"dsconv ls":                reflect.TypeFor[lsRow](),
 	"dsconv diff":              reflect.TypeFor[diffLine](),
@@ -191,10 +194,10 @@ func TestJSONDocumentHasEveryKey(t *testing.T) {
 			}
 		}
 	}
-	for _, cmd := range newApp(&console{}).Commands {
+	for words, cmd := range allCommands() {
 		hasJSON := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "json") })
-		if _, ok := documented["dsconv "+cmd.Name]; hasJSON != ok {
-			t.Errorf("dsconv %s: --json: %v, in docs/json.md: %v", cmd.Name, hasJSON, ok)
+		if _, ok := documented[words]; hasJSON != ok {
+			t.Errorf("%s: --json: %v, in docs/json.md: %v", words, hasJSON, ok)
 		}
 	}
 }
@@ -299,6 +302,9 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("", exitSkipped, "pack", "images", "a.tar", "--json", "--exclude", "nothing/", "--report", "a.json")
 	check("dsconv pack --dry-run", exitDone, "pack", "images", "b.tar", "--json", "--dry-run", "--sample", "5")
 	check("--progress json", exitSkipped, "pack", "images", "b-%02d.tar", "--quiet=false", "--progress=json", "--split", "none", "--resize", "cover:20x20", "--encode", "raw")
+	check("dsconv shards plan", exitDone, "shards", "plan", "images", "c-%d.tar", "--shards", "1", "-o", "p.json", "--json")
+	check("dsconv shards pack", exitDone, "shards", "pack", "p.json", "0", "--json")
+	check("dsconv shards commit", exitSkipped, "shards", "commit", "p.json", "--json")
 	check("", exitDone, "info", "a.tar", "--json")
 	check("", exitDone, "ls", "a.tar", "--json")
 	table := "path,label,size,note\n"

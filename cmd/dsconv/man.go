@@ -38,18 +38,25 @@ var valueOfFlag = regexp.MustCompile("(?m)^(\\*\\*[^\n]*\\*\\*)=\"\": ([^\n`]*)`
 // manPage returns the man page in roff.
 func manPage(c *console) ([]byte, error) {
 	app := newApp(c)
-	for _, cmd := range app.Commands {
-		// urfave/cli has the UsageText in a man page, as it is, and not the Description.
-		text := layOut("DESCRIPTION:\n   "+strings.ReplaceAll(cmd.Description, "\n", "\n   "), manWidth)
-		text = strings.ReplaceAll(strings.TrimPrefix(text, "DESCRIPTION:\n"), "\n   ", "\n")
-		cmd.UsageText = strings.TrimRight(fmt.Sprintf("dsconv %s [options] %s\n\n%s", cmd.Name, cmd.ArgsUsage, strings.TrimLeft(text, " ")), "\n")
-	}
+	setUsage("dsconv", app.Commands)
 	page, err := app.ToMarkdown()
 	if err != nil {
 		return nil, err
 	}
 	page = valueOfFlag.ReplaceAllString(page, "$1 $3: $2$3")
 	return md2man.Render([]byte("% dsconv 1 \"\" \"dsconv " + version() + "\" \"\"\n" + page + manStatus)), nil
+}
+
+// setUsage sets the UsageText of commands and their subcommands: urfave/cli has it in a man page, as it is, and not the
+// Description. program are the words before the command's.
+func setUsage(program string, commands []*cli.Command) {
+	for _, cmd := range commands {
+		text := layOut("DESCRIPTION:\n   "+strings.ReplaceAll(cmd.Description, "\n", "\n   "), manWidth)
+		text = strings.ReplaceAll(strings.TrimPrefix(text, "DESCRIPTION:\n"), "\n   ", "\n")
+		name := program + " " + cmd.Name
+		cmd.UsageText = strings.TrimRight(fmt.Sprintf("%s [options] %s\n\n%s", name, cmd.ArgsUsage, strings.TrimLeft(text, " ")), "\n")
+		setUsage(name, cmd.Subcommands)
+	}
 }
 
 // manStatus has the sections that urfave/cli does not know.

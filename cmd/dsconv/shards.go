@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,6 +178,8 @@ func packShard(cc *cli.Context, c *console) error {
 	})
 	show.end()
 	switch {
+	case err != nil && cc.Err() == nil && ctx.Err() != nil:
+		return fmt.Errorf("shard %d: stopped, since standard input has ended: the process that started the command is gone", number)
 	case err != nil:
 		return asUsage(err)
 	case cc.Bool("json"):

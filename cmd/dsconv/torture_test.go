@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -176,9 +177,22 @@ func startPack(t *testing.T, src, dst string, flags []string, prefix ...string) 
 
 func start(t *testing.T, args []string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(args[0], args[1:]...)}
+	p := &process{}
+	p.start(t, nil, args)
+	return p
+}
+
+// start starts the program, with a standard input that is empty if it is nil.
+func (p *process) start(t *testing.T, in io.Reader, args []string) {
+	t.Helper()
+	p.startWith(t, in, &p.said, args)
+}
+
+func (p *process) startWith(t *testing.T, in io.Reader, out io.Writer, args []string) {
+	t.Helper()
+	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
-	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, &p.said
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +202,6 @@ func start(t *testing.T, args []string) *process {
 		p.code = p.cmd.ProcessState.ExitCode()
 		close(p.ended)
 	}()
-	return p
 }
 
 // wait returns the exit code, -1 if the process was killed.

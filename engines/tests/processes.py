@@ -49,7 +49,8 @@ def units(plan: Path, table: dict[int, Process] | None = None) -> list[Unit]:
     found = []
     for process in (processes() if table is None else table).values():
         for i in range(len(process.argv) - 3):
-            if process.argv[i : i + 3] == ("shards", "pack", str(plan)):
+            # A program that starts units, such as xargs, has {} instead of the number.
+            if process.argv[i : i + 3] == ("shards", "pack", str(plan)) and process.argv[i + 3].isdigit():
                 found.append(Unit(process, int(process.argv[i + 3])))
     return found
 

@@ -42,14 +42,16 @@ def kill_drivers(
     reference: Path,
     start: Callable[[Job], subprocess.Popen[str]],
     victims: Callable[[int], Victims],
+    kind: str = "driver",
+    afterwards: Callable[[], None] | None = None,
 ) -> None:
-    """Kills the program that submits the units, and starts it again until it comes to its end."""
+    """Kills the program that submits the units, or what the job dies with, and starts it again until it ends well."""
 
     def run(job: Job, count: int) -> list[dict[str, Any]]:
         kills: list[dict[str, Any]] = []
         while len(kills) < count:
             driver = start(job)
-            with Killer(job, "driver", victims(driver.pid), count=1) as killer:
+            with Killer(job, kind, victims(driver.pid), count=1, afterwards=afterwards) as killer:
                 output, _ = driver.communicate()
             if driver.returncode == 0:  # before a kill met it
                 return kills
@@ -58,7 +60,7 @@ def kill_drivers(
         finish(start(job))
         return kills
 
-    _repeat(engine, "driver", new_job, reference, run)
+    _repeat(engine, kind, new_job, reference, run)
 
 
 def finish(driver: subprocess.Popen[str]) -> None:

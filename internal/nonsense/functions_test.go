@@ -44,7 +44,7 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
-	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenFS, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
+	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenFS, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML, page.WriteMarkdown,
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
@@ -53,12 +53,12 @@ var functions = []any{
 	formats.CheckBuilt, formats.CopyKey, formats.IsCopy, formats.LikeCopy, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound,
 	formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.SplitFolders, formats.SplitWords, formats.IsSplitWord, formats.CutSplit, formats.WrapDamaged,
-	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourcesWith, dsconv.OpenSourceWith, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourcesWith, dsconv.OpenSourceWith, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources, dsconv.PlanShards, dsconv.PackShard, dsconv.MissingShards, dsconv.CommitShards,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
 
-	convert.New, convert.NewVersion, convert.WriteTable,
+	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows,
@@ -149,6 +149,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*edit.Added](),
 	reflect.TypeFor[folder.Config](),
 	reflect.TypeFor[*folder.Dataset](),
+	reflect.TypeFor[*folder.ListedDataset](),
 	reflect.TypeFor[*folder.Description](),
 	reflect.TypeFor[*folder.FieldColumn](),
 	reflect.TypeFor[folder.Format](),

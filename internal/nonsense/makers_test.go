@@ -68,6 +68,13 @@ var makers = []any{
 	func(w *world) *convert.Plan {
 		return made(convert.New(w.t.Context(), w.open(w.images), shard.Format{}, filepath.Join(w.t.TempDir(), "new.tar"), convert.Options{}))(w)
 	},
+	func(w *world) *convert.Stitching {
+		return &convert.Stitching{Meta: *w.open(w.tar).Meta(), Parts: []string{w.tar}, Reports: []*convert.ShardReport{{Report: convert.Report{Results: convert.Results{Written: 6}}}}}
+	},
+	func(w *world) *folder.ListedDataset {
+		rows := []folder.Listed{{Key: "train/blue/0", Path: "train/blue/0.jpg", Size: int64(len(w.image)), Labels: []int64{0}}}
+		return made(folder.OpenListed(w.images, *w.open(w.images).Meta(), rows))(w)
+	},
 	func(w *world) *trainer.Trainer {
 		training := made(trainer.New(trainer.Config{}, [3]int{8, 8, 3}, 2))(w)
 		w.t.Cleanup(func() { _ = training.Close() })

@@ -19,7 +19,7 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	if p.file, err = filepath.Abs(file); err != nil {
 		return err
 	}
-	p.Version = Version
+	p.Version = version
 	for _, one := range plans {
 		if err := checkOutput(one, p.Options.Replace); err != nil {
 			return err
@@ -35,7 +35,7 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	} else {
 		images = nil
 	}
-	rows := func(shard int, yield func(*Row) error) error {
+	rows := func(shard int, yield func(*row) error) error {
 		d, i, err := p.locate(shard)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (p *Plan) number(d *Dataset) int {
 }
 
 // eachPlanned calls yield with the samples of shard i of a plan. images is the source if it is described by its listing.
-func eachPlanned(ctx context.Context, plan *convert.Plan, i int, images *folder.Dataset, yield func(*Row) error) error {
+func eachPlanned(ctx context.Context, plan *convert.Plan, i int, images *folder.Dataset, yield func(*row) error) error {
 	from, to := plan.ShardRange(i)
 	for pos := from; pos < to; pos++ {
 		index, in, err := plan.PlannedSample(pos)

@@ -8,10 +8,8 @@ import re
 import subprocess
 import sys
 import time
-import zipfile
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -95,45 +93,12 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     assert "PJRT plugin" in files["xla"]["reason"]
 
 
-def test_results_name_the_commit_of_a_copy_without_git(run: Any, tmp_path: Path) -> None:
-    assert run.machine.commit(str(tmp_path)) == ""
-    (tmp_path / "build" / "gpu").mkdir(parents=True)
-    (tmp_path / "build" / "gpu" / "commit").write_text("0123abc\n")
-    assert run.machine.commit(str(tmp_path)) == "0123abc"
-    assert len(run.machine.commit(str(ROOT))) in (0, 40)
-
-
 @pytest.mark.parametrize(
     ("words", "message"), [(["--parts", "cpu,gpu"], "unknown part gpu"), (["--images", "x"], "--images")]
 )
 def test_wrong_usage(words: list[str], message: str, tmp_path: Path) -> None:
     code, said, files = check(tmp_path, *words)
     assert code == 2 and message in said and not files
-
-
-def test_wheels_are_unpacked_without_an_installer(tmp_path: Path, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    wheels, site = tmp_path / "wheels", tmp_path / "site"
-    wheels.mkdir()
-    wheel(wheels / "dsconv-9.9-py3-none-manylinux_2_28_x86_64.whl", {"dsconv/bin/dsconv": "#!/bin/sh\n"})
-    wheel(wheels / "nvidia_nvjpeg-13.3-py3-none-any.whl", {"nvidia/cu13/lib/libnvjpeg.so.13": ""})
-    wheel(wheels / "pytest-9-py3-none-any.whl", {"pytest.py": ""})
-    wheel(wheels / "missing_here-1-py3-none-any.whl", {"missing_here.py": ""})
-    this = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-    wheel(wheels / f"missing_too-1-{this}-{this}-manylinux_2_28_x86_64.whl", {"missing_too.py": ""})
-    wheel(wheels / "of_another-1-cp27-cp27mu-manylinux1_x86_64.whl", {"of_another.py": ""})
-    run.prepare.install(tmp_path, wheels, site)
-    assert os.access(run.prepare.program(site), os.X_OK)
-    assert (site / "nvidia" / "cu13" / "lib" / "libnvjpeg.so.13").exists()
-    assert not (site / "pytest.py").exists(), "what is installed is not replaced"
-    assert (site / "missing_here.py").exists() and (site / "missing_too.py").exists()
-    assert not (site / "of_another.py").exists()
-    assert "of_another-1-cp27-cp27mu-manylinux1_x86_64.whl is not for Python" in capsys.readouterr().out
-
-
-def wheel(path: Path, files: dict[str, str]) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
 
 
 PARTS = {
@@ -395,12 +360,3 @@ def test_a_part_for_which_no_time_is_left_is_skipped(tmp_path: Path, run: Any, c
     setting = run.Setting(str(ROOT), str(tmp_path), "", command, "", 1, "")
     status, reason = run.run("train", setting, {}, tmp_path, limit=0.0)
     assert status == "skipped" and "PARTS=train" in reason
-
-
-def test_the_setting_reaches_the_parts(run: Any) -> None:
-    setting = run.Setting("r", "w", "s", "c", "p", 3, "/x/libnvjpeg.so")
-    assert run.Setting.from_json(setting.to_json()) == setting
-    assert setting.gpu_flags() == ["--decoder", "gpu", "--nvjpeg", "/x/libnvjpeg.so"]
-    assert setting.gpu_options() == {"decoder": "gpu", "device": "cuda", "nvjpeg": "/x/libnvjpeg.so"}
-    assert setting.environment()["DSCONV_COMMAND"] == "c"
-    assert isinstance(run, ModuleType)
