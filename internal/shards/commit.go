@@ -218,7 +218,7 @@ func sameJSON(a, b any) bool {
 // reportOn compares a dataset that was published with the listing, and reports on it; same is false if it has other samples.
 func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r *convert.Report, same bool, err error) {
 	r = &convert.Report{Path: d.Path, Shards: max(1, len(ds.Meta().Files)), Found: d.Samples, Resumed: d.Samples, PixelStats: ds.Meta().PixelStats}
-	r.Written = ds.Len()
+	r.Written, r.BytesOut = ds.Len(), ds.Meta().Stats.Bytes
 	next, stop, err := storedKeys(ctx, ds)
 	if err != nil {
 		return r, false, err
@@ -228,6 +228,7 @@ func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r 
 	for i := range d.Shards {
 		err := p.eachRow(p.first(d)+i, func(one *row) error {
 			if more && in.Key == one.Key && in.Source.Size == one.Size && in.Source.ModTime == one.ModTime {
+				r.BytesIn += one.Size
 				in, more = next()
 				return nil
 			}
