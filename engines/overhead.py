@@ -70,7 +70,7 @@ def pack(folder: Path) -> dict[str, float]:
     begin = time.monotonic()
     counts = (f"--shard-count={SHARDS}", f"-j={SLOTS}")
     dsconv("pack", photos(), str(folder / "out" / PATTERN), *counts, "--quiet", *OPTIONS)
-    return {"pack": time.monotonic() - begin}
+    return {"pack": since(begin)}
 
 
 def engine(name: str, build: Path, folder: Path) -> dict[str, float]:
@@ -80,7 +80,7 @@ def engine(name: str, build: Path, folder: Path) -> dict[str, float]:
         venv = build / "python"
     begin = time.monotonic()
     job = Job(folder)
-    planned = time.monotonic() - begin
+    planned = since(begin)
     environment = {**os.environ, "DSCONV_ENGINE": str(build / name), "PATH": f"{venv}/bin:{os.environ['PATH']}"}
     command = [HERE / "loopback", venv / "bin" / "python", __file__, "--engine", name, job.plan]
     done = subprocess.run([str(x) for x in command], env=environment, stdout=subprocess.PIPE, text=True)
@@ -97,11 +97,16 @@ def run_engine(name: str, plan: str) -> dict[str, float]:
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     begin = time.monotonic()
+    seconds = {}
     with module.started(SLOTS) as run:
-        started = time.monotonic()
+        seconds["start"], begin = since(begin), time.monotonic()
         run(plan)
-        done = time.monotonic()
-    return {"start": started - begin, "job": done - started, "stop": time.monotonic() - done}
+        seconds["job"], begin = since(begin), time.monotonic()
+    return {**seconds, "stop": since(begin)}
+
+
+def since(begin: float) -> float:
+    return round(time.monotonic() - begin, 3)
 
 
 def summary(rounds: list[dict[str, dict[str, float]]]) -> dict[str, Any]:
