@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// Beam's dataset has the bytes of dsconv pack's. The dsconv is DSCONV_COMMAND; without it the test is skipped.
+// Beam's dataset has the bytes of dsconv pack's. The dsconv is DSCONV_UNDER_TEST; without it the test is skipped.
 func TestRealDsconv(t *testing.T) {
-	dsconv := os.Getenv("DSCONV_COMMAND")
+	dsconv := os.Getenv("DSCONV_UNDER_TEST")
 	if dsconv == "" {
-		t.Skip("DSCONV_COMMAND, the path of the command dsconv, is not set")
+		t.Skip("DSCONV_UNDER_TEST, the path of the command dsconv, is not set")
 	}
 	forgetOptions(t)
 	folder := t.TempDir()

@@ -42,11 +42,11 @@ restart-strategy.fixed-delay.delay: 1 s
 heartbeat.interval: 1000
 # Java is slow to start and to answer where many programs share few cores. A killed process is noticed all the same:
 # its connections are refused.
-heartbeat.timeout: 300000
+heartbeat.timeout: 60000
 slot.request.timeout: 1800000
 taskmanager.registration.timeout: 30 min
-pekko.ask.timeout: 300 s
-pekko.tcp.timeout: 300 s
+pekko.ask.timeout: 60 s
+pekko.tcp.timeout: 60 s
 pekko.startup-timeout: 300 s
 client.timeout: 300 s
 web.timeout: 300000
@@ -66,29 +66,34 @@ class Flink:
         self._configuration = folder / "conf"
         self._configuration.mkdir()
         (self._configuration / "flink-conf.yaml").write_text(f"{CONFIGURATION}\nio.tmp.dirs: {folder}\n")
-        self.add_job_manager()
+        self._add_job_manager()
         for _ in range(2):
             self.add_task_manager()
         self._java(
             "org.apache.beam.runners.flink.FlinkJobServerDriver", f"--flink-master={REST}", "--job-host=localhost",
             "--job-port=8099", "--artifact-port=8098", "--expansion-port=8097", f"--artifacts-dir={folder}/artifacts",
         )  # fmt: skip
-        wait_until(lambda: self.task_managers() == 2, "two TaskManagers are there")
+        self._wait_for_task_managers()
         wait_until(lambda: _is_open(JOB_SERVER), "the job server is there")
 
-    def add_job_manager(self) -> None:
-        self._flink("org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx600m")
+    def replace_job_manager(self) -> None:
+        """Starts another for one that was killed. Until the TaskManagers have found it, a new job fails."""
+        self._add_job_manager()
+        self._wait_for_task_managers()
 
     def add_task_manager(self) -> None:
         self._flink(
             "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", "-Xmx384m", "-XX:MaxDirectMemorySize=192m"
         )
 
-    def task_managers(self) -> int:
-        return len(self._ask("taskmanagers", "taskmanagers"))
-
     def stop(self) -> None:
         self._programs.stop()
+
+    def _add_job_manager(self) -> None:
+        self._flink("org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx600m")
+
+    def _wait_for_task_managers(self) -> None:
+        wait_until(lambda: len(self._ask("taskmanagers", "taskmanagers")) == 2, "two TaskManagers are there")
 
     def _ask(self, path: str, key: str) -> list[dict[str, str]]:
         """What the JobManager's REST interface tells, nothing while there is none."""

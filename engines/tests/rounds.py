@@ -43,9 +43,13 @@ def kill_drivers(
     start: Callable[[Job], subprocess.Popen[str]],
     victims: Callable[[int], Victims],
     kind: str = "driver",
+    status: int = -signal.SIGKILL,
     afterwards: Callable[[], None] | None = None,
 ) -> None:
-    """Kills the program that submits the units, or what the job dies with, and starts it again until it ends well."""
+    """Kills the program that submits the units, or what the job dies with, and starts it again until it ends well.
+
+    It ends with `status` after a kill.
+    """
 
     def run(job: Job, count: int) -> list[dict[str, Any]]:
         kills: list[dict[str, Any]] = []
@@ -55,7 +59,7 @@ def kill_drivers(
                 output, _ = driver.communicate()
             if driver.returncode == 0:  # before a kill met it
                 return kills
-            assert driver.returncode == -signal.SIGKILL, output
+            assert driver.returncode == status, output
             kills += killer.kills
         finish(start(job))
         return kills

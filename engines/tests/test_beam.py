@@ -142,7 +142,7 @@ def test_task_managers_are_killed(flink: Flink, new_job: Callable[[], Job], refe
 
 
 def test_job_managers_are_killed(flink: Flink, new_job: Callable[[], Job], reference: Path) -> None:
-    kill_drivers("beam", new_job, reference, on_flink, job_manager, "JobManager", flink.add_job_manager)
+    kill_drivers("beam", new_job, reference, on_flink, job_manager, "JobManager", 1, flink.replace_job_manager)
     assert_no_workers()
 
 
