@@ -45,14 +45,19 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	return p.write(rows, discard)
 }
 
+// CheckFormat returns an error if datasets of the format, such as the one at path, cannot be written shard by shard.
+func CheckFormat(f formats.WritableFormat, path string) error {
+	if f.Traits().Sharded {
+		return nil
+	}
+	return badShard{fmt.Errorf("%s: a dataset of the format %s is one file, which only one process can write: plan tar shards, such as out/train-%%06d.tar, and when they are committed, dsconv pack 'out/train-%%06d.tar' %s on one machine, which copies them without decoding",
+		path, f.Name(), filepath.Base(path))}
+}
+
 // checkOutput returns an error if the dataset cannot be written shard by shard, or if something is in its place.
 func checkOutput(one *convert.Plan, replace bool) error {
 	f := one.Format()
-	if !f.Traits().Sharded {
-		return badShard{fmt.Errorf("%s: %s is one file, which only one process can write: plan tar shards, such as out/train-%%06d.tar, and when they are committed, dsconv pack 'out/train-%%06d.tar' %s on one machine, which copies them without decoding",
-			one.Path, f.Name(), filepath.Base(one.Path))}
-	}
-	if err := durable.CheckParent(one.Path); err != nil {
+	if err := errors.Join(CheckFormat(f, one.Path), durable.CheckParent(one.Path)); err != nil {
 		return err
 	}
 	if durable.Exists(one.Path + ".partial") {
