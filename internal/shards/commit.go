@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // CommitOptions are the options of Plan.Commit.
@@ -167,6 +168,11 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	if err != nil {
 		return nil, false, err
 	}
+	if units != nil {
+		if err := completePublication(d.Path); err != nil {
+			return nil, false, err
+		}
+	}
 	if ds, err := p.published(reg, d); err == nil {
 		r, same, err := p.reportOn(ctx, ds, d)
 		if err = errors.Join(err, ds.Close()); err != nil || same || units == nil {
@@ -189,6 +195,16 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	}
 	r, err := convert.Stitch(ctx, f, d.Path, s)
 	return r, false, err
+}
+
+// completePublication does what is left of a commit that was killed while it published, or while it removed its staging
+// folder. Another unfinished dataset stays.
+func completePublication(path string) error {
+	err := staging.DiscardEmpty(path)
+	if errors.Is(err, formats.ErrPublished) || errors.Is(err, formats.ErrPartial) {
+		return nil
+	}
+	return err
 }
 
 // published opens the dataset if it is the one of the plan, judged by what describes it.
