@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/shards"
 )
 
@@ -127,6 +128,9 @@ func CommitShards(ctx context.Context, file string, o CommitOptions) (*Committed
 		to.Add(one)
 	}
 	if c.Earlier {
+		if durable.Exists(table) {
+			to.Table = table
+		}
 		return to, nil
 	}
 	return to, to.WriteTable(table, nil)

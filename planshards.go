@@ -70,6 +70,11 @@ func PlanShards(ctx context.Context, sources []string, dst, file string, o Optio
 	if o.Recipe.Decoder == preprocess.DecoderGPU {
 		return nil, wrongOptions{errors.New("shards cannot be packed with decoder gpu: the pixels depend on the card, which other processes may not have; pack on one machine, or leave it out")}
 	}
+	if f, err := writableFormat(dst, o.Format); err == nil {
+		if err := shards.CheckFormat(f, dst); err != nil {
+			return nil, err
+		}
+	}
 	recorded, absolute, err := recordOptions(sources, &o)
 	if err != nil {
 		return nil, err

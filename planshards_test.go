@@ -156,7 +156,7 @@ func again(t *testing.T, file, dir string) {
 	if r, err := dsconv.PackShard(t.Context(), file, 0, dsconv.ShardOptions{}); err != nil || r.Outcome != "committed already" {
 		t.Errorf("a shard after the commit: %+v, %v", r, err)
 	}
-	if r, err := dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{}); err != nil || !r.Earlier {
+	if r, err := dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{}); err != nil || !r.Earlier || r.Table == "" || r.Datasets[0].BytesOut == 0 || r.Datasets[0].BytesIn == 0 {
 		t.Errorf("a second commit: %+v, %v", r, err)
 	}
 	if missing, err := dsconv.MissingShards(file); err != nil || len(missing) != 0 {

@@ -21,7 +21,9 @@ class Process:
 
     @property
     def name(self) -> str:
-        return " ".join(self.argv)[:120]
+        """The command line, short. A JVM's begins with long options; the class is near the end."""
+        line = " ".join(self.argv).strip()
+        return line if len(line) <= 160 else f"{line[:40]}...{line[-117:]}"
 
     def is_alive(self) -> bool:
         now = _read(self.pid)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // CommitOptions are the options of Plan.Commit.
@@ -38,10 +39,10 @@ type Commitment struct {
 	Left error
 }
 
-// MissingError is returned by Plan.Commit if shards are missing, or are not as they were written.
-type MissingError struct {
-	Missing []int   // the shards that are not there
-	Damaged []error // for each other one what is wrong
+// missingError is returned by Plan.Commit if shards are missing, or are not as they were written.
+type missingError struct {
+	missing []int   // the shards that are not there
+	damaged []error // for each other one what is wrong
 	plan    string
 	total   int
 }
@@ -49,12 +50,12 @@ type MissingError struct {
 // maxNamed is the most shards that an error names.
 const maxNamed = 20
 
-func (e *MissingError) Error() string {
+func (e *missingError) Error() string {
 	var lines []string
-	if n := len(e.Missing); n > 0 {
+	if n := len(e.missing); n > 0 {
 		text := make([]string, min(n, maxNamed))
 		for i := range text {
-			text[i] = fmt.Sprint(e.Missing[i])
+			text[i] = fmt.Sprint(e.missing[i])
 		}
 		more := ""
 		if n > maxNamed {
@@ -63,9 +64,9 @@ func (e *MissingError) Error() string {
 		lines = append(lines, fmt.Sprintf("%s: %d of %d shards are missing: %s%s; dsconv shards pack %s NUMBER packs one, and dsconv shards missing %s lists them",
 			e.plan, n, e.total, strings.Join(text, ", "), more, e.plan, e.plan))
 	}
-	for i, one := range e.Damaged {
+	for i, one := range e.damaged {
 		if i == maxNamed {
-			lines = append(lines, fmt.Sprintf("and %d more shards", len(e.Damaged)-i))
+			lines = append(lines, fmt.Sprintf("and %d more shards", len(e.damaged)-i))
 			break
 		}
 		lines = append(lines, one.Error())
@@ -74,7 +75,7 @@ func (e *MissingError) Error() string {
 }
 
 // Unwrap returns the errors about shards that are damaged or another plan's.
-func (e *MissingError) Unwrap() []error { return e.Damaged }
+func (e *missingError) Unwrap() []error { return e.damaged }
 
 // Missing returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
 // damaged are there.
@@ -99,12 +100,12 @@ func (p *Plan) Missing(reg formats.Registry) ([]int, error) {
 }
 
 // Commit checks all shards, publishes the datasets and removes the folders for shards. Nothing is published unless all
-// shards of all datasets are there and whole: else the error is a *MissingError. It may be repeated after a kill or an
+// shards of all datasets are there and whole: else the error is a *missingError. It may be repeated after a kill or an
 // error, and after it is done. formats.ErrLocked if another process commits.
 func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions) (*Commitment, error) {
 	c := &Commitment{}
 	units := make([][]*unit, len(p.Datasets)) // nil for a dataset that was committed before
-	bad := &MissingError{plan: p.file, total: p.Shards}
+	bad := &missingError{plan: p.file, total: p.Shards}
 	for k := range p.Datasets {
 		d := &p.Datasets[k]
 		switch err := p.work(d).check(); {
@@ -119,7 +120,7 @@ func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions
 			}
 		}
 	}
-	if len(bad.Missing)+len(bad.Damaged) > 0 {
+	if len(bad.missing)+len(bad.damaged) > 0 {
 		return c, bad
 	}
 	c.Earlier = true
@@ -141,19 +142,19 @@ func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions
 }
 
 // units reads what the folders of the shards have. bad gets what is wrong.
-func (p *Plan) units(d *Dataset, bad *MissingError) []*unit {
+func (p *Plan) units(d *Dataset, bad *missingError) []*unit {
 	w, first := p.work(d), p.first(d)
 	list := make([]*unit, d.Shards)
 	for i := range list {
 		u, err := w.read(i, d)
 		switch {
 		case errors.Is(err, errMissing):
-			bad.Missing = append(bad.Missing, first+i)
+			bad.missing = append(bad.missing, first+i)
 		case err == nil && u.Shard != first+i:
 			err = fmt.Errorf("%s: %w: it has shard %d", w.shard(i), formats.ErrDamaged, u.Shard)
 		}
 		if err != nil && !errors.Is(err, errMissing) {
-			bad.Damaged = append(bad.Damaged, fmt.Errorf("shard %d: %w: %s", first+i, err, p.again(first+i)))
+			bad.damaged = append(bad.damaged, fmt.Errorf("shard %d: %w: %s", first+i, err, p.again(first+i)))
 		}
 		list[i] = u
 	}
@@ -166,6 +167,11 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	f, err := writable(reg, d.Format)
 	if err != nil {
 		return nil, false, err
+	}
+	if units != nil {
+		if err := completePublication(d.Path); err != nil {
+			return nil, false, err
+		}
 	}
 	if ds, err := p.published(reg, d); err == nil {
 		r, same, err := p.reportOn(ctx, ds, d)
@@ -191,6 +197,16 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	return r, false, err
 }
 
+// completePublication does what is left of a commit that was killed while it published, or while it removed its staging
+// folder. Another unfinished dataset stays.
+func completePublication(path string) error {
+	err := staging.DiscardEmpty(path)
+	if errors.Is(err, formats.ErrPublished) || errors.Is(err, formats.ErrPartial) {
+		return nil
+	}
+	return err
+}
+
 // published opens the dataset if it is the one of the plan, judged by what describes it.
 func (p *Plan) published(reg formats.Registry, d *Dataset) (formats.Dataset, error) {
 	f, err := writable(reg, d.Format)
@@ -203,7 +219,7 @@ func (p *Plan) published(reg formats.Registry, d *Dataset) (formats.Dataset, err
 	}
 	m := ds.Meta()
 	if !maps.Equal(m.Recipe, d.Meta.Recipe) || !sameJSON(m.Schema, d.Meta.Schema) || ds.Len() > d.Samples {
-		return nil, errors.Join(fmt.Errorf("%s: %w", d.Path, ErrOtherPlan), ds.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", d.Path, errOtherPlan), ds.Close())
 	}
 	return ds, nil
 }
@@ -218,7 +234,7 @@ func sameJSON(a, b any) bool {
 // reportOn compares a dataset that was published with the listing, and reports on it; same is false if it has other samples.
 func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r *convert.Report, same bool, err error) {
 	r = &convert.Report{Path: d.Path, Shards: max(1, len(ds.Meta().Files)), Found: d.Samples, Resumed: d.Samples, PixelStats: ds.Meta().PixelStats}
-	r.Written = ds.Len()
+	r.Written, r.BytesOut = ds.Len(), ds.Meta().Stats.Bytes
 	next, stop, err := storedKeys(ctx, ds)
 	if err != nil {
 		return r, false, err
@@ -226,14 +242,15 @@ func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r 
 	defer stop()
 	in, more := next()
 	for i := range d.Shards {
-		err := p.eachRow(p.first(d)+i, func(row *Row) error {
-			if more && in.Key == row.Key && in.Source.Size == row.Size && in.Source.ModTime == row.ModTime {
+		err := p.eachRow(p.first(d)+i, func(one *row) error {
+			if more && in.Key == one.Key && in.Source.Size == one.Size && in.Source.ModTime == one.ModTime {
+				r.BytesIn += one.Size
 				in, more = next()
 				return nil
 			}
-			name := row.Path
+			name := one.Path
 			if name == "" {
-				name = row.Key
+				name = one.Key
 			}
 			r.Skipped = append(r.Skipped, convert.Problem{Path: name, Cause: "skipped when " + d.Path + " was packed", Action: convert.ActionSkipped})
 			return ctx.Err()

@@ -25,16 +25,16 @@ import (
 // listingSuffix is appended to the plan's name.
 const listingSuffix = ".samples.zst"
 
-// Row is a sample of the listing.
-type Row struct {
+// row is a sample of the listing.
+type row struct {
 	folder.Listed
 	// Checksum is that of the sample, if the source is a dataset that has checksums.
 	Checksum string `json:"checksum,omitempty"`
 }
 
 // rowOf returns the row of a sample of which only its Info is known.
-func rowOf(in *formats.Info) Row {
-	r := Row{Listed: folder.Listed{
+func rowOf(in *formats.Info) row {
+	r := row{Listed: folder.Listed{
 		Key: in.Key, Path: in.Source.Path, Size: in.Source.Size, ModTime: in.Source.ModTime, Split: in.Split, Columns: in.Columns,
 	}}
 	if in.Label != formats.NoLabel {
@@ -58,7 +58,7 @@ type listingWriter struct {
 
 // writeListing writes the listing of n shards to file; rows calls its argument with the rows of a shard. It returns where
 // each shard's are.
-func writeListing(file string, n int, rows func(shard int, yield func(*Row) error) error) (parts []Part, err error) {
+func writeListing(file string, n int, rows func(shard int, yield func(*row) error) error) (parts []Part, err error) {
 	err = durable.Write(file, func(f io.Writer) error {
 		to := bufio.NewWriterSize(f, 1<<20)
 		w := &listingWriter{to: to, hash: xxh3.New()}
@@ -67,7 +67,7 @@ func writeListing(file string, n int, rows func(shard int, yield func(*Row) erro
 			return err
 		}
 		for shard := range n {
-			part, err := w.shard(func(yield func(*Row) error) error { return rows(shard, yield) })
+			part, err := w.shard(func(yield func(*row) error) error { return rows(shard, yield) })
 			if err != nil {
 				return errors.Join(err, w.zstd.Close())
 			}
@@ -85,10 +85,10 @@ func (w *listingWriter) Write(b []byte) (int, error) {
 	return w.to.Write(b)
 }
 
-func (w *listingWriter) shard(rows func(yield func(*Row) error) error) (part Part, err error) {
+func (w *listingWriter) shard(rows func(yield func(*row) error) error) (part Part, err error) {
 	w.hash.Reset()
 	w.zstd.Reset(w)
-	err = rows(func(r *Row) error {
+	err = rows(func(r *row) error {
 		if !utf8.ValidString(r.Path) {
 			return fmt.Errorf("%q: its path is not UTF-8, which the listing cannot hold: rename the file", r.Path)
 		}
@@ -108,7 +108,7 @@ func (w *listingWriter) shard(rows func(yield func(*Row) error) error) (part Par
 }
 
 // eachRow calls yield with the samples of a shard, in the order of writing. The row is overwritten by the next one.
-func (p *Plan) eachRow(shard int, yield func(*Row) error) error {
+func (p *Plan) eachRow(shard int, yield func(*row) error) error {
 	b, err := p.frame(shard)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (p *Plan) eachRow(shard int, yield func(*Row) error) error {
 	defer z.Close()
 	d := json.NewDecoder(z)
 	for n := 0; ; n++ {
-		r := Row{}
+		r := row{}
 		switch err := d.Decode(&r); {
 		case errors.Is(err, io.EOF) && n == p.Listing[shard].Samples:
 			return nil

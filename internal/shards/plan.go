@@ -16,8 +16,8 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
-// Version is the version of plans that this package writes and reads.
-const Version = 1
+// version is the version of plans that this package writes and reads.
+const version = 1
 
 // Plan is a plan, as its file has it in JSON. Its methods are safe for concurrent use.
 type Plan struct {
@@ -66,8 +66,8 @@ type Part struct {
 	Hash    string `json:"hash"` // XXH3 of these bytes, 64 bits
 }
 
-// ErrOtherPlan is returned for shards that belong to another plan.
-var ErrOtherPlan = errors.New("it belongs to another plan")
+// errOtherPlan is returned for shards that belong to another plan.
+var errOtherPlan = errors.New("it belongs to another plan")
 
 // Read reads the plan in a file. The error is formats.ErrNewer for one of a later version of dsconv, and
 // formats.ErrDamaged for one that was changed.
@@ -80,8 +80,8 @@ func Read(file string) (*Plan, error) {
 	if err := json.Unmarshal(b, p); err != nil || p.Version == 0 {
 		return nil, fmt.Errorf("%s: %w: it is not a plan of shards: dsconv shards plan makes one", file, formats.ErrNotDataset)
 	}
-	if p.Version != Version {
-		return nil, fmt.Errorf("%s: %w: its version is %d, this dsconv reads version %d", file, formats.ErrNewer, p.Version, Version)
+	if p.Version != version {
+		return nil, fmt.Errorf("%s: %w: its version is %d, this dsconv reads version %d", file, formats.ErrNewer, p.Version, version)
 	}
 	if p.file, err = filepath.Abs(file); err != nil {
 		return nil, err
@@ -127,11 +127,11 @@ func (p *Plan) id() (string, error) {
 func (p *Plan) File() string { return p.file }
 
 // CheckProgram returns an error if the shards must be packed by another version of dsconv.
-func (p *Plan) CheckProgram(version string) error {
-	if version == p.Program {
+func (p *Plan) CheckProgram(here string) error {
+	if here == p.Program {
 		return nil
 	}
-	return fmt.Errorf("%s: the plan was made by dsconv %s, but this is dsconv %s: its bytes may differ. Use one version for all shards", p.file, p.Program, version)
+	return fmt.Errorf("%s: the plan was made by dsconv %s, but this is dsconv %s: its bytes may differ. Use one version for all shards", p.file, p.Program, here)
 }
 
 // locate returns the dataset of a shard, and its number there.
@@ -166,7 +166,7 @@ func (p *Plan) first(d *Dataset) int {
 
 // write writes the listing and the plan to their files, and creates the folders for the shards. Nothing changes if all is
 // there already.
-func (p *Plan) write(rows func(shard int, yield func(*Row) error) error, discard bool) error {
+func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard bool) error {
 	// The listing decides the ID. It is written to a file of its own first: an earlier plan may still be in use.
 	draft := p.listingFile() + ".new"
 	defer os.Remove(draft)

@@ -41,7 +41,7 @@ func (p *Plan) planShard(ctx context.Context, f formats.WritableFormat, d *Datas
 // planListed plans the shard from the listing alone.
 func (p *Plan) planListed(ctx context.Context, f formats.WritableFormat, d *Dataset, shard int, path string, o convert.Options) (*convert.Plan, io.Closer, error) {
 	rows := make([]folder.Listed, 0, p.Listing[shard].Samples)
-	err := p.eachRow(shard, func(r *Row) error {
+	err := p.eachRow(shard, func(r *row) error {
 		rows = append(rows, r.Listed)
 		return ctx.Err()
 	})
@@ -94,7 +94,7 @@ func (p *Plan) compare(now *convert.Plan, d *Dataset, shard, i int) error {
 	}
 	pos, to := now.ShardRange(i)
 	changed := ""
-	err := p.eachRow(shard, func(was *Row) error {
+	err := p.eachRow(shard, func(was *row) error {
 		if pos >= to {
 			return nil
 		}
@@ -118,7 +118,7 @@ func (p *Plan) compare(now *convert.Plan, d *Dataset, shard, i int) error {
 }
 
 // difference says how a sample differs from its row, "" if it does not.
-func difference(was *Row, in *formats.Info) string {
+func difference(was *row, in *formats.Info) string {
 	now := rowOf(in)
 	name := cmp.Or(was.Path, was.Key)
 	switch {

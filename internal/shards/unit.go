@@ -34,7 +34,7 @@ func suffixOf(path string) string {
 // errMissing is the error of read for a shard that is not there.
 var errMissing = errors.New("it is missing")
 
-// read returns what the folder of shard i has, if it is complete: errMissing if it is not there, ErrOtherPlan, or
+// read returns what the folder of shard i has, if it is complete: errMissing if it is not there, errOtherPlan, or
 // formats.ErrDamaged.
 func (w *work) read(i int, d *Dataset) (*unit, error) {
 	dir := w.shard(i)
@@ -52,7 +52,7 @@ func (w *work) read(i int, d *Dataset) (*unit, error) {
 		return nil, fmt.Errorf("%s: %w: its %s cannot be read", dir, formats.ErrDamaged, unitName)
 	}
 	if u.Plan != w.id {
-		return nil, fmt.Errorf("%s: %w", dir, ErrOtherPlan)
+		return nil, fmt.Errorf("%s: %w", dir, errOtherPlan)
 	}
 	st, err := os.Stat(filepath.Join(dir, "shard"+suffixOf(d.Path)))
 	switch {

@@ -13,9 +13,9 @@ import (
 )
 
 // verify checks that each shard has what its process reported: the bytes by their checksums, and the samples by the listing.
-// The error is a *MissingError.
+// The error is a *missingError.
 func (p *Plan) verify(ctx context.Context, f formats.WritableFormat, d *Dataset, s *convert.Stitching, o CommitOptions) error {
-	bad := &MissingError{plan: p.file, total: p.Shards}
+	bad := &missingError{plan: p.file, total: p.Shards}
 	first, started := p.first(d), time.Now()
 	for i, part := range s.Parts {
 		if o.Progress != nil {
@@ -25,10 +25,10 @@ func (p *Plan) verify(ctx context.Context, f formats.WritableFormat, d *Dataset,
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			bad.Damaged = append(bad.Damaged, fmt.Errorf("shard %d: %w: %s", first+i, err, p.again(first+i)))
+			bad.damaged = append(bad.damaged, fmt.Errorf("shard %d: %w: %s", first+i, err, p.again(first+i)))
 		}
 	}
-	if len(bad.Damaged) > 0 {
+	if len(bad.damaged) > 0 {
 		return bad
 	}
 	return nil
@@ -75,8 +75,8 @@ func (p *Plan) compareKeys(ctx context.Context, ds formats.Dataset, shard, skipp
 	defer stop()
 	in, more := next()
 	absent := 0
-	err = p.eachRow(shard, func(row *Row) error {
-		if more && in.Key == row.Key {
+	err = p.eachRow(shard, func(one *row) error {
+		if more && in.Key == one.Key {
 			in, more = next()
 		} else {
 			absent++

@@ -47,7 +47,7 @@ func (p *Plan) work(d *Dataset) *work { return &work{dir: d.Path + workSuffix, i
 // errNoWork means that the folder is not there: the plan was committed, or dropped.
 var errNoWork = errors.New("there are no shards of this plan any more")
 
-// check returns errNoWork if there is no folder, and ErrOtherPlan if it is another plan's.
+// check returns errNoWork if there is no folder, and errOtherPlan if it is another plan's.
 func (w *work) check() error {
 	b, err := os.ReadFile(filepath.Join(w.dir, markerName))
 	switch {
@@ -61,7 +61,7 @@ func (w *work) check() error {
 		return fmt.Errorf("%s: %w: its %s cannot be read; move the folder away, then repeat the command", w.dir, formats.ErrForeign, markerName)
 	}
 	if m.Plan != w.id {
-		return fmt.Errorf("%s: %w: the one in %s", w.dir, ErrOtherPlan, m.File)
+		return fmt.Errorf("%s: %w: the one in %s", w.dir, errOtherPlan, m.File)
 	}
 	return nil
 }
@@ -72,9 +72,9 @@ func (w *work) checkFree(discard bool) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrOtherPlan) && discard:
+	case errors.Is(err, errOtherPlan) && discard:
 		return w.sweep()
-	case errors.Is(err, ErrOtherPlan):
+	case errors.Is(err, errOtherPlan):
 		return fmt.Errorf("%w: commit its shards first, or add --discard to drop them", err)
 	case !errors.Is(err, errNoWork):
 		return err

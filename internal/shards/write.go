@@ -19,7 +19,7 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	if p.file, err = filepath.Abs(file); err != nil {
 		return err
 	}
-	p.Version = Version
+	p.Version = version
 	for _, one := range plans {
 		if err := checkOutput(one, p.Options.Replace); err != nil {
 			return err
@@ -35,7 +35,7 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	} else {
 		images = nil
 	}
-	rows := func(shard int, yield func(*Row) error) error {
+	rows := func(shard int, yield func(*row) error) error {
 		d, i, err := p.locate(shard)
 		if err != nil {
 			return err
@@ -45,14 +45,19 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	return p.write(rows, discard)
 }
 
+// CheckFormat returns an error if datasets of the format, such as the one at path, cannot be written shard by shard.
+func CheckFormat(f formats.WritableFormat, path string) error {
+	if f.Traits().Sharded {
+		return nil
+	}
+	return badShard{fmt.Errorf("%s: a dataset of the format %s is one file, which only one process can write: plan tar shards, such as out/train-%%06d.tar, and when they are committed, dsconv pack 'out/train-%%06d.tar' %s on one machine, which copies them without decoding",
+		path, f.Name(), filepath.Base(path))}
+}
+
 // checkOutput returns an error if the dataset cannot be written shard by shard, or if something is in its place.
 func checkOutput(one *convert.Plan, replace bool) error {
 	f := one.Format()
-	if !f.Traits().Sharded {
-		return badShard{fmt.Errorf("%s: %s is one file, which only one process can write: plan tar shards, such as out/train-%%06d.tar, and when they are committed, dsconv pack 'out/train-%%06d.tar' %s on one machine, which copies them without decoding",
-			one.Path, f.Name(), filepath.Base(one.Path))}
-	}
-	if err := durable.CheckParent(one.Path); err != nil {
+	if err := errors.Join(CheckFormat(f, one.Path), durable.CheckParent(one.Path)); err != nil {
 		return err
 	}
 	if durable.Exists(one.Path + ".partial") {
@@ -78,7 +83,7 @@ func (p *Plan) number(d *Dataset) int {
 }
 
 // eachPlanned calls yield with the samples of shard i of a plan. images is the source if it is described by its listing.
-func eachPlanned(ctx context.Context, plan *convert.Plan, i int, images *folder.Dataset, yield func(*Row) error) error {
+func eachPlanned(ctx context.Context, plan *convert.Plan, i int, images *folder.Dataset, yield func(*row) error) error {
 	from, to := plan.ShardRange(i)
 	for pos := from; pos < to; pos++ {
 		index, in, err := plan.PlannedSample(pos)
