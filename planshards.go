@@ -1,13 +1,13 @@
 package dsconv
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"reflect"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -100,7 +100,8 @@ func PlanShards(ctx context.Context, sources []string, dst, file string, o Optio
 	return to, err
 }
 
-// recordOptions returns the options as a plan has them, and the sources with absolute paths. o gets absolute paths too.
+// recordOptions returns the options as a plan has them, and the sources with absolute paths. The patterns of o become those
+// of its source too.
 func recordOptions(sources []string, o *Options) (recorded shards.Options, absolute []string, err error) {
 	if err := o.sharePatterns(); err != nil {
 		return recorded, nil, err
@@ -137,7 +138,7 @@ func recordOptions(sources []string, o *Options) (recorded shards.Options, absol
 	}
 	if err == nil {
 		var twice []byte
-		if twice, err = json.Marshal(&again); err == nil && !reflect.DeepEqual(b, twice) {
+		if twice, err = json.Marshal(&again); err == nil && !bytes.Equal(b, twice) {
 			err = errors.New("an option cannot be written to a plan")
 		}
 	}

@@ -1,13 +1,14 @@
 package shards
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/dsconv/dsconv/convert"
@@ -182,7 +183,7 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Convert()}
 	s.Options.Create.Memory, s.Options.Progress = o.Memory, o.Progress
 	for i, u := range units {
-		s.Parts = append(s.Parts, filepath.Join(p.work(d).shard(i), "shard"+suffixOf(d.Path)))
+		s.Parts = append(s.Parts, filepath.Join(p.work(d).shard(i), d.dataFile()))
 		s.Reports = append(s.Reports, u.Report)
 	}
 	if err := p.verify(ctx, f, d, s, o); err != nil {
@@ -228,7 +229,7 @@ func (p *Plan) published(reg formats.Registry, d *Dataset) (formats.Dataset, err
 func sameJSON(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
-	return errors.Join(errX, errY) == nil && reflect.DeepEqual(x, y)
+	return errors.Join(errX, errY) == nil && bytes.Equal(x, y)
 }
 
 // reportOn compares a dataset that was published with the listing, and reports on it; same is false if it has other samples.
@@ -248,11 +249,7 @@ func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r 
 				in, more = next()
 				return nil
 			}
-			name := one.Path
-			if name == "" {
-				name = one.Key
-			}
-			r.Skipped = append(r.Skipped, convert.Problem{Path: name, Cause: "skipped when " + d.Path + " was packed", Action: convert.ActionSkipped})
+			r.Skipped = append(r.Skipped, convert.Problem{Path: cmp.Or(one.Path, one.Key), Cause: "skipped when " + d.Path + " was packed", Action: convert.ActionSkipped})
 			return ctx.Err()
 		})
 		if err != nil {

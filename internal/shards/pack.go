@@ -110,17 +110,17 @@ func (p *Plan) attempt(ctx context.Context, reg formats.Registry, d *Dataset, w 
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	file := "shard" + suffixOf(d.Path)
-	report, err := p.run(ctx, reg, d, shard, i, filepath.Join(dir, file), o)
+	file := filepath.Join(dir, d.dataFile())
+	report, err := p.run(ctx, reg, d, shard, i, file, o)
 	if err != nil {
 		return nil, err
 	}
-	st, err := os.Stat(filepath.Join(dir, file))
+	st, err := os.Stat(file)
 	if err != nil {
 		return nil, err
 	}
 	report.Path = ""
-	u := unit{Plan: p.ID, Shard: shard, File: file, Bytes: st.Size(), Report: report}
+	u := unit{Plan: p.ID, Shard: shard, Bytes: st.Size(), Report: report}
 	if err := errors.Join(durable.WriteJSON(filepath.Join(dir, unitName), &u), ctx.Err()); err != nil {
 		return nil, err
 	}

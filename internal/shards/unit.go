@@ -17,8 +17,7 @@ import (
 type unit struct {
 	Plan   string               `json:"plan"` // its ID
 	Shard  int                  `json:"shard"`
-	File   string               `json:"file"`  // the data file
-	Bytes  int64                `json:"bytes"` // its size
+	Bytes  int64                `json:"bytes"` // of the data file
 	Report *convert.ShardReport `json:"report"`
 }
 
@@ -30,6 +29,9 @@ func suffixOf(path string) string {
 	}
 	return ext
 }
+
+// dataFile returns the name of the data file of each shard of d.
+func (d *Dataset) dataFile() string { return "shard" + suffixOf(d.Path) }
 
 // errMissing is the error of read for a shard that is not there.
 var errMissing = errors.New("it is missing")
@@ -54,7 +56,7 @@ func (w *work) read(i int, d *Dataset) (*unit, error) {
 	if u.Plan != w.id {
 		return nil, fmt.Errorf("%s: %w", dir, errOtherPlan)
 	}
-	st, err := os.Stat(filepath.Join(dir, "shard"+suffixOf(d.Path)))
+	st, err := os.Stat(filepath.Join(dir, d.dataFile()))
 	switch {
 	case durable.IsMissing(err):
 		return nil, fmt.Errorf("%s: %w: its data file is missing", dir, formats.ErrDamaged)

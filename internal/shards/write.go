@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // Write completes p, in which Version, ID, Source, Datasets, Shards and Listing are not set, from the plans of its
@@ -60,7 +61,7 @@ func checkOutput(one *convert.Plan, replace bool) error {
 	if err := errors.Join(CheckFormat(f, one.Path), durable.CheckParent(one.Path)); err != nil {
 		return err
 	}
-	if durable.Exists(one.Path + ".partial") {
+	if durable.Exists(one.Path + sidecar.PartialSuffix) {
 		return fmt.Errorf("%s: %w: finish it, or drop it with dsconv pack --discard, or choose another path", one.Path, formats.ErrPartial)
 	}
 	if ds, err := f.Open(one.Path); err == nil {

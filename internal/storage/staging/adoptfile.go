@@ -85,13 +85,7 @@ func (s *Shards) adopt(a *Adopted, path string) error {
 // Index returns the index file for other programs that the other dataset has. nameOf derives its name from that of the
 // data file. ok is false if it is missing or damaged and must be made again.
 func (a *Adopted) Index(nameOf func(file string) string) (b []byte, ok bool) {
-	name := nameOf(a.was)
-	want, err := a.old.byName.ForFile(filepath.Base(a.sidecar) + "/" + name)
-	if err != nil {
-		return nil, false
-	}
-	b, err = os.ReadFile(filepath.Join(a.sidecar, name))
-	return b, err == nil && want.Verify(b) == nil
+	return a.old.indexFile(a.sidecar, nameOf(a.was))
 }
 
 // Close closes the index of the other dataset.

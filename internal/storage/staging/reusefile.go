@@ -128,13 +128,18 @@ func (s *Shards) Path(name string) string {
 // ReusedIndex returns the index file of the reused file i. nameOf derives its name from the
 // file's original name. ok is false if the index is missing or damaged and must be rebuilt.
 func (s *Shards) ReusedIndex(i int, nameOf func(file string) string) (b []byte, ok bool) {
-	dir, name := s.path.Sidecar(), nameOf(s.oldDataset.OriginalFiles[i])
-	want, err := s.oldDataset.byName.ForFile(filepath.Base(dir) + "/" + name)
+	return s.oldDataset.indexFile(s.path.Sidecar(), nameOf(s.oldDataset.OriginalFiles[i]))
+}
+
+// indexFile returns an index file for other programs that is in the dataset's sidecar dir; ok is false if it is missing
+// or damaged.
+func (b *oldDataset) indexFile(dir, name string) (content []byte, ok bool) {
+	want, err := b.byName.ForFile(filepath.Base(dir) + "/" + name)
 	if err != nil {
 		return nil, false
 	}
-	b, err = os.ReadFile(filepath.Join(dir, name))
-	return b, err == nil && want.Verify(b) == nil
+	content, err = os.ReadFile(filepath.Join(dir, name))
+	return content, err == nil && want.Verify(content) == nil
 }
 
 // appendReused adds the numbers of the reused files to a checkpoint's state.
