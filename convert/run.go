@@ -171,21 +171,27 @@ func (r *run) commitDataset() error {
 	if err := r.setStats(); err != nil {
 		return err
 	}
-	if len(r.removed) > 0 {
-		w, ok := r.w.(formats.RemovalWriter)
+	return commitWith(r.w, r.Path, r.format, r.removed, r.o.KeepOld)
+}
+
+// commitWith commits w, the writer of a dataset of format f at path, with a record of the samples that were removed by
+// hand; with keepOld the previous version is kept.
+func commitWith(w formats.Writer, path string, f formats.Format, removed []formats.RemovedSample, keepOld bool) error {
+	if len(removed) > 0 {
+		to, ok := w.(formats.RemovalWriter)
 		if !ok {
-			return fmt.Errorf("%s: the format %s cannot record which samples were removed", r.Path, r.format.Name())
+			return fmt.Errorf("%s: the format %s cannot record which samples were removed", path, f.Name())
 		}
-		w.SetRemoved(r.removed)
+		to.SetRemoved(removed)
 	}
-	if r.o.KeepOld {
-		w, ok := r.w.(formats.PreviousKeeper)
+	if keepOld {
+		to, ok := w.(formats.PreviousKeeper)
 		if !ok {
-			return fmt.Errorf("%s: the format %s cannot keep the previous version", r.Path, r.format.Name())
+			return fmt.Errorf("%s: the format %s cannot keep the previous version", path, f.Name())
 		}
-		w.KeepPrevious()
+		to.KeepPrevious()
 	}
-	return r.w.Commit()
+	return w.Commit()
 }
 
 // published returns the report on a dataset that was complete but not published; opening it did that.

@@ -52,7 +52,7 @@ func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitc
 	}
 	err = s.write(ctx, w, report)
 	if err == nil {
-		err = w.Commit()
+		err = commitWith(w, path, f, s.Removed, s.Options.KeepOld)
 	}
 	if closing := w.Close(); err == nil {
 		err = closing
@@ -78,7 +78,7 @@ func (s *Stitching) check(ctx context.Context, f formats.WritableFormat, path st
 	return nil
 }
 
-// write writes all but the end.
+// write gives w the shards and the statistics.
 func (s *Stitching) write(ctx context.Context, w formats.Writer, report *Report) error {
 	adopter, ok := w.(formats.ShardAdopter)
 	if !ok {
@@ -105,20 +105,6 @@ func (s *Stitching) write(ctx context.Context, w formats.Writer, report *Report)
 			return fmt.Errorf("%s: the format %s cannot record statistics of the pixels", report.Path, s.Meta.Format)
 		}
 		to.SetPixelStats(report.PixelStats)
-	}
-	if len(s.Removed) > 0 {
-		to, ok := w.(formats.RemovalWriter)
-		if !ok {
-			return fmt.Errorf("%s: the format %s cannot record which samples were removed", report.Path, s.Meta.Format)
-		}
-		to.SetRemoved(s.Removed)
-	}
-	if s.Options.KeepOld {
-		to, ok := w.(formats.PreviousKeeper)
-		if !ok {
-			return fmt.Errorf("%s: the format %s cannot keep the previous version", report.Path, s.Meta.Format)
-		}
-		to.KeepPrevious()
 	}
 	return nil
 }

@@ -130,9 +130,7 @@ func pack(cc *cli.Context, c *console) error {
 		defer gpu.Close()
 		o.convert.GPU = gpu
 	}
-	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, dsconv.Options{
-		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read, Augment: o.augment,
-	})
+	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, o.packOptions())
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {
 			err = fmt.Errorf("%w (--format lmdb)", err)

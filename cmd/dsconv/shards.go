@@ -88,9 +88,7 @@ func planShards(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	p, err := dsconv.PlanShards(cc.Context, sources, dst, file, dsconv.Options{
-		Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read, Augment: o.augment,
-	}, dsconv.ShardPlanOptions{Program: version(), Discard: cc.Bool("discard")})
+	p, err := dsconv.PlanShards(cc.Context, sources, dst, file, o.packOptions(), dsconv.ShardPlanOptions{Program: version(), Discard: cc.Bool("discard")})
 	if err != nil {
 		discard()
 		return asUsage(err)

@@ -24,6 +24,11 @@ type writeOptions struct {
 	progress            *runProgress
 }
 
+// packOptions returns the options of a pack.
+func (o *writeOptions) packOptions() dsconv.Options {
+	return dsconv.Options{Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read, Augment: o.augment}
+}
+
 // writeFlags returns flags and the flags of every command that writes a dataset.
 func writeFlags(flags ...cli.Flag) []cli.Flag {
 	return append(flags,
