@@ -26,10 +26,10 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
-  CUresult result = cuStreamCreate(stream, flags);
-  if (result == CU_OK && priority <= -5)
+  CUresult status = cuStreamCreate(stream, flags);
+  if (!status && priority <= -5)
     fake_counted("streams of the greatest priority");
-  return result;
+  return status;
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
