@@ -117,6 +117,20 @@ def test_command_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         _command.path()
 
 
+def test_command_that_is_the_console_script(tmp_path: Path) -> None:
+    script = tmp_path / "dsconv"
+    script.write_text(f"#!{sys.executable}\nfrom dsconv._command import main\nmain()\n")
+    script.chmod(0o755)
+    (tmp_path / "link").symlink_to(script)
+    for chosen in script, tmp_path / "link":
+        for program in [script], [sys.executable, "-m", "dsconv"]:
+            done = subprocess.run(
+                [*program, "--version"], env={**os.environ, "DSCONV_COMMAND": str(chosen)},
+                capture_output=True, text=True, timeout=300,
+            )  # fmt: skip
+            assert done.returncode == 0 and done.stdout.startswith("dsconv"), done.stderr
+
+
 def test_console_entry_point() -> None:
     entry = "import sys; from dsconv._command import main; sys.argv[1:] = ['pack', 'a']; main()"
     done = subprocess.run([sys.executable, "-c", entry], capture_output=True, text=True)

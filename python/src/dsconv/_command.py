@@ -41,6 +41,9 @@ def main() -> NoReturn:
     """The `dsconv` of the console: replaces this process by the program, and names this Python to it."""
     try:
         program = path()
+        if os.path.exists(sys.argv[0]) and os.path.samefile(program, sys.argv[0]):
+            del os.environ[_ENVIRONMENT]  # it names this script, as `which dsconv` does: it would start itself for ever
+            program = path()
     except FileNotFoundError as err:
         sys.exit(f"dsconv: {err}")
     os.environ.setdefault("DSCONV_PYTHON", sys.executable)
