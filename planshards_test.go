@@ -310,6 +310,47 @@ func TestPlansBesidePlans(t *testing.T) {
 	fails(t, err, nil, "it belongs to another plan", other)
 }
 
+// Processes that make the same plan at once all succeed, also where one was killed before; of other plans for the same
+// dataset one does.
+func TestPlansAtOnce(t *testing.T) {
+	src, parent := pets(t, 6), t.TempDir()
+	for i := range 20 {
+		dir := filepath.Join(parent, fmt.Sprint(i))
+		dst := filepath.Join(dir, "x-%d.tar")
+		must(t, os.MkdirAll(dst+".shards", 0o755))
+		must(t, os.WriteFile(filepath.Join(dst+".shards", ".plan.json.1234abcd.dsconv-new"), nil, 0o644))
+		errs := make([]error, 8)
+		var all sync.WaitGroup
+		for n := range errs {
+			all.Go(func() {
+				o := threeShards()
+				file := filepath.Join(dir, "a.json")
+				if n%2 == 1 {
+					file, o.Shards.Count = filepath.Join(dir, "b.json"), 4
+				}
+				_, errs[n] = dsconv.PlanShards(t.Context(), []string{src}, dst, file, o, dsconv.ShardPlanOptions{})
+			})
+		}
+		all.Wait()
+		won, lost, file, shards := 0, 1, "a.json", 3
+		if errs[0] != nil {
+			won, lost, file, shards = 1, 0, "b.json", 4
+		}
+		for n := 0; n < len(errs); n += 2 {
+			must(t, errs[n+won])
+			fails(t, errs[n+lost], nil, "it belongs to another plan", "--discard")
+		}
+		packAll(t, filepath.Join(dir, file), shards)
+		_, err := dsconv.CommitShards(t.Context(), filepath.Join(dir, file), dsconv.CommitOptions{})
+		must(t, err)
+		for name := range formatcheck.Tree(t, dir) {
+			if strings.Contains(name, ".dsconv-new") || strings.Contains(name, ".shards") {
+				t.Errorf("%s is left", name)
+			}
+		}
+	}
+}
+
 // A plan that was changed, of a later version or of another program, and a damaged listing, are refused by name.
 func TestDamagedPlans(t *testing.T) {
 	_, _, file := planned(t)

@@ -1,4 +1,4 @@
-"""Flink on this machine, with Beam's job server: one JobManager, two TaskManagers with one slot each."""
+"""Flink on this machine, with Beam's job server: one JobManager, and TaskManagers with one slot each."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ OPENED = (
 
 
 class Flink:
-    def __init__(self, folder: Path, jars: Path) -> None:
-        self._folder, self._jars = folder, jars
+    def __init__(self, folder: Path, jars: Path, task_managers: int = 2) -> None:
+        self._jars, self._task_managers = jars, task_managers
         self._programs = Programs(folder)
         self._configuration = folder / "conf"
         self._configuration.mkdir()
         (self._configuration / "flink-conf.yaml").write_text(f"{CONFIGURATION}\nio.tmp.dirs: {folder}\n")
         self._add_job_manager()
-        for _ in range(2):
+        for _ in range(task_managers):
             self.add_task_manager()
         self._java(
             "org.apache.beam.runners.flink.FlinkJobServerDriver", f"--flink-master={REST}", "--job-host=localhost",
@@ -93,7 +93,8 @@ class Flink:
         self._flink("org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx600m")
 
     def _wait_for_task_managers(self) -> None:
-        wait_until(lambda: len(self._ask("taskmanagers", "taskmanagers")) == 2, "two TaskManagers are there")
+        count = self._task_managers
+        wait_until(lambda: len(self._ask("taskmanagers", "taskmanagers")) == count, "the TaskManagers are there")
 
     def _ask(self, path: str, key: str) -> list[dict[str, str]]:
         """What the JobManager's REST interface tells, nothing while there is none."""

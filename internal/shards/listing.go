@@ -16,7 +16,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // The listing is a file beside the plan that has a line of JSON for each sample, in the order of writing. The lines of a
@@ -56,26 +55,23 @@ type listingWriter struct {
 	end  int64
 }
 
-// writeListing writes the listing of n shards to file; rows calls its argument with the rows of a shard. It returns where
+// writeListing writes the listing of n shards; rows calls its argument with the rows of a shard. It returns where
 // each shard's are.
-func writeListing(file string, n int, rows func(shard int, yield func(*row) error) error) (parts []Part, err error) {
-	err = durable.Write(file, func(f io.Writer) error {
-		to := bufio.NewWriterSize(f, 1<<20)
-		w := &listingWriter{to: to, hash: xxh3.New()}
-		// One goroutine, so that equal listings have equal bytes.
-		if w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)); err != nil {
-			return err
+func writeListing(f io.Writer, n int, rows func(shard int, yield func(*row) error) error) (parts []Part, err error) {
+	to := bufio.NewWriterSize(f, 1<<20)
+	w := &listingWriter{to: to, hash: xxh3.New()}
+	// One goroutine, so that equal listings have equal bytes.
+	if w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)); err != nil {
+		return nil, err
+	}
+	for shard := range n {
+		part, err := w.shard(func(yield func(*row) error) error { return rows(shard, yield) })
+		if err != nil {
+			return nil, errors.Join(err, w.zstd.Close())
 		}
-		for shard := range n {
-			part, err := w.shard(func(yield func(*row) error) error { return rows(shard, yield) })
-			if err != nil {
-				return errors.Join(err, w.zstd.Close())
-			}
-			parts = append(parts, part)
-		}
-		return errors.Join(w.zstd.Close(), to.Flush())
-	})
-	return parts, err
+		parts = append(parts, part)
+	}
+	return parts, errors.Join(w.zstd.Close(), to.Flush())
 }
 
 // Write counts and hashes what the encoder writes.

@@ -165,27 +165,27 @@ func (p *Plan) first(d *Dataset) int {
 }
 
 // write writes the listing and the plan to their files, and creates the folders for the shards. Nothing changes if all is
-// there already.
+// there already, so that processes that make the same plan at once all succeed.
 func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard bool) error {
-	// The listing decides the ID. It is written to a file of its own first: an earlier plan may still be in use.
-	draft := p.listingFile() + ".new"
-	defer os.Remove(draft)
-	var err error
-	if p.Listing, err = writeListing(draft, p.Shards, rows); err != nil {
-		return err
-	}
-	if p.ID, err = p.id(); err != nil {
-		return err
-	}
-	if err := p.replace(discard); err != nil {
-		return err
-	}
-	for i := range p.Datasets {
-		if err := p.work(&p.Datasets[i]).checkFree(discard); err != nil {
+	// The listing decides the ID. It gets its name after the checks: an earlier plan may still be in use.
+	err := durable.Build(p.listingFile(), func(f *os.File) (err error) {
+		if p.Listing, err = writeListing(f, p.Shards, rows); err != nil {
 			return err
 		}
-	}
-	if err := os.Rename(draft, p.listingFile()); err != nil {
+		if p.ID, err = p.id(); err != nil {
+			return err
+		}
+		if err := p.replace(discard); err != nil {
+			return err
+		}
+		for i := range p.Datasets {
+			if err := p.work(&p.Datasets[i]).checkFree(discard); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if err := durable.WriteJSON(p.file, p); err != nil {

@@ -75,33 +75,72 @@ func (w *work) checkFree(discard bool) error {
 	case errors.Is(err, errOtherPlan) && discard:
 		return w.sweep()
 	case errors.Is(err, errOtherPlan):
-		return fmt.Errorf("%w: commit its shards first, or add --discard to drop them", err)
+		return inUse(err)
 	case !errors.Is(err, errNoWork):
 		return err
 	}
-	if entries, err := os.ReadDir(w.dir); err == nil && len(entries) > 0 {
-		for _, e := range entries {
-			if !workNames.MatchString(e.Name()) { // a sweep that was killed leaves the others
-				return fmt.Errorf("%s: %w: it has %s; move the folder away, then repeat the command", w.dir, formats.ErrForeign, e.Name())
-			}
+	entries, _ := os.ReadDir(w.dir) // create says why it cannot be read
+	left := false
+	for _, e := range entries {
+		switch {
+		case workNames.MatchString(e.Name()): // a sweep that was killed leaves these
+			left = true
+		case !durable.IsTemporary(e.Name()): // another process may be about to create the marker
+			return fmt.Errorf("%s: %w: it has %s; move the folder away, then repeat the command", w.dir, formats.ErrForeign, e.Name())
 		}
+	}
+	if left {
 		return w.sweep()
 	}
 	return nil
 }
 
-// create creates the folder, with its marker last.
+// inUse adds to an error about the folder of another plan what to do.
+func inUse(err error) error {
+	return fmt.Errorf("%w: commit its shards first, or add --discard to drop them", err)
+}
+
+// createTries bounds how often create begins again while others create or sweep the folder.
+const createTries = 20
+
+// create creates the folder, with its marker last. Of several plans that do that at once, one succeeds.
 func (w *work) create(file string) error {
-	if err := os.Mkdir(w.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	for try := 1; ; try++ {
+		err := os.Mkdir(w.dir, 0o755)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		switch err := w.check(); {
+		case err == nil:
+			return durable.SyncDir(filepath.Dir(w.dir))
+		case errors.Is(err, errOtherPlan):
+			return inUse(err)
+		case !errors.Is(err, errNoWork):
+			return err
+		}
+		err = w.mark(marker{Plan: w.id, File: file})
+		lost := errors.Is(err, fs.ErrExist) || durable.IsMissing(err)
+		if err != nil && (!lost || try == createTries) {
+			return err
+		}
+	}
+}
+
+// mark writes the marker. The error is fs.ErrExist if there is one.
+func (w *work) mark(m marker) error {
+	b, err := json.Marshal(m)
+	if err != nil {
 		return err
 	}
-	if w.check() == nil {
-		return nil
-	}
-	if err := durable.WriteJSON(filepath.Join(w.dir, markerName), marker{Plan: w.id, File: file}); err != nil {
+	path := filepath.Join(w.dir, markerName)
+	err = durable.BuildNew(path, func(f *os.File) error {
+		_, err := f.Write(append(b, '\n'))
+		return err
+	})
+	if err == nil || errors.Is(err, fs.ErrExist) || durable.IsMissing(err) {
 		return err
 	}
-	return durable.SyncDir(filepath.Dir(w.dir))
+	return durable.WriteJSON(path, m) // the file system has no hard links
 }
 
 // shard returns the folder of a shard that is complete.
