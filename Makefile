@@ -224,13 +224,16 @@ $(APIDIFF):
 api: deps $(APIDIFF) ## how the Go API differs from the last release's, or BASE's; a break must be in the changelog
 	scripts/api $(APIDIFF) $(if $(filter command environment,$(origin BASE)),$(BASE))
 
-.PHONY: lint
-lint: deps $(LINT) $(DEADCODE) $(VENV)/.done ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
+.PHONY: lint lint-go lint-dead lint-others
+lint: lint-go lint-dead lint-others ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
+lint-go: deps $(LINT)
 	$(LINT) run ./...
 	cd examples && $(LINT) run ./...
 	cd scripts/exported && $(LINT) run ./...
+lint-dead: deps $(DEADCODE)
 	scripts/deadcode $(DEADCODE)
 	go -C scripts/exported run . $(CURDIR) # exported names that nothing else uses
+lint-others: $(VENV)/.done
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
@@ -33,8 +34,10 @@ const (
 	unitName   = "shard.json"
 )
 
-// workNames are the names of what is removed in the end.
-var workNames = regexp.MustCompile(`^(try-\d{5,}-[0-9a-z]{8,}|shard-\d{5,})$`)
+// workNames are the names of what is removed in the end. Most commands never need them.
+var workNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(try-\d{5,}-[0-9a-z]{8,}|shard-\d{5,})$`)
+})
 
 // marker is the content of markerName.
 type marker struct {
@@ -83,7 +86,7 @@ func (w *work) checkFree(discard bool) error {
 	left := false
 	for _, e := range entries {
 		switch {
-		case workNames.MatchString(e.Name()): // a sweep that was killed leaves these
+		case workNames().MatchString(e.Name()): // a sweep that was killed leaves these
 			left = true
 		case !durable.IsTemporary(e.Name()): // another process may be about to create the marker
 			return fmt.Errorf("%s: %w: it has %s; move the folder away, then repeat the command", w.dir, formats.ErrForeign, e.Name())
@@ -184,7 +187,7 @@ func (w *work) clear() error {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case workNames.MatchString(name) && e.IsDir():
+		case workNames().MatchString(name) && e.IsDir():
 			errs = append(errs, os.RemoveAll(filepath.Join(w.dir, name)))
 		case durable.IsTemporary(name), strings.HasPrefix(name, ".nfs"):
 			errs = append(errs, os.Remove(filepath.Join(w.dir, name)))
