@@ -123,11 +123,18 @@ foreign: test-deps wheel $(VENV)/.done $(FOREIGN)/.done ## the tests of other pr
 	$(FOREIGN)/bin/python -m pytest -q python/tests/test_foreign.py python/tests/test_foreign_writers.py
 
 .PHONY: python-test
-python-test: wheel $(TORCH)/.done ## the Python package's tests, with the wheel
+python-test: python-tools ## the Python package's tests, with the wheel
+	$(MAKE) pytest
+
+.PHONY: python-tools
+python-tools: wheel $(TORCH)/.done
 	go build -o $(BUILD)/goloader ./python/tests/goloader
 	go build -o $(BUILD)/failingdisk ./python/tests/failingdisk
 	go run ./internal/fakegpu/build $(BUILD)/fakegpu
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
+
+.PHONY: pytest
+pytest:
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
 	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
@@ -162,9 +169,13 @@ test: announce-test test-tools ## all tests: about 20 minutes; installs 7 GB the
 	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./... # make lint runs go vet
 	go test -vet=off -tags emulate_avx512 -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... $$(go list ./bench/... | grep -v /internal/)
-	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short -skip $(NOCGO_SKIP) $(NOCGO) # on the disk: the other runs are in memory
+	$(MAKE) -j2 --output-sync=target test-nocgo python-tools # each leaves a core idle now and then
 	$(MAKE) examples
-	$(MAKE) python-test
+	$(MAKE) pytest
+
+.PHONY: test-nocgo
+test-nocgo:
+	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short -skip $(NOCGO_SKIP) $(NOCGO) # on the disk: the other runs are in memory
 
 # With the C libraries where they are installed, without cgo where they are not.
 QUICK_CGO = $(shell scripts/install-packages --list $(PACKAGES) | grep -q . && echo 0 || go env CGO_ENABLED)
