@@ -67,12 +67,15 @@ func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*Sh
 
 // MissingShards returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
 // damaged are there: CommitShards finds them.
-func MissingShards(file string) ([]int, error) {
+func MissingShards(ctx context.Context, file string) ([]int, error) {
+	if ctx == nil {
+		return nil, errNilContext("MissingShards")
+	}
 	p, err := shards.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	return p.Missing(Formats())
+	return p.Missing(ctx, Formats())
 }
 
 // CommitOptions are the options of CommitShards. The zero value is usual.

@@ -144,7 +144,7 @@ func packAll(t *testing.T, file string, shards int) {
 		}
 		both.Wait()
 	}
-	if missing, err := dsconv.MissingShards(file); err != nil || len(missing) != 0 {
+	if missing, err := dsconv.MissingShards(t.Context(), file); err != nil || len(missing) != 0 {
 		t.Fatalf("missing: %v, %v", missing, err)
 	}
 }
@@ -159,7 +159,7 @@ func again(t *testing.T, file, dir string) {
 	if r, err := dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{}); err != nil || !r.Earlier || r.Table == "" || r.Datasets[0].BytesOut == 0 || r.Datasets[0].BytesIn == 0 {
 		t.Errorf("a second commit: %+v, %v", r, err)
 	}
-	if missing, err := dsconv.MissingShards(file); err != nil || len(missing) != 0 {
+	if missing, err := dsconv.MissingShards(t.Context(), file); err != nil || len(missing) != 0 {
 		t.Errorf("missing after the commit: %v, %v", missing, err)
 	}
 	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), before)
@@ -294,14 +294,14 @@ func TestPlansBesidePlans(t *testing.T) {
 		return err
 	}
 	must(t, plan(file, 3, false))
-	if missing, err := dsconv.MissingShards(file); err != nil || fmt.Sprint(missing) != "[0 2]" || read(t, file) != text {
+	if missing, err := dsconv.MissingShards(t.Context(), file); err != nil || fmt.Sprint(missing) != "[0 2]" || read(t, file) != text {
 		t.Errorf("after the same plan again: missing %v, %v", missing, err)
 	}
 	other := filepath.Join(t.TempDir(), "other.json")
 	fails(t, plan(file, 4, false), formats.ErrExists, "--discard")
 	fails(t, plan(other, 4, false), nil, "it belongs to another plan", file, "--discard")
 	must(t, plan(other, 4, true))
-	if missing, err := dsconv.MissingShards(other); err != nil || fmt.Sprint(missing) != "[0 1 2 3]" {
+	if missing, err := dsconv.MissingShards(t.Context(), other); err != nil || fmt.Sprint(missing) != "[0 1 2 3]" {
 		t.Errorf("after another plan: missing %v, %v", missing, err)
 	}
 	_, err = dsconv.PackShard(t.Context(), file, 0, dsconv.ShardOptions{})

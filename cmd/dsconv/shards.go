@@ -208,7 +208,7 @@ Example:
 			if err != nil {
 				return err
 			}
-			missing, err := dsconv.MissingShards(args[0])
+			missing, err := dsconv.MissingShards(cc.Context, args[0])
 			if err != nil {
 				return err
 			}

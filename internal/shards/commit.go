@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -80,13 +83,13 @@ func (e *missingError) Unwrap() []error { return e.damaged }
 
 // Missing returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
 // damaged are there.
-func (p *Plan) Missing(reg formats.Registry) ([]int, error) {
+func (p *Plan) Missing(ctx context.Context, reg formats.Registry) ([]int, error) {
 	var missing []int
 	for k := range p.Datasets {
 		d := &p.Datasets[k]
 		w := p.work(d)
 		if err := w.check(); err != nil {
-			if _, err := p.gone(reg, d, p.first(d), err); err != nil {
+			if _, err := p.gone(ctx, reg, d, p.first(d), err); err != nil {
 				return nil, err
 			}
 			continue
@@ -105,20 +108,20 @@ func (p *Plan) Missing(reg formats.Registry) ([]int, error) {
 // error, and after it is done. formats.ErrLocked if another process commits.
 func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions) (*Commitment, error) {
 	c := &Commitment{}
-	units := make([][]*unit, len(p.Datasets)) // nil for a dataset that was committed before
+	units := make([][]*unit, len(p.Datasets))
+	before := make([]*convert.Report, len(p.Datasets)) // on those that were published, and whose folder is gone
 	bad := &missingError{plan: p.file, total: p.Shards}
 	for k := range p.Datasets {
 		d := &p.Datasets[k]
-		switch err := p.work(d).check(); {
+		err := p.work(d).check()
+		switch {
 		case err == nil:
 			units[k] = p.units(d, bad)
-		case !errors.Is(err, errNoWork):
-			return c, err
+		case errors.Is(err, errNoWork):
+			before[k], err = p.committed(ctx, reg, d)
 		}
-		if units[k] == nil {
-			if _, err := p.gone(reg, d, p.first(d), errNoWork); err != nil {
-				return c, err
-			}
+		if err != nil {
+			return c, err
 		}
 	}
 	if len(bad.missing)+len(bad.damaged) > 0 {
@@ -126,11 +129,17 @@ func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions
 	}
 	c.Earlier = true
 	for k := range p.Datasets {
-		r, earlier, err := p.commit(ctx, reg, k, units[k], o)
-		if err != nil {
-			return c, err
+		r, earlier := before[k], true
+		if r == nil {
+			var err error
+			if r, earlier, err = p.commit(ctx, reg, k, units[k], o); err != nil {
+				return c, err
+			}
 		}
 		c.Datasets, c.Earlier = append(c.Datasets, r), c.Earlier && earlier
+	}
+	if err := p.recordReplaced(); err != nil {
+		return c, err
 	}
 	for k := range p.Datasets {
 		if err := p.work(&p.Datasets[k]).sweep(); errors.Is(err, formats.ErrForeign) {
@@ -162,21 +171,19 @@ func (p *Plan) units(d *Dataset, bad *missingError) []*unit {
 	return list
 }
 
-// commit publishes dataset k; earlier says that it was published before.
+// commit publishes dataset k; earlier says that a commit that was killed had done that.
 func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []*unit, o CommitOptions) (_ *convert.Report, earlier bool, err error) {
 	d := &p.Datasets[k]
 	f, err := writable(reg, d.Format)
 	if err != nil {
 		return nil, false, err
 	}
-	if units != nil {
-		if err := completePublication(d.Path); err != nil {
-			return nil, false, err
-		}
+	if err := completePublication(d.Path); err != nil {
+		return nil, false, err
 	}
-	if ds, err := p.published(reg, d); err == nil {
-		r, same, err := p.reportOn(ctx, ds, d)
-		if err = errors.Join(err, ds.Close()); err != nil || same || units == nil {
+	// A commit that was killed may have published it.
+	if !p.Options.Replace || p.isLinked(d, units) {
+		if r, same, err := p.compareWith(ctx, reg, d); err != nil || same {
 			return r, true, err
 		}
 	}
@@ -208,21 +215,65 @@ func completePublication(path string) error {
 	return err
 }
 
-// published opens the dataset if it is the one of the plan, judged by what describes it.
-func (p *Plan) published(reg formats.Registry, d *Dataset) (formats.Dataset, error) {
-	f, err := writable(reg, d.Format)
-	if err != nil {
+// committed reports on a dataset whose folder for shards is gone: it was published, or the error says why not.
+func (p *Plan) committed(ctx context.Context, reg formats.Registry, d *Dataset) (*convert.Report, error) {
+	const advice = "make the plan again with dsconv shards plan"
+	if p.Options.Replace && !p.isReplaced() {
+		return nil, fmt.Errorf("%s%s: %w, and %s was not replaced by them: %s", d.Path, workSuffix, errNoWork, d.Path, advice)
+	}
+	r, same, err := p.compareWith(ctx, reg, d)
+	switch {
+	case err != nil:
 		return nil, err
+	case r == nil:
+		return nil, fmt.Errorf("%s%s: %w, and %s is not there: %s", d.Path, workSuffix, errNoWork, d.Path, advice)
+	case !same:
+		return nil, fmt.Errorf("%s%s: %w, and %s is not as they were: it was changed since, or is another dataset: %s", d.Path, workSuffix, errNoWork, d.Path, advice)
 	}
-	ds, err := f.Open(d.Path)
+	return r, nil
+}
+
+// recordReplaced writes to the plan's file that the datasets were published in the place of others.
+func (p *Plan) recordReplaced() error {
+	if !p.Options.Replace || p.Replaced {
+		return nil
+	}
+	one := *p
+	one.Replaced = true
+	return durable.WriteJSON(p.file, &one)
+}
+
+// isReplaced reports whether recordReplaced was called, perhaps by another process after p was read.
+func (p *Plan) isReplaced() bool {
+	if p.Replaced {
+		return true
+	}
+	now, err := Read(p.file)
+	return err == nil && now.ID == p.ID && now.Replaced
+}
+
+// isLinked reports whether the data files at the dataset's path are those of the shards, linked by a commit.
+func (p *Plan) isLinked(d *Dataset, units []*unit) bool {
+	path, err := sharded.ParseShardPath(d.Path)
 	if err != nil {
-		return nil, err
+		return false
 	}
-	m := ds.Meta()
-	if !maps.Equal(m.Recipe, d.Meta.Recipe) || !sameJSON(m.Schema, d.Meta.Schema) || ds.Len() > d.Samples {
-		return nil, errors.Join(fmt.Errorf("%s: %w", d.Path, errOtherPlan), ds.Close())
+	n := 0
+	for i, u := range units {
+		if u.Report.Written == 0 {
+			continue
+		}
+		packed, err := os.Stat(filepath.Join(p.work(d).shard(i), d.dataFile()))
+		if err != nil {
+			return false
+		}
+		published, err := os.Stat(filepath.Join(path.Dir, path.Name(n)))
+		if err != nil || !os.SameFile(packed, published) {
+			return false
+		}
+		n++
 	}
-	return ds, nil
+	return n > 0
 }
 
 // sameJSON reports whether two values are equal, apart from nil and empty lists.
@@ -232,10 +283,24 @@ func sameJSON(a, b any) bool {
 	return errors.Join(errX, errY) == nil && bytes.Equal(x, y)
 }
 
-// reportOn compares a dataset that was published with the listing, and reports on it; same is false if it has other samples.
-func (p *Plan) reportOn(ctx context.Context, ds formats.Dataset, d *Dataset) (r *convert.Report, same bool, err error) {
-	r = &convert.Report{Path: d.Path, Shards: max(1, len(ds.Meta().Files)), Found: d.Samples, Resumed: d.Samples, PixelStats: ds.Meta().PixelStats}
-	r.Written, r.BytesOut = ds.Len(), ds.Meta().Stats.Bytes
+// compareWith compares the dataset at d's path with the listing, and reports on it; nil if there is none that can be read.
+// same is false if it has other samples, or another recipe or schema. Pixels are not compared.
+func (p *Plan) compareWith(ctx context.Context, reg formats.Registry, d *Dataset) (r *convert.Report, same bool, err error) {
+	f, err := writable(reg, d.Format)
+	if err != nil {
+		return nil, false, err
+	}
+	ds, err := f.Open(d.Path)
+	if err != nil {
+		return nil, false, ctx.Err()
+	}
+	defer func() { err = errors.Join(err, ds.Close()) }()
+	m := ds.Meta()
+	r = &convert.Report{Path: d.Path, Shards: max(1, len(m.Files)), Found: d.Samples, Resumed: d.Samples, PixelStats: m.PixelStats}
+	r.Written, r.BytesOut = ds.Len(), m.Stats.Bytes
+	if !maps.Equal(m.Recipe, d.Meta.Recipe) || !sameJSON(m.Schema, d.Meta.Schema) || ds.Len() > d.Samples {
+		return r, false, nil
+	}
 	next, stop, err := storedKeys(ctx, ds)
 	if err != nil {
 		return r, false, err

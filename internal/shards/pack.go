@@ -61,7 +61,7 @@ func (p *Plan) Pack(ctx context.Context, reg formats.Registry, shard int, o Pack
 	}
 	w := p.work(d)
 	if err := w.check(); err != nil {
-		return p.gone(reg, d, shard, err)
+		return p.gone(ctx, reg, d, shard, err)
 	}
 	if !o.Again {
 		switch u, err := w.read(i, d); {
@@ -76,7 +76,7 @@ func (p *Plan) Pack(ctx context.Context, reg formats.Registry, shard int, o Pack
 		return r, nil
 	}
 	if werr := w.check(); ctx.Err() == nil && errors.Is(werr, errNoWork) { // another process committed the plan
-		if r, err := p.gone(reg, d, shard, werr); err == nil {
+		if r, err := p.gone(ctx, reg, d, shard, werr); err == nil {
 			return r, nil
 		}
 	}
@@ -89,14 +89,14 @@ func (p *Plan) again(shard int) string {
 }
 
 // gone is the result of a shard whose folder is not this plan's.
-func (p *Plan) gone(reg formats.Registry, d *Dataset, shard int, err error) (*Result, error) {
+func (p *Plan) gone(ctx context.Context, reg formats.Registry, d *Dataset, shard int, err error) (*Result, error) {
 	if !errors.Is(err, errNoWork) {
 		return nil, err
 	}
-	if ds, err := p.published(reg, d); err == nil {
-		return &Result{Shard: shard, Outcome: Committed, Path: d.Path}, ds.Close()
+	if _, err := p.committed(ctx, reg, d); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s%s: %w, and %s is not there: make the plan again with dsconv shards plan", d.Path, workSuffix, err, d.Path)
+	return &Result{Shard: shard, Outcome: Committed, Path: d.Path}, nil
 }
 
 // attempt packs a shard into a folder of its own, and makes that the shard's.

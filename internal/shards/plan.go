@@ -43,6 +43,9 @@ type Plan struct {
 	Listing []Part `json:"listing"`
 	// Found is what is reported about the sources before an image is read.
 	Found json.RawMessage `json:"found,omitempty"`
+	// Replaced says that the datasets were published in the place of others: with Options.Replace it does not show that
+	// there is one. It is not a part of the ID.
+	Replaced bool `json:"replaced,omitempty"`
 
 	file string // of the plan
 }
@@ -114,7 +117,7 @@ func (p *Plan) check() error {
 // id returns what ID must be.
 func (p *Plan) id() (string, error) {
 	one := *p
-	one.ID = ""
+	one.ID, one.Replaced = "", false
 	b, err := json.Marshal(&one)
 	if err != nil {
 		return "", fmt.Errorf("encode the plan: %w", err)
@@ -166,9 +169,17 @@ func (p *Plan) first(d *Dataset) int {
 
 // write writes the listing and the plan to their files, and creates the folders for the shards. Nothing changes if all is
 // there already, so that processes that make the same plan at once all succeed.
-func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard bool) error {
+func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard bool) (err error) {
+	var created []*work
+	defer func() {
+		if err != nil {
+			for _, w := range created {
+				err = errors.Join(err, w.sweep())
+			}
+		}
+	}()
 	// The listing decides the ID. It gets its name after the checks: an earlier plan may still be in use.
-	err := durable.Build(p.listingFile(), func(f *os.File) (err error) {
+	err = durable.Build(p.listingFile(), func(f *os.File) (err error) {
 		if p.Listing, err = writeListing(f, p.Shards, rows); err != nil {
 			return err
 		}
@@ -183,6 +194,17 @@ func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard
 				return err
 			}
 		}
+		// Before the plan is there: a plan without folders is one that was committed.
+		for i := range p.Datasets {
+			w := p.work(&p.Datasets[i])
+			isNew, err := w.create(p.file)
+			if isNew {
+				created = append(created, w)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -191,17 +213,11 @@ func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard
 	if err := durable.WriteJSON(p.file, p); err != nil {
 		return err
 	}
-	if again, err := Read(p.file); err != nil {
-		return err
-	} else if again.ID != p.ID {
-		return fmt.Errorf("%s: the plan cannot be read back", p.file)
+	again, err := Read(p.file)
+	if err == nil && again.ID != p.ID {
+		err = fmt.Errorf("%s: the plan cannot be read back", p.file)
 	}
-	for i := range p.Datasets {
-		if err := p.work(&p.Datasets[i]).create(p.file); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // replace returns an error if another plan is in the file. With discard, its shards are removed.

@@ -106,25 +106,26 @@ func inUse(err error) error {
 // createTries bounds how often create begins again while others create or sweep the folder.
 const createTries = 20
 
-// create creates the folder, with its marker last. Of several plans that do that at once, one succeeds.
-func (w *work) create(file string) error {
+// create creates the folder, with its marker last. Of several plans that do that at once, one succeeds. isNew says that it
+// was not there before.
+func (w *work) create(file string) (isNew bool, err error) {
 	for try := 1; ; try++ {
-		err := os.Mkdir(w.dir, 0o755)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+		if err := os.Mkdir(w.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return false, err
 		}
 		switch err := w.check(); {
 		case err == nil:
-			return durable.SyncDir(filepath.Dir(w.dir))
+			return isNew, durable.SyncDir(filepath.Dir(w.dir))
 		case errors.Is(err, errOtherPlan):
-			return inUse(err)
+			return false, inUse(err)
 		case !errors.Is(err, errNoWork):
-			return err
+			return false, err
 		}
-		err = w.mark(marker{Plan: w.id, File: file})
+		err := w.mark(marker{Plan: w.id, File: file})
+		isNew = err == nil
 		lost := errors.Is(err, fs.ErrExist) || durable.IsMissing(err)
 		if err != nil && (!lost || try == createTries) {
-			return err
+			return false, err
 		}
 	}
 }
