@@ -86,6 +86,8 @@ func (w *work) checkFree(discard bool) error {
 	left := false
 	for _, e := range entries {
 		switch {
+		case e.Name() == markerName: // another process has just created it
+			return w.checkFree(discard)
 		case workNames().MatchString(e.Name()): // a sweep that was killed leaves these
 			left = true
 		case !durable.IsTemporary(e.Name()): // another process may be about to create the marker
