@@ -186,30 +186,13 @@ func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard
 		if p.ID, err = p.id(); err != nil {
 			return err
 		}
-		if err := p.replace(discard); err != nil {
-			return err
-		}
-		for i := range p.Datasets {
-			if err := p.work(&p.Datasets[i]).checkFree(discard); err != nil {
-				return err
-			}
-		}
-		// Before the plan is there: a plan without folders is one that was committed.
-		for i := range p.Datasets {
-			w := p.work(&p.Datasets[i])
-			isNew, err := w.create(p.file)
-			if isNew {
-				created = append(created, w)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		created, err = p.createFolders(discard)
+		return err
 	})
 	if err != nil {
 		return err
 	}
+	// The folders are there before the plan: one without them was committed.
 	if err := durable.WriteJSON(p.file, p); err != nil {
 		return err
 	}
@@ -218,6 +201,29 @@ func (p *Plan) write(rows func(shard int, yield func(*row) error) error, discard
 		err = fmt.Errorf("%s: the plan cannot be read back", p.file)
 	}
 	return err
+}
+
+// createFolders creates the folders for the shards, if no other plan is in the way. It returns those that are new.
+func (p *Plan) createFolders(discard bool) (created []*work, err error) {
+	if err := p.replace(discard); err != nil {
+		return nil, err
+	}
+	for i := range p.Datasets {
+		if err := p.work(&p.Datasets[i]).checkFree(discard); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.Datasets {
+		w := p.work(&p.Datasets[i])
+		isNew, err := w.create(p.file)
+		if isNew {
+			created = append(created, w)
+		}
+		if err != nil {
+			return created, err
+		}
+	}
+	return created, nil
 }
 
 // replace returns an error if another plan is in the file. With discard, its shards are removed.
