@@ -216,13 +216,13 @@ func TestContextEndsTheRun(t *testing.T) {
 	}
 	defer r.Stop()
 	cancel(cause)
+	r.running.workers.Wait() // without Next they cannot come to the end of the epoch
 	for err == nil {
 		_, err = r.Next(t.Context())
 	}
 	if !errors.Is(err, cause) {
 		t.Errorf("error %v", err)
 	}
-	r.running.workers.Wait()
 	r.Stop()
 	if _, err := r.Next(t.Context()); !errors.Is(err, cause) {
 		t.Errorf("after Stop: %v", err)
