@@ -62,7 +62,8 @@ test-deps: deps
 
 .PHONY: build
 build: deps ## build bin/dsconv
-	CGO_LDFLAGS="$(STATIC)" GOEXPERIMENT=$(SIMD) go build $(if $(STATIC),-tags libtiff_static) -o bin/dsconv ./cmd/dsconv
+	CGO_LDFLAGS="$(STATIC)" GOEXPERIMENT=$(SIMD) go build $(if $(STATIC),-tags libtiff_static) \
+	  -ldflags "-X 'main.commit=$$(scripts/commit)'" -o bin/dsconv ./cmd/dsconv
 
 $(PACKAGING)/.done: python/packaging.txt | test-deps
 	python3 -m venv $(PACKAGING)

@@ -115,6 +115,19 @@ func PlanPackSources(ctx context.Context, sources []string, dst string, o Option
 	return p, nil
 }
 
+// checkLikeClasses returns an error if labels have classes that those of like, the schema of another dataset, do not have.
+func checkLikeClasses(schema, like formats.Schema) error {
+	for _, f := range like {
+		k := schema.Index(f.Name)
+		if k < 0 || len(schema[k].Classes) <= len(f.Classes) {
+			continue
+		}
+		added := schema[k].Classes[len(f.Classes):]
+		return fmt.Errorf("the field %s has classes that the other dataset does not have: %q: a model trained on that one does not know them", f.Name, added[:min(len(added), 5)])
+	}
+	return nil
+}
+
 // planFrom plans to pack ds, the dataset of the sources.
 func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst string, o Options) (*PackPlan, error) {
 	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
@@ -127,6 +140,9 @@ func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst str
 		if err := f.Question(); err != nil {
 			return nil, wrongOptions{err}
 		}
+	}
+	if err := checkLikeClasses(ds.Meta().Schema, o.Source.Like); err != nil {
+		return nil, wrongOptions{err}
 	}
 	p, err := planDataset(ctx, ds, dst, o)
 	if err != nil {

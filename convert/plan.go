@@ -26,6 +26,7 @@ type Plan struct {
 	Bytes         int64        // of the source's images
 	largest       int64        // bytes of the source's largest image
 	expectedBytes int64        // bytes of the output's images: exact if they are copied, else an estimate
+	copied        int64        // bytes of the images that are copied
 	Shards        int          // number of files
 	// Samples is the number of samples of the output if none is skipped.
 	Samples int
@@ -190,6 +191,9 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 	p.Bytes += in.Size
 	p.largest = max(p.largest, in.Size)
 	p.counts[split]++
+	if ready || p.o.Recipe.Passthrough() {
+		p.copied += in.Size
+	}
 	if ready {
 		p.expectedBytes += in.Size
 	} else {

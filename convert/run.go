@@ -101,7 +101,7 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	p := r.Plan
 	r.started = time.Now()
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), NotReached: p.Len()}
-	if err := errors.Join(p.checkRun(ctx), durable.CheckParent(p.Path)); err != nil {
+	if err := errors.Join(p.checkRun(ctx), durable.CheckParent(p.Path), p.checkSpace()); err != nil {
 		return &r.report, err
 	}
 	r.schema = p.src.Meta().Schema

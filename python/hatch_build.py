@@ -71,7 +71,8 @@ class Build:
         library = str(folder / "libdsconv.so")
         self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", library, "./internal/capi")
         (folder / "libdsconv.h").unlink(missing_ok=True)
-        linker = f"-s -w -X main.release={version}"
+        commit = subprocess.run([self.root / "scripts" / "commit"], capture_output=True, text=True).stdout
+        linker = f"-s -w -X main.release={version} -X 'main.commit={commit}'"
         self.go("build", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")
         (folder / "LICENSES").write_text(self.licences())
         return ["libdsconv.so", "bin/dsconv", "LICENSES"]

@@ -28,47 +28,54 @@ func diffCommand(c *console) *cli.Command {
 			"left out of that dataset is listed with a - all the same. Several folders and archives A are one folder, and\n" +
 			"NAME=A puts one below the folder NAME, as in dsconv pack.\n\n" +
 			"Examples:\n   dsconv diff images/ out.lmdb\n   dsconv diff train=train.tar val=val/ out.lmdb\n\n" +
-			"Exit codes: 0 no difference, 1 differences or the command failed, 2 wrong usage.",
+			"Exit codes: 0 no difference, 1 differences, 2 wrong usage, 4 they could not be compared.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line; the last one is the summary"},
 			progressFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the summary"},
 			workersFlag("goroutines that read"),
 		}, append(readFlags("A"), sourceFlags("dsconv pack --help", "as packed")...)...),
-		Action: func(cc *cli.Context) error {
-			show, err := newProgress(cc, c, progressWords{unit: "samples"})
-			if err != nil {
-				return err
-			}
-			args, err := argumentsOrMore(cc, "A", "B")
-			if err != nil {
-				return err
-			}
-			pairs, several, err := diffPairs(cc.Context, args[:len(args)-1], args[len(args)-1])
-			if err != nil {
-				return err
-			}
-			w := bufio.NewWriter(c.out)
-			d := &differences{console: console{out: w}, asJSON: cc.Bool("json"), quiet: cc.Bool("quiet")}
-			for _, p := range pairs {
-				if several {
-					d.dataset = p.name
-				}
-				if one := comparePaths(cc, c, d, p, show); !errors.Is(one, errDiffer) {
-					err = errors.Join(err, one)
-				} else if err == nil {
-					err = errDiffer
-				}
-				if cc.Err() != nil {
-					break
-				}
-			}
-			return errors.Join(err, w.Flush())
-		},
+		Action: func(cc *cli.Context) error { return asCheck(diffAll(cc, c)) },
 	}
 }
 
-var errDiffer = errors.New("the datasets differ")
+// diffAll compares the pairs of datasets that the arguments stand for. A pair that cannot be compared outweighs one that differs.
+func diffAll(cc *cli.Context, c *console) error {
+	show, err := newProgress(cc, c, progressWords{unit: "samples"})
+	if err != nil {
+		return err
+	}
+	args, err := argumentsOrMore(cc, "A", "B")
+	if err != nil {
+		return err
+	}
+	pairs, several, err := diffPairs(cc.Context, args[:len(args)-1], args[len(args)-1])
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(c.out)
+	d := &differences{console: console{out: w}, asJSON: cc.Bool("json"), quiet: cc.Bool("quiet")}
+	var differ error
+	for _, p := range pairs {
+		if several {
+			d.dataset = p.name
+		}
+		if one := comparePaths(cc, c, d, p, show); errors.Is(one, errDiffer) {
+			differ = one
+		} else {
+			err = errors.Join(err, one)
+		}
+		if cc.Err() != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return err
+	}
+	return differ
+}
+
+var errDiffer error = foundError{errors.New("the datasets differ")}
 
 // comparePaths compares the datasets of a pair.
 func comparePaths(cc *cli.Context, c *console, d *differences, p diffPair, show *runProgress) error {

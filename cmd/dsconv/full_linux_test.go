@@ -23,7 +23,7 @@ func TestFullDisk(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			code, said := packTo(t, src, filepath.Join(disk, name))
+			code, said := packTo(t, src, filepath.Join(disk, name), "--encode=png")
 			if code != exitFailed || !strings.Contains(strings.ToLower(said), "no space left") || !strings.Contains(said, "repeat the command to resume") {
 				t.Fatalf("exit code %d: %s", code, said)
 			}
@@ -33,11 +33,11 @@ func TestFullDisk(t *testing.T) {
 			if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 				t.Fatal(err)
 			}
-			if code, said := packTo(t, src, filepath.Join(disk, name)); code != exitDone {
+			if code, said := packTo(t, src, filepath.Join(disk, name), "--encode=png"); code != exitDone {
 				t.Fatalf("with room: exit code %d: %s", code, said)
 			}
 			whole := t.TempDir()
-			if code, said := packTo(t, src, filepath.Join(whole, name)); code != exitDone {
+			if code, said := packTo(t, src, filepath.Join(whole, name), "--encode=png"); code != exitDone {
 				t.Fatal(said)
 			}
 			formatcheck.SameTrees(t, formatcheck.Tree(t, disk), formatcheck.Tree(t, whole))
@@ -61,4 +61,27 @@ func TestUnpackOntoFullDisk(t *testing.T) {
 	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
 	succeeds(t, "unpack", dataset, dir)
 	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), whole)
+}
+
+// Images that are copied and cannot fit are refused before anything is written; so are those of an edit.
+func TestNoRoomIsSaidBefore(t *testing.T) {
+	src := samples(t, "60", "200x150")
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("no right to mount a small disk: %v", err)
+	}
+	defer func() { must(t, syscall.Unmount(disk, syscall.MNT_DETACH)) }()
+	dst := filepath.Join(disk, "x.lmdb")
+	if code, said := packTo(t, src, dst); code != exitFailed || !strings.Contains(said, "its images need") {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	if entries, err := os.ReadDir(disk); err != nil || len(entries) != 0 {
+		t.Errorf("left on the disk: %v %v", entries, err)
+	}
+	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=2m"))
+	succeeds(t, "pack", src, dst, reportAside(t))
+	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1400k"))
+	if code, said := dsconvSays("rm", dst, "--glob", "**/*0"); code != exitFailed || !strings.Contains(said, "its images need") {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
 }

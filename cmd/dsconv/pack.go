@@ -101,9 +101,11 @@ Examples:
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
    dsconv pack images/ out.lmdb --encode jpeg:90 --augment rrc:224,flip --copies 3
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
+   dsconv pack val/ val.lmdb --like train.lmdb
+   dsconv pack images/ out.lmdb --update
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags:  packFlags(),
+		Flags:  append(packFlags(), &cli.BoolFlag{Name: "update", Usage: "add new and changed images if DST is there, as dsconv add does; for make and cron"}),
 		Action: func(cc *cli.Context) error { return pack(cc, c) },
 	}
 }
@@ -121,6 +123,11 @@ func pack(cc *cli.Context, c *console) error {
 	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
 	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
+	}
+	if cc.Bool("update") {
+		if there, err := updateDataset(cc, c, sources, dst, o); there {
+			return err
+		}
 	}
 	gpu, err := o.openGPU(cc)
 	if err != nil {

@@ -18,6 +18,7 @@ func packFlags() []cli.Flag {
 	return slices.Concat(readFlags("SRC"), sourceFlags("above", ""), writeFlags(
 		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of DST: lmdb, hdf5 (h5), shard (tar, webdataset) or tfrecord", DefaultText: "by DST's suffix"},
 		&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
+		&cli.StringFlag{Name: "like", Usage: "pack with the options and the classes of `DATASET`: val/ as train.lmdb was packed", DefaultText: "by the flags"},
 		&cli.StringFlag{Name: "split", Value: "auto", Usage: "`SPLITS`: auto (folders train/, val/, ...), none, train=0.9,val=0.1 (with :seed=3 other images), or a column of the labels"},
 		&cli.StringFlag{Name: "resize", Usage: "resize to `SIZE`: shorter:256, longer:N, exact:WxH, fit:WxH or cover:WxH"},
 		&cli.BoolFlag{Name: "upscale", Usage: "let shorter, longer and fit enlarge small images"},
@@ -84,6 +85,9 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	if err := parsePackSyntax(cc, o); err != nil {
 		return nil, usageError{err}
+	}
+	if path := cc.String("like"); path != "" {
+		return o, o.packLike(cc, path)
 	}
 	return o, nil
 }

@@ -65,7 +65,7 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 		c.printf("%s", found.Text)
 	}
 	if err == nil && !found.Equal {
-		err = errors.New("not all pixels are Pillow's")
+		err = foundError{errors.New("not all pixels are Pillow's")}
 	}
 	return err
 }

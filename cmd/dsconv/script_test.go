@@ -148,7 +148,11 @@ func nothingThere(ts *testscript.TestScript, _ bool, args []string) {
 		{"train", path},
 		{"bench", path},
 	} {
-		exitCode(ts, false, append([]string{"1"}, command...))
+		code := "1"
+		if command[0] == "verify" || command[0] == "diff" {
+			code = "4"
+		}
+		exitCode(ts, false, append([]string{code}, command...))
 		for _, text := range want {
 			if said := ts.ReadFile("stderr"); !regexp.MustCompile(text).MatchString(said) || strings.Contains(said, "not a dataset") {
 				ts.Fatalf("%s: %s", command[0], said)

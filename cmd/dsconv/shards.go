@@ -88,7 +88,7 @@ func planShards(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	p, err := dsconv.PlanShards(cc.Context, sources, dst, file, o.packOptions(), dsconv.ShardPlanOptions{Program: version(), Discard: cc.Bool("discard")})
+	p, err := dsconv.PlanShards(cc.Context, sources, dst, file, o.packOptions(), dsconv.ShardPlanOptions{Program: buildVersion(), Discard: cc.Bool("discard")})
 	if err != nil {
 		discard()
 		return asUsage(err)
@@ -172,7 +172,7 @@ func packShard(cc *cli.Context, c *console) error {
 		defer stop()
 	}
 	r, err := dsconv.PackShard(ctx, args[0], number, dsconv.ShardOptions{
-		Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"), Memory: memory(cc), Again: cc.Bool("again"), Progress: show.show, Program: version(),
+		Workers: cc.Int("workers"), IOWorkers: cc.Int("io-workers"), Memory: memory(cc), Again: cc.Bool("again"), Progress: show.show, Program: buildVersion(),
 	})
 	show.end()
 	switch {

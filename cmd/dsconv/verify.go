@@ -43,8 +43,8 @@ func verifyCommand(c *console) *cli.Command {
 			"with Pillow 13. The result does not depend on the number of workers.\n\n" +
 			"Examples:\n   dsconv verify out.lmdb\n   dsconv verify out.lmdb --repair images/\n" +
 			"   dsconv verify --parity images/ out.lmdb\n\n" +
-			"Exit codes: 0 no damage, all damage repaired, or no difference; 1 damage, a difference, or the command\n" +
-			"failed; 2 wrong usage.",
+			"Exit codes: 0 no damage, all damage repaired, or no difference; 1 damage or a difference; 2 wrong usage;\n" +
+			"4 the check could not finish.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "check the structure without reading images"},
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
@@ -57,7 +57,7 @@ func verifyCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read"),
 			memoryFlag(),
 		}, parityFlags()...),
-		Action: func(cc *cli.Context) error { return verifyAll(cc, c) },
+		Action: func(cc *cli.Context) error { return asCheck(verifyAll(cc, c)) },
 	}
 }
 
@@ -88,11 +88,11 @@ func verifyAll(cc *cli.Context, c *console) error {
 		if !cc.Bool("json") {
 			c.printf("%s:\n", printable(path))
 		}
-		err := verifyDataset(cc, c, func(r verifyResult) error {
+		err := asCheck(verifyDataset(cc, c, func(r verifyResult) error {
 			r.Path = path
 			list = append(list, r)
 			return nil
-		}, path)
+		}, path))
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
 		}
@@ -133,14 +133,20 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if errors.Is(err, verify.ErrNoChecksums) {
 		return usageError{err}
 	}
+	if err = editError(err, false, args[0]); errors.Is(err, formats.ErrDamaged) {
+		return foundError{err}
+	}
 	if err != nil {
-		return editError(err, false, args[0])
+		return err
 	}
 	done := verifyResult{Report: found}
 	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
 			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
 		}); err != nil {
+			if !found.Sound() && cc.Err() == nil {
+				err = foundError{err} // it is still damaged
+			}
 			return err
 		}
 		done.DryRun = dry
@@ -162,9 +168,9 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 		done.print(c, o.Quick)
 	}
 	if err == nil && !done.Sound() {
-		err = errors.New("the dataset is damaged")
+		err = foundError{errors.New("the dataset is damaged")}
 		if from == "" {
-			err = errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")
+			err = foundError{errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")}
 		}
 	}
 	return err

@@ -95,6 +95,7 @@ func (d *Dataset) useFields(cfg *Config) (err error) {
 	if l.layout, err = d.fields.UseLayout(l.layout, order); err != nil {
 		return err
 	}
+	l.layout.Names = likeNames(l.layout.Names, cfg)
 	l.index = labels.IndexOf(l.layout.Names)
 	d.firstField = len(l.schema()) // only now is it known whether there is a label
 	return nil

@@ -67,6 +67,7 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	if l.layout, err = layout.New(in, folders, order); err != nil {
 		return nil, err
 	}
+	l.layout.Names = likeNames(l.layout.Names, cfg)
 	l.index = labels.IndexOf(l.layout.Names)
 	l.byFolder = l.byFolder && l.layout.Class
 	if l.table == nil {
@@ -76,6 +77,21 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 		return nil, fmt.Errorf("%s: %w", tables.Names(l.files), err)
 	}
 	return l, nil
+}
+
+// likeNames returns the classes of folders in the order that they have in the dataset of cfg.Like, which has the first ones.
+func likeNames(names []string, cfg *Config) []string {
+	k := cfg.Like.LabelIndex()
+	if k < 0 || len(names) == 0 || len(cfg.Like[k].Classes) == 0 {
+		return names
+	}
+	all, known := slices.Clone(cfg.Like[k].Classes), labels.IndexOf(cfg.Like[k].Classes)
+	for _, name := range names {
+		if _, ok := known[name]; !ok {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // choose finds the label columns of the table and their classes.

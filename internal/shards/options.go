@@ -52,6 +52,7 @@ type FolderOptions struct {
 	Fields       []string          `json:"fields,omitempty"`
 	Boxes        []string          `json:"boxes,omitempty"`
 	Captions     []string          `json:"captions,omitempty"`
+	Like         formats.Schema    `json:"like,omitempty"`
 }
 
 // AugmentOptions say which copies are written.
@@ -85,7 +86,7 @@ func (o *Options) Convert() convert.Options {
 func OfFolder(c *folder.Config) FolderOptions {
 	o := FolderOptions{
 		Labels: absolute(c.Labels), Unlisted: c.Unlisted, LabelColumns: c.LabelColumns, LabelSep: c.LabelSep, LabelType: c.LabelType,
-		ClassOrder: c.ClassOrder, Patterns: c.Patterns, Fields: c.Fields, Boxes: annotations(c.Boxes), Captions: annotations(c.Captions),
+		ClassOrder: c.ClassOrder, Patterns: c.Patterns, Fields: c.Fields, Boxes: annotations(c.Boxes), Captions: annotations(c.Captions), Like: c.Like,
 	}
 	if o.ClassOrder != "natural" {
 		o.ClassOrder = absolute(o.ClassOrder)
@@ -103,7 +104,7 @@ func OfFolder(c *folder.Config) FolderOptions {
 func (o *FolderOptions) Config() folder.Config {
 	return folder.Config{
 		Labels: o.Labels, FolderLabels: o.FolderLabels, Unlisted: o.Unlisted, LabelColumns: o.LabelColumns, LabelSep: o.LabelSep,
-		LabelType: o.LabelType, ClassOrder: o.ClassOrder, Patterns: o.Patterns, Fields: o.Fields, Boxes: o.Boxes, Captions: o.Captions,
+		LabelType: o.LabelType, ClassOrder: o.ClassOrder, Patterns: o.Patterns, Fields: o.Fields, Boxes: o.Boxes, Captions: o.Captions, Like: o.Like,
 	}
 }
 

@@ -95,6 +95,7 @@ def pack(
     io_workers: int | None = None,
     checkpoint: str | None = None,
     memory: str | None = None,
+    like: Path | None = None,
     force: bool = False,
     keep_old: bool = False,
     discard: bool = False,
@@ -144,6 +145,9 @@ def pack(
     `include` and `exclude` are patterns for paths in src, such as "*.png", "train/" (the folder with all its content),
     "test/*" or "**/x/*". The report names patterns that match no file.
 
+    `like` is a dataset, such as "train.lmdb": src is packed with its options and its classes. A class that it does not
+    have is an error.
+
     `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
 
     `augment` writes augmented `copies` of each image beside it, made by operations of the Loader, such as
@@ -173,7 +177,7 @@ def pack(
         limit=limit, sample=sample, seed=seed,
         max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
         shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
-        checkpoint=checkpoint, memory=memory, force=force, keep_old=keep_old, discard=discard, report=report,
+        checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old, discard=discard, report=report,
         augment=augment, copies=copies, copies_only=copies_only,
         **source_options(
             labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
