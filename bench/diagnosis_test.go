@@ -116,7 +116,7 @@ func TestDiagnose(t *testing.T) {
 			large,
 			Options{Consume: 300},
 			verdict.OfCompute,
-			"compute-bound: the loop's own step takes the time, and faster data would not help", "try",
+			"compute-bound: the loop's own step takes the time, and it hardly waits for data", "try",
 		},
 		{
 			"resized already",

@@ -15,6 +15,8 @@ const (
 	settingFor = 0.8
 	// bulky is the Extra above which a candidate is only recommended if it at least halves the epoch.
 	bulky = 2.0
+	// shortest is the shortest epoch that is predicted, in seconds: a round of so few images tells no more.
+	shortest = 0.01
 )
 
 // Advise chooses the candidate to recommend for the subject, whose verdict is v. It fills in what a candidate with
@@ -65,6 +67,9 @@ func (c *Candidate) complete(subject *Costs) {
 	}
 	if c.After == 0 && c.Costs != nil && c.Costs.wall()+finite(c.Costs.Loader) > 0 {
 		c.After = Predict(subject, c.Costs)
+	}
+	if c.After > 0 {
+		c.After = max(c.After, shortest)
 	}
 	if c.BreakEven == 0 && c.PackSeconds > 0 && c.saved() > 0 {
 		c.BreakEven = c.PackSeconds / c.saved()

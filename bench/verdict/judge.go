@@ -9,7 +9,7 @@ const (
 	// balancedBelow is the share of the epoch that the largest cause must save to be named.
 	balancedBelow = 0.05
 	// coresFrom is the share of the largest gain from which too few cores are the cause: a part's removal is the most that
-	// could be done about it, more cores are a machine that exists.
+	// could be done about it, more cores are a machine that exists. So are workers, for a loop that loads its batches itself.
 	coresFrom = 0.8
 )
 
@@ -48,6 +48,9 @@ func Judge(c *Costs) Verdict {
 		if o.Gain >= balancedBelow {
 			v.Others = append(v.Others, o)
 		}
+	}
+	if gain := c.serial(); v.Cause == OfCompute && gain >= coresFrom*v.Gain {
+		v.Cause, v.Part, v.Gain = OfLoading, "", gain
 	}
 	if gain := c.unexplained(); gain > 0 && (v.Cause == OfCompute || v.Cause == Balanced) {
 		v.Cause, v.Part, v.Gain = OfLoading, "", gain

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/bench/internal/figures"
 )
@@ -12,6 +13,19 @@ const unexplainedFrom = 0.25
 
 // unmeasured reports whether nothing was measured of what the loader does for the loop.
 func (c *Costs) unmeasured() bool { return c.Loop && len(c.Parts) == 0 && finite(c.Loader) == 0 }
+
+// serial is the share of the epoch that workers, one for each core, would save where the loop loads each batch itself.
+func (c *Costs) serial() float64 {
+	whole := c.Modelled()
+	if !c.Loop || c.Workers > 0 || len(c.Parts) == 0 || whole <= 0 {
+		return 0
+	}
+	m := c.model()
+	if m.workers = math.Floor(m.cores); math.IsInf(m.cores, 1) || m.cores < 1 {
+		m.workers = 1
+	}
+	return max(0, 1-m.seconds()/whole)
+}
 
 // starved is the share of the epoch in which the loop waited.
 func (c *Costs) starved() float64 { return min(finite(c.Starved), 1) }

@@ -7,8 +7,20 @@ import (
 	"github.com/dsconv/dsconv/bench/internal/figures"
 )
 
-// text is the verdict in one sentence.
+// text is the verdict in one sentence, with what a loop without workers could save by having some.
 func text(c *Costs, v *Verdict) string {
+	const serial = "num_workers=0: the loop loads each batch itself, and computes nothing meanwhile"
+	switch saved := c.serial(); {
+	case v.Cause == OfLoading && saved > 0:
+		return serial + "; with workers, " + c.gained(v)
+	case saved >= worthwhile:
+		return cause(c, v) + "; " + serial + ", so workers alone would save " + figures.Percent(saved)
+	}
+	return cause(c, v)
+}
+
+// cause names the cause, and what the epoch would be without it.
+func cause(c *Costs, v *Verdict) string {
 	switch v.Cause {
 	case Balanced:
 		return c.balanced()
@@ -59,14 +71,15 @@ func (c *Costs) balanced() string {
 	return "balanced: removing any one cause would save less than " + figures.Percent(balancedBelow) + " of the epoch"
 }
 
-// compute says that the loop holds the epoch up, and how little faster data would change.
+// compute says that the loop holds the epoch up, and how little faster data would change. That the loop waits for nothing is a
+// fact; that a lighter loader, which leaves it more of the cores, does not help is none.
 func (c *Costs) compute() string {
-	const bound = "compute-bound: the loop's own step takes the time, and faster data would "
+	const bound = "compute-bound: the loop's own step takes the time, and "
 	saved := 1 - c.withoutData().seconds()/c.Modelled()
 	if saved = max(saved, min(finite(c.Starved), 1)); saved >= balancedBelow {
-		return bound + "save at most " + figures.Percent(saved)
+		return bound + "faster data would save at most " + figures.Percent(saved)
 	}
-	return bound + "not help"
+	return bound + "it hardly waits for data"
 }
 
 // python names the transform or dataset and what could replace it.

@@ -61,12 +61,18 @@ func TestSentences(t *testing.T) {
 		{"a loop that loads, of which only the waiting is known", Costs{Loop: true, Step: 100, Epoch: 0.5, Starved: 0.8}, []string{
 			"loading-bound: without waiting for data, an epoch would take 100 ms instead of 0.50 s", "loading was not measured",
 		}},
+		{"a loop that loads as long as it computes", Costs{Cores: 2, Parts: parts, Loop: true, Step: 1000, Epoch: 1.95, Starved: 0.49}, []string{
+			"num_workers=0: the loop loads each batch itself, and computes nothing meanwhile; with workers, an epoch would take 1.00 s instead of 1.95 s",
+		}},
+		{"a loop that loads, and computes far longer", Costs{Cores: 2, Parts: parts, Loop: true, Step: 6000, Epoch: 7.2, Starved: 0.15}, []string{
+			"compute-bound", "num_workers=0: the loop loads each batch itself, and computes nothing meanwhile, so workers alone would save 14 %",
+		}},
 		{"a GPU that decodes", Costs{Workers: 16, GPU: true, Loop: true, Step: 80, Epoch: 0.12, Starved: 0.29}, []string{
 			"loading-bound: without waiting for data, an epoch would take 80.0 ms instead of 0.12 s",
 			"how long the GPU takes to decode beside the loop was not measured: compare with the CPU's decoder",
 		}},
 		{"a loop that does not wait for an unknown loader", Costs{Workers: 24, Loop: true, Step: 400, Epoch: 0.42, Starved: 0.03}, []string{
-			"compute-bound: the loop's own step takes the time, and faster data would not help", "what 24 workers did was not measured",
+			"compute-bound: the loop's own step takes the time, and it hardly waits for data", "what 24 workers did was not measured",
 		}},
 		{"waiting that the parts do not explain", Costs{Workers: 2, Cores: 2, Parts: parts, Loop: true, Step: 600, Epoch: 2, Starved: 0.7}, []string{
 			"loading-bound: without waiting for data, an epoch would take 0.60 s instead of 2.00 s",

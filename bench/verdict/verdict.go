@@ -11,7 +11,7 @@ const (
 	OfCollate  Cause = "collate"
 	OfPython   Cause = "python" // a transform or dataset in Python
 	OfTransfer Cause = "transfer"
-	OfCompute  Cause = "compute" // the loop itself: faster data would not help
+	OfCompute  Cause = "compute" // the loop itself
 	OfCores    Cause = "cores"
 	OfSwap     Cause = "swap"
 	OfStart    Cause = "start"
