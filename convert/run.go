@@ -126,6 +126,9 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	}
 	err = r.stopped(ctx, r.pipeline(ctx))
 	if err == nil {
+		err = r.checkWritten()
+	}
+	if err == nil {
 		err = r.keepFilesBefore(len(r.files))
 	}
 	if err == nil {
@@ -209,7 +212,7 @@ func (r *run) published() (*Report, error) {
 
 // finish completes the report.
 func (r *run) finish() {
-	r.report.Results, r.report.Narrowed = r.state.Results, r.problems(r.state.Narrowed)
+	r.report.Results, r.report.Narrowed, r.report.Kept = r.state.Results, r.problems(r.state.Narrowed), r.problems(r.state.KeptSpans)
 	r.report.Skipped = r.skipped()
 	r.report.Warnings = slices.Concat(r.report.Warnings, r.problems(r.state.Fallbacks))
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw

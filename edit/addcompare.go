@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // compareImages determines for each pair whether the image changed.
@@ -78,11 +77,11 @@ func (a *adder) knownEqual(old, now *formats.Info) bool {
 	return !a.o.Hash && now.Source.ModTime == old.Source.ModTime && now.Source.Path == old.Source.Path
 }
 
-// compareBytes compares the bytes of a file with those that were packed. A file that cannot be read
-// counts as changed, so that the run reports its error.
+// compareBytes compares the bytes of a file with those that were packed. A file that is bad counts as changed, so that the
+// run reports its error.
 func (a *adder) compareBytes(p *pair, old, now *formats.Info) error {
 	var s formats.Sample
-	if err := a.src.Read(int(p.src), &s); pixel.EndsRun(err) {
+	if err := a.src.Read(int(p.src), &s); endsRun(err) {
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	} else if err != nil {
 		p.replaced = true

@@ -12,7 +12,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // fieldComparison finds the samples whose image stayed and of which another field changed: a mask, boxes, a text.
@@ -83,8 +82,7 @@ type fieldReader struct {
 	decoded   preprocess.Decoded // nothing: a GPU decodes no masks
 }
 
-// compare sets p.replaced if one of its fields changed. What cannot be read counts as changed, so that the run reports
-// its error.
+// compare sets p.replaced if one of its fields changed. What is bad counts as changed, so that the run reports its error.
 func (r *fieldReader) compare(p *pair) error {
 	if p.old < 0 || p.src < 0 || p.replaced {
 		return nil
@@ -108,7 +106,7 @@ func (r *fieldReader) compare(p *pair) error {
 	is, err := r.read(u)
 	panicked := new(guard.PanicError)
 	switch {
-	case pixel.EndsRun(err), errors.As(err, &panicked):
+	case endsRun(err), errors.As(err, &panicked):
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	case err != nil:
 		p.replaced = true

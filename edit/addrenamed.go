@@ -8,7 +8,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // content identifies a file by its bytes.
@@ -158,7 +157,7 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) 
 				return nil
 			}
 			err = guard.Do(func() error { return a.src.Read(index, &s) })
-			if pixel.EndsRun(err) {
+			if endsRun(err) {
 				return fmt.Errorf("key %q: %w", in.Key, err)
 			}
 			if err == nil {

@@ -57,6 +57,6 @@ func (l Limit) Check(skipped, total int, example string) error {
 	if l.text != "" {
 		limit = "--max-skipped " + l.text + " may be"
 	}
-	return fmt.Errorf("%d of %d images would be left out, such as %s: no more than %s; mend or exclude them, or allow more: --max-skipped 100%% packs all that can be packed, and the report lists the others",
+	return fmt.Errorf("at least %d of %d images would be left out, such as %s: no more than %s; mend or exclude them, or allow more: --max-skipped 100%% packs all that can be packed, and the report lists the others",
 		skipped, total, example, limit)
 }
