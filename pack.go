@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -47,7 +49,8 @@ type Options struct {
 //
 // The error is formats.ErrExists if a finished dataset is at dst and Options.Create.Replace is not set, and
 // convert.ErrOptions if what was asked for is impossible; nothing is written then. Bad images are no error
-// unless Options.OnError is convert.Fail: Report.Skipped lists them.
+// unless Options.OnError is convert.Fail: Report.Skipped lists them. More than Options.MaxSkipped of them are one, and so is
+// what could not be read (formats.Unreadable): nothing is left out for that.
 //
 // Package formats/folder says which folders give the images labels and splits.
 func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
@@ -254,6 +257,9 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 		return r, err
 	}
 	p.countSplits(r)
+	if err := p.checkSkipped(r); err != nil {
+		return r, err
+	}
 	table, err := TablePath(p.options.Table, p.Datasets[0].Path)
 	if err == nil && p.folder != "" {
 		err = createFolder(p.folder)
@@ -273,6 +279,18 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 		r.Add(done[i])
 	}
 	return r, errors.Join(err, r.WriteTable(table, err))
+}
+
+// checkSkipped returns an error if the listing of the source, of which r is the report, left out too many images.
+func (p *PackPlan) checkSkipped(r *Report) error {
+	limit, err := skiplimit.Parse(p.options.MaxSkipped)
+	skips := slices.DeleteFunc(slices.Clone(r.Listed), func(k convert.Problem) bool {
+		return slices.ContainsFunc(r.SystemFolders, func(f folder.SystemFolder) bool { return f.Path == k.Path }) // no images of the set
+	})
+	if err != nil || len(skips) == 0 {
+		return err
+	}
+	return limit.Check(len(skips), p.Report.Found, skips[0].Path+": "+skips[0].Cause)
 }
 
 // closedPlan is a formats.ErrClosed; its text is the error's own.

@@ -81,7 +81,7 @@ func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error
 	case !o.quiet:
 		a.print(c, r, &done)
 	}
-	if len(done.Skipped) > 0 && !o.dryRun {
+	if (len(done.Skipped) > 0 || r.Run != nil && len(r.Run.Kept) > 0) && !o.dryRun {
 		return errSkipped
 	}
 	return nil

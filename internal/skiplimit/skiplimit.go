@@ -53,10 +53,10 @@ func (l Limit) Check(skipped, total int, example string) error {
 	if l.Allows(skipped, total) {
 		return nil
 	}
-	limit := fmt.Sprintf("1 %%, or %d images of a small set, may be", Few)
+	limit := fmt.Sprintf("1 %% (and %d)", Few)
 	if l.text != "" {
-		limit = "--max-skipped " + l.text + " may be"
+		limit = l.text
 	}
-	return fmt.Errorf("at least %d of %d images would be left out, such as %s: no more than %s; mend or exclude them, or allow more: --max-skipped 100%% packs all that can be packed, and the report lists the others",
-		skipped, total, example, limit)
+	return fmt.Errorf("at least %d of %d images would be left out, more than %s, such as %s; mend or exclude them, or allow more: --max-skipped 100%% packs all that can be packed, and the report lists the others",
+		skipped, total, limit, example)
 }

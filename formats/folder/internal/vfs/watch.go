@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -54,6 +55,9 @@ func (w *Watched) note(name string, err error) {
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return
+	}
+	if pe := new(fs.PathError); errors.As(err, &pe) {
+		err = pe.Err // the message has the path
 	}
 	w.err = fmt.Errorf("%s cannot be read: %w: it may have images; mend that, or leave it out with --exclude", Where(w.FS, name), err)
 	if w.failed != nil {
