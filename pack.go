@@ -257,7 +257,7 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 		return r, err
 	}
 	p.countSplits(r)
-	if err := p.checkSkipped(r); err != nil {
+	if err := p.checkMissing(); err != nil {
 		return r, err
 	}
 	table, err := TablePath(p.options.Table, p.Datasets[0].Path)
@@ -281,16 +281,19 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 	return r, errors.Join(err, r.WriteTable(table, err))
 }
 
-// checkSkipped returns an error if the listing of the source, of which r is the report, left out too many images.
-func (p *PackPlan) checkSkipped(r *Report) error {
+// checkMissing returns an error if too many images of the source are missing, as when a disk is not mounted that links or a
+// list lead to. What else the listing left out is no sign of that: a table may list few images of a folder.
+func (p *PackPlan) checkMissing() error {
+	f, ok := p.src.(*folder.Dataset)
 	limit, err := skiplimit.Parse(p.options.MaxSkipped)
-	skips := slices.DeleteFunc(slices.Clone(r.Listed), func(k convert.Problem) bool {
-		return slices.ContainsFunc(r.SystemFolders, func(f folder.SystemFolder) bool { return f.Path == k.Path }) // no images of the set
-	})
-	if err != nil || len(skips) == 0 {
+	if !ok || err != nil {
 		return err
 	}
-	return limit.Check(len(skips), p.Report.Found, skips[0].Path+": "+skips[0].Cause)
+	missing := slices.DeleteFunc(slices.Clone(f.Skips()), func(k folder.Skip) bool { return !k.Missing })
+	if len(missing) == 0 {
+		return nil
+	}
+	return limit.Check(len(missing), p.Report.Found, missing[0].Path+": "+missing[0].Cause)
 }
 
 // closedPlan is a formats.ErrClosed; its text is the error's own.

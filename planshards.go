@@ -155,7 +155,7 @@ func (a *Augmentation) recorded() shards.AugmentOptions {
 
 // shards writes the plan of the shards.
 func (p *PackPlan) shards(ctx context.Context, file string, o shards.Options, sources []string, po ShardPlanOptions) (*shards.Plan, error) {
-	if err := p.checkSkipped(p.Report); err != nil {
+	if err := p.checkMissing(); err != nil {
 		return nil, err
 	}
 	found, err := json.Marshal(p.Report)

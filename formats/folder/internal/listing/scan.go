@@ -268,9 +268,9 @@ func (s *Scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 			s.skipFolder(&folderRef{rel: rel, system: up.system}, vfs.Cause(err))
 		}
 	case s.isWanted(rel, up):
-		s.leaveOut(rel, whyUnread(rel, err))
+		s.lost(rel, whyUnread(rel, err))
 	case up.system == "" && !vfs.IsSystemName(e.Name()) && s.filter.IncludesFolder(rel):
-		s.leaveOut(rel, "a link that leads nowhere, perhaps once to a folder of images: is its disk mounted?")
+		s.lost(rel, "a link that leads nowhere, perhaps once to a folder of images: is its disk mounted?")
 	}
 }
 
@@ -336,6 +336,13 @@ func (s *Scan) leaveOut(rel, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why})
+}
+
+// lost is leaveOut of what should be there: a link or a list names it.
+func (s *Scan) lost(rel, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why, Missing: true})
 }
 
 // whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.
