@@ -34,11 +34,19 @@ func (a *adder) compareOtherFields(ctx context.Context) error {
 		return nil
 	}
 	c.changed.Show = a.showCompared()
-	err := parallel.Each(ctx, len(a.pairs), a.o.Workers, func() (func(int) error, func(), error) {
+	err := parallel.Leave(ctx, func() error { return c.compareAll(ctx) })
+	if err == nil && len(c.found) > 0 {
+		a.found.ChangedFields = c.found
+	}
+	return err
+}
+
+func (c *fieldComparison) compareAll(ctx context.Context) error {
+	return parallel.Each(ctx, len(c.pairs), c.o.Workers, func() (func(int) error, func(), error) {
 		w := &fieldReader{fieldComparison: c}
 		end := func() {}
 		if c.recipe != nil {
-			p, err := preprocess.NewProcessor(*c.recipe, a.union.meta.Schema)
+			p, err := preprocess.NewProcessor(*c.recipe, c.union.meta.Schema)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -46,13 +54,9 @@ func (a *adder) compareOtherFields(ctx context.Context) error {
 		}
 		return func(k int) error {
 			c.changed.Add(1)
-			return w.compare(&a.pairs[k])
+			return w.compare(ctx, &c.pairs[k])
 		}, end, nil
 	})
-	if len(c.found) > 0 {
-		a.found.ChangedFields = c.found
-	}
-	return err
 }
 
 // chooseFields sets the fields that are compared, and the recipe. What only a GPU decodes alike is left out, and so is what
@@ -83,7 +87,7 @@ type fieldReader struct {
 }
 
 // compare sets p.replaced if one of its fields changed. What is bad counts as changed, so that the run reports its error.
-func (r *fieldReader) compare(p *pair) error {
+func (r *fieldReader) compare(ctx context.Context, p *pair) error {
 	if p.old < 0 || p.src < 0 || p.replaced {
 		return nil
 	}
@@ -106,6 +110,8 @@ func (r *fieldReader) compare(p *pair) error {
 	is, err := r.read(u)
 	panicked := new(guard.PanicError)
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err() // the target may be closed
 	case endsRun(err), errors.As(err, &panicked):
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	case err != nil:

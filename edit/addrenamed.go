@@ -143,8 +143,13 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) 
 		return nil, err
 	}
 	hashes := make([][16]byte, len(a.pairs))
+	return hashes, parallel.Leave(ctx, func() error { return a.hashAll(ctx, pairs, hashes) })
+}
+
+// hashAll sets the hashes of the new files of pairs.
+func (a *adder) hashAll(ctx context.Context, pairs []int, hashes [][16]byte) error {
 	image := a.src.Meta().Schema.ImageIndex()
-	return hashes, parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
+	return parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(i int) error {
 			k := pairs[i]
