@@ -132,7 +132,10 @@ func (d *sourceDisk) runHarmed(r *rand.Rand, took time.Duration, h harm, args ..
 		}
 	}
 	p.await(d.t, func() bool { return false }) // it must end by itself
-	return p.wait(), p.said.String()
+	if code = p.wait(); code < 0 && h.hangs {
+		code = exitFailed // the signal came before the program began
+	}
+	return code, p.said.String()
 }
 
 // sourceTrial is a command whose source fails.
