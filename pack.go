@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -47,7 +49,8 @@ type Options struct {
 //
 // The error is formats.ErrExists if a finished dataset is at dst and Options.Create.Replace is not set, and
 // convert.ErrOptions if what was asked for is impossible; nothing is written then. Bad images are no error
-// unless Options.OnError is convert.Fail: Report.Skipped lists them.
+// unless Options.OnError is convert.Fail: Report.Skipped lists them. More than Options.MaxSkipped of them are one, and so is
+// what could not be read (formats.Unreadable): nothing is left out for that.
 //
 // Package formats/folder says which folders give the images labels and splits.
 func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
@@ -270,6 +273,9 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 		return r, err
 	}
 	p.countSplits(r)
+	if err := p.checkMissing(); err != nil {
+		return r, err
+	}
 	table, err := TablePath(p.options.Table, p.Datasets[0].Path)
 	if err == nil && p.folder != "" {
 		err = createFolder(p.folder)
@@ -289,6 +295,21 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 		r.Add(done[i])
 	}
 	return r, errors.Join(err, r.WriteTable(table, err))
+}
+
+// checkMissing returns an error if too many images of the source are missing, as when a disk is not mounted that links or a
+// list lead to. What else the listing left out is no sign of that: a table may list few images of a folder.
+func (p *PackPlan) checkMissing() error {
+	f, ok := p.src.(*folder.Dataset)
+	limit, err := skiplimit.Parse(p.options.MaxSkipped)
+	if !ok || err != nil {
+		return err
+	}
+	missing := slices.DeleteFunc(slices.Clone(f.Skips()), func(k folder.Skip) bool { return !k.Missing })
+	if len(missing) == 0 {
+		return nil
+	}
+	return limit.Check(len(missing), p.Report.Found, missing[0].Path+": "+missing[0].Cause)
 }
 
 // closedPlan is a formats.ErrClosed; its text is the error's own.

@@ -84,6 +84,8 @@ type CommitOptions struct {
 	Quick bool
 	// Workers read the shards, 0 chooses by the number of cores.
 	Workers int
+	// MaxSkipped is that of convert.Options; "" is the plan's.
+	MaxSkipped string
 	// Memory is about how many bytes sorting may take, 0 for 256 MiB.
 	Memory int64
 	// Progress is that of convert.Options, with shards in the place of samples.
@@ -121,7 +123,7 @@ func CommitShards(ctx context.Context, file string, o CommitOptions) (*Committed
 		return to, err
 	}
 	c, err := p.Commit(ctx, Formats(), shards.CommitOptions{
-		Quick: o.Quick, Workers: o.Workers, Memory: o.Memory, Progress: o.Progress, Removed: removed,
+		Quick: o.Quick, MaxSkipped: o.MaxSkipped, Workers: o.Workers, Memory: o.Memory, Progress: o.Progress, Removed: removed,
 	})
 	if err != nil {
 		return to, err

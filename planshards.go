@@ -155,6 +155,9 @@ func (a *Augmentation) recorded() shards.AugmentOptions {
 
 // shards writes the plan of the shards.
 func (p *PackPlan) shards(ctx context.Context, file string, o shards.Options, sources []string, po ShardPlanOptions) (*shards.Plan, error) {
+	if err := p.checkMissing(); err != nil {
+		return nil, err
+	}
 	found, err := json.Marshal(p.Report)
 	if err != nil {
 		return nil, fmt.Errorf("dsconv.PlanShards: %w", err)

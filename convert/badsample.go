@@ -23,12 +23,13 @@ const (
 	ActionSkipped     Action = "skipped"
 	ActionQuarantined Action = "quarantined" // skipped, and copied to Options.Quarantine
 	ActionWritten     Action = "written"     // with a warning
+	ActionKept        Action = "kept"        // a new version has the sample as the one before had it
 	ActionFailed      Action = "failed"      // its error ended the run
 )
 
-// handleBad handles a bad sample as Options say: it returns an error that ends the run, or lists
-// the sample as skipped and copies it to the quarantine folder. An error that is not the sample's
-// fault always ends the run.
+// handleBad handles a bad sample as Options say: it returns an error that ends the run, or copies it to the quarantine
+// folder, and lists it as skipped or writes what the version before had. An error that is not the sample's fault always ends
+// the run.
 func (r *run) handleBad(j *job, path string) error {
 	if errors.Is(j.err, context.Canceled) {
 		return fmt.Errorf("%s: %w", path, j.err)
@@ -48,8 +49,40 @@ func (r *run) handleBad(j *job, path string) error {
 			bad.Action = ActionQuarantined
 		}
 	}
+	if r.fallback != nil && r.fallback(r.order.at(j.pos)) {
+		r.state.KeptSpans = addPosition(r.state.KeptSpans, j.pos, bad.Cause)
+		return r.commitReady(j)
+	}
 	r.state.addSkipped(j.pos, bad.Cause, bad.Action)
-	return nil
+	if r.part {
+		return nil // the whole is judged when its parts are joined
+	}
+	return r.limit.Check(r.state.skips, r.unready, path+": "+bad.Cause)
+}
+
+// commitReady reads the sample of j again, which is ready now, and commits it.
+func (r *run) commitReady(j *job) error {
+	j.err = guard.Do(func() error {
+		err := r.readSample(j, &j.in)
+		if err == nil {
+			j.bytesIn = int64(len(j.in.Values[r.schema.ImageIndex()].Data))
+			r.pass(j)
+		}
+		return err
+	})
+	return r.commit(j)
+}
+
+// checkWritten returns an error if all samples are bad: then the source is not what it was taken for.
+func (r *run) checkWritten() error {
+	if r.part || r.state.Written > 0 || r.Kept() > 0 {
+		return nil
+	}
+	first := r.skipped()
+	if len(first) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: none of the %d images can be packed, and nothing is published; the first is %s: %s", r.Path, len(first), first[0].Path, first[0].Cause)
 }
 
 // namedError is an error that names the file at fault.
@@ -61,9 +94,9 @@ type namedError struct {
 func (e namedError) Error() string { return e.said }
 func (e namedError) Unwrap() error { return e.error }
 
-// endsRun reports whether err is not about one image.
+// endsRun reports whether err is not about one image, or says nothing about its bytes.
 func endsRun(err error) bool {
-	if errors.As(err, &contractError{}) || pixel.EndsRun(err) || errors.Is(err, formats.ErrClosed) {
+	if errors.As(err, &contractError{}) || pixel.EndsRun(err) || formats.Unreadable(err) || errors.Is(err, formats.ErrClosed) {
 		return true
 	}
 	panicked := new(guard.PanicError)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/skiplimit"
 )
 
 // ErrOptions is in the chain of New's errors about what the caller asked for: options, names, a
@@ -20,13 +21,16 @@ func (e optionError) Unwrap() error { return e.error }
 
 func (optionError) Is(target error) bool { return target == ErrOptions }
 
-// asOptions adds ErrOptions to the chain of err, unless err says that New was cancelled or that a
-// format's writer is missing.
+// asOptions adds ErrOptions to the chain of err, unless err says that New was cancelled, that a
+// format's writer is missing or that the source could not be read.
 func asOptions(err error) error {
 	for _, other := range []error{context.Canceled, context.DeadlineExceeded, formats.ErrNotBuilt, formats.ErrClosed} {
 		if errors.Is(err, other) {
 			return err
 		}
+	}
+	if formats.Unreadable(err) {
+		return err
 	}
 	return optionError{err}
 }
@@ -88,7 +92,16 @@ func (o *Options) validate() error {
 	if err := o.Split.Validate(); err != nil {
 		return fmt.Errorf("convert.New: Options.Split: %w", err)
 	}
+	if _, err := skiplimit.Parse(o.MaxSkipped); err != nil {
+		return fmt.Errorf("convert.New: Options.MaxSkipped is %w", err)
+	}
 	return o.validateOnError()
+}
+
+// limit is what MaxSkipped says, which is valid.
+func (o *Options) limit() skiplimit.Limit {
+	l, _ := skiplimit.Parse(o.MaxSkipped)
+	return l
 }
 
 func (o *Options) validateOnError() error {

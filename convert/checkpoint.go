@@ -17,6 +17,8 @@ type checkpoint struct {
 	SkippedSpans []skippedSpan `json:"skipped_spans,omitempty"`
 	skips        int           // all images that were skipped
 	Narrowed     []span        `json:"narrowed,omitempty"`
+	// KeptSpans are what Report.Kept lists.
+	KeptSpans []span `json:"kept_spans,omitempty"`
 	// Fallbacks are the images for which a GPU failed.
 	Fallbacks []span `json:"fallbacks,omitempty"`
 	// Command started the unfinished dataset; messages name it.

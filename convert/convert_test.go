@@ -110,7 +110,7 @@ func TestSameBytesForAnyWorkersAndAfterAnyStop(t *testing.T) {
 			var first *Report
 			for _, workers := range []int{1, 2, 7} {
 				dir := t.TempDir()
-				o.Workers, o.IOWorkers = workers, workers
+				o.Workers, o.IOWorkers, o.MaxSkipped = workers, workers, "27"
 				r, err := plan(t, src, shard.Format{}, filepath.Join(dir, "x-%02d.tar"), o).Run(context.Background())
 				if err != nil {
 					t.Fatal(err)

@@ -134,7 +134,7 @@ func images(t *testing.T, f formats.Format, path string) map[string]string {
 func TestGPUPacksTheSameSamples(t *testing.T) {
 	src := newMemory(t, 300, 11)
 	dir := t.TempDir()
-	o := Options{Recipe: resized}
+	o := Options{Recipe: resized, MaxSkipped: "27"}
 	cpu, err := plan(t, src, tfrecord.Format{}, filepath.Join(dir, "cpu.tfrecord"), o).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestGPUPacksTheSameSamples(t *testing.T) {
 // and writes the bytes of an undisturbed one.
 func TestLostGPUEndsTheRun(t *testing.T) {
 	src := newMemory(t, 300, 11)
-	o := Options{Recipe: resized, Shards: Sharding{Count: 3}, Workers: 3, IOWorkers: 3}
+	o := Options{Recipe: resized, Shards: Sharding{Count: 3}, Workers: 3, IOWorkers: 3, MaxSkipped: "27"}
 	whole, dir := t.TempDir(), t.TempDir()
 	undisturbed, err := gpuPlan(t, src, shard.Format{}, filepath.Join(whole, "x-%02d.tar"), o, h200, newFake()).Run(t.Context())
 	if err != nil {

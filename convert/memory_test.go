@@ -42,7 +42,7 @@ func TestProcessingIsStopped(t *testing.T) {
 	r.stop.Set()
 	r.process <- j
 	close(r.process)
-	if err := r.processAll(); err != nil || !errors.Is(j.err, context.Canceled) {
+	if err := r.processAll(t.Context()); err != nil || !errors.Is(j.err, context.Canceled) {
 		t.Errorf("%v; the sample: %v", err, j.err)
 	}
 }

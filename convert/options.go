@@ -50,6 +50,9 @@ type Options struct {
 	// created when it is needed.
 	OnError    OnError
 	Quarantine string
+	// MaxSkipped is how many bad images may be skipped before the run ends with an error: "N" images or "P%" of all; "" is
+	// 1 %, and at least 10. If all are bad, nothing is published.
+	MaxSkipped string
 	// Stats records statistics of the pixels in the dataset (formats.Meta.PixelStats). Each image is decoded for
 	// them as it is stored; one that cannot be decoded is left out of them, with a warning. Edits and NewVersion
 	// record none.
@@ -63,9 +66,9 @@ type Options struct {
 	Command string
 }
 
-// OnError says what happens to a bad image: one that cannot be read or decoded. Errors that are not
-// about one image, such as a full disk, always end the run, and so does a Dataset whose Read breaks its
-// contract.
+// OnError says what happens to a bad image: one whose bytes cannot be decoded. Errors that are not
+// about one image, such as a full disk, always end the run, and so do bytes that could not be read
+// (formats.Unreadable), and a Dataset whose Read breaks its contract.
 type OnError string
 
 // What happens to a bad image. The report names it in any case.

@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/recipepath"
+	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -38,11 +39,15 @@ type Plan struct {
 	order   indexList
 	counts  map[string]int // of the samples in order, by split
 	files   []outputFile
-	ready   func(i int) bool    // see Version; nil if no sample is
-	unready int                 // samples that are processed
-	copies  *copyList           // nil if there are none
-	change  func(*formats.Info) // likewise
-	base    string              // likewise
+	ready   func(i int) bool // see Version; nil if no sample is
+	unready int              // samples that are processed
+	limit   skiplimit.Limit  // of those that may be skipped
+	part    bool             // it is a part of a dataset, which is judged as a whole
+	// fallback is that of Version.
+	fallback func(i int) bool
+	copies   *copyList           // nil if there are none
+	change   func(*formats.Info) // likewise
+	base     string              // likewise
 
 	version bool // NewVersion made it
 
@@ -84,7 +89,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}}
+	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, limit: o.limit()}
 	if err := p.setGPU(); err != nil {
 		return nil, err
 	}

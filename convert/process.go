@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -12,10 +13,12 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-func (r *run) readAll(to chan<- *job) {
+func (r *run) readAll(ctx context.Context, to chan<- *job) {
 	for j := range r.read {
 		start := time.Now()
-		j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
+		if j.err = ctx.Err(); j.err == nil {
+			j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
+		}
 		r.readNS.Add(int64(time.Since(start)))
 		to <- j
 	}
@@ -37,7 +40,8 @@ func (r *run) readSample(j *job, s *formats.Sample) error {
 	return r.checkSample(&in, s, r.isReady(i))
 }
 
-func (r *run) processAll() error {
+// processAll processes jobs until there are no more, or until ctx ends: then a reader may hang, and more never come.
+func (r *run) processAll(ctx context.Context) error {
 	var current *job
 	reserve := func(n int64) bool { return r.budget.reserve(current, n) }
 	proc, err := r.newProcessor(reserve)
@@ -45,7 +49,15 @@ func (r *run) processAll() error {
 		return err
 	}
 	defer func() { proc.Close() }()
-	for j := range r.process {
+	for {
+		var j *job
+		select {
+		case j = <-r.process:
+		case <-ctx.Done():
+		}
+		if j == nil {
+			return nil
+		}
 		current = j
 		r.budget.started(j)
 		if j.err == nil {
@@ -65,7 +77,6 @@ func (r *run) processAll() error {
 		r.gpu.release(j)
 		j.done <- struct{}{}
 	}
-	return nil
 }
 
 func (r *run) processOne(proc *processor, j *job) {

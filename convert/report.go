@@ -35,8 +35,10 @@ type Report struct {
 	Results
 	// Narrowed lists images of more than 8 bits per channel that were reduced to 8 bits.
 	Narrowed []Problem `json:"narrowed,omitempty"`
-	Failure  *Problem  `json:"failure,omitempty"` // the input whose error ended the run
-	Resumed  int       `json:"resumed,omitempty"` // positions that an earlier run did
+	// Kept lists samples of a new version of a dataset whose new image is bad, so that they stay as they were.
+	Kept    []Problem `json:"kept,omitempty"`
+	Failure *Problem  `json:"failure,omitempty"` // the input whose error ended the run
+	Resumed int       `json:"resumed,omitempty"` // positions that an earlier run did
 	// Resumable is the number of positions that a repeated run need not do again: those until the last
 	// checkpoint of a run that ended with an error. Found, Written and the others count also what came after
 	// it, which is lost. Below Options.Checkpoint bytes it is 0.
@@ -78,6 +80,10 @@ func (s *Results) addTiled(tiled int, untiled []string) {
 // Table lists every skipped or failed input and every warning.
 func (r *Report) Table() []Problem {
 	rows := slices.Clone(r.Skipped)
+	for _, k := range r.Kept {
+		k.Action = ActionKept
+		rows = append(rows, k)
+	}
 	if r.Failure != nil {
 		rows = append(rows, *r.Failure)
 	}

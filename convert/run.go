@@ -126,6 +126,9 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	}
 	err = r.stopped(ctx, r.pipeline(ctx))
 	if err == nil {
+		err = r.checkWritten()
+	}
+	if err == nil {
 		err = r.keepFilesBefore(len(r.files))
 	}
 	if err == nil {
@@ -209,7 +212,7 @@ func (r *run) published() (*Report, error) {
 
 // finish completes the report.
 func (r *run) finish() {
-	r.report.Results, r.report.Narrowed = r.state.Results, r.problems(r.state.Narrowed)
+	r.report.Results, r.report.Narrowed, r.report.Kept = r.state.Results, r.problems(r.state.Narrowed), r.problems(r.state.KeptSpans)
 	r.report.Skipped = r.skipped()
 	r.report.Warnings = slices.Concat(r.report.Warnings, r.problems(r.state.Fallbacks))
 	r.report.Varying = r.state.Varying && r.o.Recipe.Encode.Encoding == formats.Raw
@@ -250,12 +253,19 @@ func (r *run) pipeline(ctx context.Context) error {
 		to = r.decode
 		goAll(g, r.asking(), func() error { return r.decodeAll(ctx) }, func() { close(r.process) })
 	}
-	goAll(g, readers, func() error { r.readAll(to); return nil }, func() { close(to) })
+	reading := new(errgroup.Group)
+	goAll(reading, readers, func() error { r.readAll(ctx, to); return nil }, func() { close(to) })
+	processing := ctx
+	if r.gpu != nil {
+		processing = context.WithoutCancel(ctx) // what the GPU has decoded must be freed
+	}
 	for range workers {
-		g.Go(r.processAll)
+		g.Go(func() error { return r.processAll(processing) })
 	}
 	g.Go(func() error { return guard.Do(func() error { return r.commitAll(ctx) }) })
-	return g.Wait()
+	err := g.Wait()
+	_ = parallel.Leave(ctx, reading.Wait) // its error is the context's: g has it
+	return err
 }
 
 // goAll calls f in n goroutines of g, and end after the last of them.

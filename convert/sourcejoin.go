@@ -16,7 +16,6 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/staging"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // The plan's samples and what an earlier run has about them come together in a Sorter by key. The first byte
@@ -155,7 +154,7 @@ func (p *Plan) compareTouched(touched *extsort.Sorter, d *sourceDiff) error {
 		g.Go(func() error {
 			var why string
 			err := guard.Do(func() error { return p.sameBytes(pos, packed, &why) })
-			if pixel.EndsRun(err) {
+			if endsRun(err) {
 				return err
 			}
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/image/pixelsum"
+	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -33,7 +34,7 @@ func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitc
 		return &Report{Path: path}, optionError{err}
 	}
 	report := s.report(path)
-	if err := errors.Join(ctx.Err(), durable.CheckParent(path)); err != nil {
+	if err := errors.Join(ctx.Err(), durable.CheckParent(path), s.checkSkipped(report)); err != nil {
 		return report, err
 	}
 	if err := staging.DiscardEmpty(path); errors.Is(err, formats.ErrPublished) {
@@ -75,7 +76,20 @@ func (s *Stitching) check(ctx context.Context, f formats.WritableFormat, path st
 	case path == "":
 		return errors.New("convert.Stitch: the path of the output is empty")
 	}
-	return nil
+	_, err := skiplimit.Parse(s.Options.MaxSkipped)
+	return err
+}
+
+// checkSkipped returns an error if too many samples of the whole were skipped.
+func (s *Stitching) checkSkipped(r *Report) error {
+	if len(r.Skipped) == 0 {
+		return nil
+	}
+	first := r.Skipped[0].Path + ": " + r.Skipped[0].Cause
+	if r.Written == 0 {
+		return fmt.Errorf("%s: none of the %d images could be packed; the first is %s", r.Path, r.Found, first)
+	}
+	return s.Options.limit().Check(len(r.Skipped), r.Found, first)
 }
 
 // write gives w the shards and the statistics.

@@ -19,6 +19,9 @@ type Version struct {
 	// applies to the others. An error of a ready sample always ends the run, because the sample
 	// is in the dataset already.
 	Ready func(i int) bool
+	// Fallback makes sample i of the source, whose new image is bad, the ready sample that the version before has. It
+	// returns false if that has none. It may be nil.
+	Fallback func(i int) bool
 	// Change edits the samples of files that are kept; see formats.FileReuser.
 	Change func(*formats.Info)
 	// Base is what staging.VersionAt returned before the dataset was read. Another version is not
@@ -45,7 +48,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	o.Create.Replace, o.Create.Memory = true, cmp.Or(o.Create.Memory, o.Memory)
 	p := &Plan{
 		Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true,
-		splits: &Splits{}, counts: map[string]int{},
+		splits: &Splits{}, counts: map[string]int{}, limit: o.limit(), fallback: v.Fallback,
 	}
 	p.Meta.Format, p.o.Stats = f.Name(), false
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)

@@ -21,6 +21,10 @@ type AddOptions struct {
 	// convert.Quarantine. Quarantine is the folder for copies of them.
 	OnError    convert.OnError
 	Quarantine string
+	// MaxSkipped is that of convert.Options. Samples that keep their old version do not count.
+	MaxSkipped string
+	// DropDamaged drops samples whose new image is bad. Without it they stay as they were: see Added.KeptOld.
+	DropDamaged bool
 	// ShardSize is about how many bytes a new shard has; 0 is the size of the largest one.
 	ShardSize int64
 	// Hash compares the bytes of files even if their size and time are unchanged.
@@ -62,8 +66,9 @@ type Added struct {
 	Unchanged  int `json:"unchanged"`
 	Absent     int `json:"absent"` // not in the source, but kept
 	Pruned     int `json:"pruned"` // not in the source, and dropped
-	// Removed are the keys of samples whose files are damaged or missing now: they are in the dataset no more. A dry run
-	// does not find them.
+	// KeptOld are the keys of samples whose files are damaged or missing now, so that they stay as they were; with
+	// AddOptions.DropDamaged they are in Removed, and in the dataset no more. A dry run does not find them.
+	KeptOld []string `json:"kept_old,omitempty"`
 	Removed []string `json:"removed,omitempty"`
 	// KeptOut counts samples of the source that are not added because they were removed by hand,
 	// KeptEdits samples that keep what was set by hand although the source has other values.
@@ -87,8 +92,9 @@ func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 // A dataset that was packed from a table of labels needs src to be opened with the same table, and with
 // folder.Config's Like set to the dataset's Meta.SourceSchema: then class indices are read as they were.
 //
-// Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. With an error of the run comes
-// a report. Adding a dataset to itself does nothing.
+// Bad images are skipped and listed in the report's Run, unless OnError is convert.Fail. What could not be read
+// (formats.Unreadable) ends the edit, and the dataset stays as it is. With an error of the run comes a report. Adding a
+// dataset to itself does nothing.
 func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o AddOptions) (*AddReport, error) {
 	if err := o.check(ctx, reg, path, src); err != nil {
 		return nil, err
@@ -108,7 +114,7 @@ func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dat
 	}
 	r, err := finish(ctx, p, t.format, path, t.Len(), &o.Options)
 	if err == nil && r.Run != nil {
-		err = a.countSkipped(r.Run.Skipped)
+		err = a.countSkipped(r.Run)
 	}
 	return &AddReport{Report: *r, Added: a.found}, err
 }
@@ -132,7 +138,7 @@ func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path strin
 
 func (o *AddOptions) converting() convert.Options {
 	c := o.Options.converting()
-	c.OnError, c.Quarantine, c.Shards.Size = o.OnError, o.Quarantine, o.ShardSize
+	c.OnError, c.Quarantine, c.Shards.Size, c.MaxSkipped = o.OnError, o.Quarantine, o.ShardSize, o.MaxSkipped
 	return c
 }
 
@@ -329,6 +335,9 @@ func (a *adder) newVersion() *version {
 		case p.replaced:
 			v.newIndex[p.old] = at
 			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
+			if !a.o.DropDamaged {
+				a.union.setOld(at, p.old)
+			}
 		default:
 			v.newIndex[p.old] = at
 			a.union.samples = append(a.union.samples, unionSample{source: 0, index: p.old, change: p.change})

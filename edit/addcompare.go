@@ -6,27 +6,22 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // compareImages determines for each pair whether the image changed.
 func (a *adder) compareImages(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(4, a.o.Workers, parallel.Cores()))
-	defer func() { _ = g.Wait() }() // also if Progress panics
 	compared := parallel.Counter{Show: a.showCompared()}
-	for k := range a.pairs {
+	workers := max(4, a.o.Workers, parallel.Cores())
+	compare := func(k int) error {
 		compared.Add(1)
 		p := &a.pairs[k]
 		if p.old < 0 || p.src < 0 {
-			continue
+			return nil
 		}
 		old, err := a.target.Info(int(p.old))
 		if err != nil {
@@ -37,16 +32,13 @@ func (a *adder) compareImages(ctx context.Context) error {
 			return err
 		}
 		if p.replaced = imageDiffers(&old, &now); p.replaced || a.knownEqual(&old, &now) {
-			continue
+			return nil
 		}
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.compareBytes(p, &old, &now) })
-		})
+		return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.compareBytes(p, &old, &now) })
 	}
-	return g.Wait()
+	return parallel.Leave(ctx, func() error {
+		return parallel.Each(ctx, len(a.pairs), workers, func() (func(int) error, func(), error) { return compare, func() {}, nil })
+	})
 }
 
 // showCompared returns what reports the progress of compareImages; nil if nobody wants it.
@@ -78,11 +70,11 @@ func (a *adder) knownEqual(old, now *formats.Info) bool {
 	return !a.o.Hash && now.Source.ModTime == old.Source.ModTime && now.Source.Path == old.Source.Path
 }
 
-// compareBytes compares the bytes of a file with those that were packed. A file that cannot be read
-// counts as changed, so that the run reports its error.
+// compareBytes compares the bytes of a file with those that were packed. A file that is bad counts as changed, so that the
+// run reports its error.
 func (a *adder) compareBytes(p *pair, old, now *formats.Info) error {
 	var s formats.Sample
-	if err := a.src.Read(int(p.src), &s); pixel.EndsRun(err) {
+	if err := a.src.Read(int(p.src), &s); endsRun(err) {
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	} else if err != nil {
 		p.replaced = true

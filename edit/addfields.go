@@ -12,7 +12,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // fieldComparison finds the samples whose image stayed and of which another field changed: a mask, boxes, a text.
@@ -35,11 +34,19 @@ func (a *adder) compareOtherFields(ctx context.Context) error {
 		return nil
 	}
 	c.changed.Show = a.showCompared()
-	err := parallel.Each(ctx, len(a.pairs), a.o.Workers, func() (func(int) error, func(), error) {
+	err := parallel.Leave(ctx, func() error { return c.compareAll(ctx) })
+	if err == nil && len(c.found) > 0 {
+		a.found.ChangedFields = c.found
+	}
+	return err
+}
+
+func (c *fieldComparison) compareAll(ctx context.Context) error {
+	return parallel.Each(ctx, len(c.pairs), c.o.Workers, func() (func(int) error, func(), error) {
 		w := &fieldReader{fieldComparison: c}
 		end := func() {}
 		if c.recipe != nil {
-			p, err := preprocess.NewProcessor(*c.recipe, a.union.meta.Schema)
+			p, err := preprocess.NewProcessor(*c.recipe, c.union.meta.Schema)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -47,13 +54,9 @@ func (a *adder) compareOtherFields(ctx context.Context) error {
 		}
 		return func(k int) error {
 			c.changed.Add(1)
-			return w.compare(&a.pairs[k])
+			return w.compare(ctx, &c.pairs[k])
 		}, end, nil
 	})
-	if len(c.found) > 0 {
-		a.found.ChangedFields = c.found
-	}
-	return err
 }
 
 // chooseFields sets the fields that are compared, and the recipe. What only a GPU decodes alike is left out, and so is what
@@ -83,9 +86,8 @@ type fieldReader struct {
 	decoded   preprocess.Decoded // nothing: a GPU decodes no masks
 }
 
-// compare sets p.replaced if one of its fields changed. What cannot be read counts as changed, so that the run reports
-// its error.
-func (r *fieldReader) compare(p *pair) error {
+// compare sets p.replaced if one of its fields changed. What is bad counts as changed, so that the run reports its error.
+func (r *fieldReader) compare(ctx context.Context, p *pair) error {
 	if p.old < 0 || p.src < 0 || p.replaced {
 		return nil
 	}
@@ -108,7 +110,9 @@ func (r *fieldReader) compare(p *pair) error {
 	is, err := r.read(u)
 	panicked := new(guard.PanicError)
 	switch {
-	case pixel.EndsRun(err), errors.As(err, &panicked):
+	case ctx.Err() != nil:
+		return ctx.Err() // the target may be closed
+	case endsRun(err), errors.As(err, &panicked):
 		return fmt.Errorf("key %q: %w", old.Key, err)
 	case err != nil:
 		p.replaced = true

@@ -8,7 +8,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // content identifies a file by its bytes.
@@ -144,8 +143,13 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) 
 		return nil, err
 	}
 	hashes := make([][16]byte, len(a.pairs))
+	return hashes, parallel.Leave(ctx, func() error { return a.hashAll(ctx, pairs, hashes) })
+}
+
+// hashAll sets the hashes of the new files of pairs.
+func (a *adder) hashAll(ctx context.Context, pairs []int, hashes [][16]byte) error {
 	image := a.src.Meta().Schema.ImageIndex()
-	return hashes, parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
+	return parallel.Each(ctx, len(pairs), a.o.Workers, func() (func(int) error, func(), error) {
 		var s formats.Sample
 		return func(i int) error {
 			k := pairs[i]
@@ -158,7 +162,7 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) 
 				return nil
 			}
 			err = guard.Do(func() error { return a.src.Read(index, &s) })
-			if pixel.EndsRun(err) {
+			if endsRun(err) {
 				return fmt.Errorf("key %q: %w", in.Key, err)
 			}
 			if err == nil {

@@ -6,40 +6,48 @@ import (
 	"github.com/dsconv/dsconv/convert"
 )
 
-// countSkipped takes the samples that the run skipped out of the new and the changed ones: the dataset has none of them.
-func (a *adder) countSkipped(skipped []convert.Problem) error {
-	if len(skipped) == 0 {
+// countSkipped takes the samples that the run skipped, or kept as they were, out of the new and the changed ones.
+func (a *adder) countSkipped(run *convert.Report) error {
+	skipped, kept := pathsOf(run.Skipped), pathsOf(run.Kept)
+	if len(skipped)+len(kept) == 0 {
 		return nil
 	}
-	paths := make(map[string]bool, len(skipped))
-	for _, one := range skipped {
-		paths[one.Path] = true
-	}
-	of := func(at int32) (key string, lost bool, err error) {
-		if at < 0 || a.union.samples[at].source == 0 {
-			return "", false, nil
-		}
-		in, err := a.union.Info(int(at))
-		return in.Key, paths[cmp.Or(in.Source.Path, in.Key)], err
-	}
 	for _, at := range a.version.added {
-		_, lost, err := of(at)
+		in, err := a.union.Info(int(at))
 		if err != nil {
 			return err
 		}
-		if lost {
+		if skipped[cmp.Or(in.Source.Path, in.Key)] {
 			a.found.New--
 		}
 	}
 	for _, at := range a.version.newIndex {
-		key, lost, err := of(at)
+		if at < 0 {
+			continue
+		}
+		if _, replaced := a.union.old[int(at)]; !replaced && a.union.samples[at].source == 0 {
+			continue
+		}
+		in, err := a.union.Info(int(at))
 		if err != nil {
 			return err
 		}
-		if lost {
+		switch path := cmp.Or(in.Source.Path, in.Key); {
+		case skipped[path]:
 			a.found.Changed--
-			a.found.Removed = append(a.found.Removed, key)
+			a.found.Removed = append(a.found.Removed, in.Key)
+		case kept[path]:
+			a.found.Changed--
+			a.found.KeptOld = append(a.found.KeptOld, in.Key)
 		}
 	}
 	return nil
+}
+
+func pathsOf(list []convert.Problem) map[string]bool {
+	paths := make(map[string]bool, len(list))
+	for _, one := range list {
+		paths[one.Path] = true
+	}
+	return paths
 }

@@ -2,7 +2,6 @@ package edit_test
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,29 +13,6 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 )
 
-// lockedFS is a file system of which one folder cannot be listed.
-type lockedFS struct {
-	fs.FS
-	locked string
-}
-
-func (l lockedFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	if name == l.locked {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-	}
-	return fs.ReadDir(l.FS, name)
-}
-
-// hiddenFS is a file system of which one folder is listed but cannot be looked at.
-type hiddenFS struct{ lockedFS }
-
-func (h hiddenFS) Stat(name string) (fs.FileInfo, error) {
-	if name == h.locked {
-		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrPermission}
-	}
-	return fs.Stat(h.FS, name)
-}
-
 // Prune never drops the samples of files that the source has but could not read, or excludes: the folder
 // itself tells which, the caller need not.
 func TestPruneKeepsWhatTheSourceDoesNotKnow(t *testing.T) {
@@ -44,12 +20,6 @@ func TestPruneKeepsWhatTheSourceDoesNotKnow(t *testing.T) {
 		f.must(os.RemoveAll(filepath.Join(f.root, gone)))
 	}
 	for name, source := range map[string]func(f images) (formats.Dataset, error){
-		"a folder that cannot be listed": func(f images) (formats.Dataset, error) {
-			return folder.OpenFS(context.Background(), lockedFS{os.DirFS(f.root), "cat"}, folder.Config{})
-		},
-		"a folder that cannot be looked at": func(f images) (formats.Dataset, error) {
-			return folder.OpenFS(context.Background(), hiddenFS{lockedFS{os.DirFS(f.root), "cat"}}, folder.Config{})
-		},
 		"a link to a folder above": func(f images) (formats.Dataset, error) {
 			without(f, "cat")
 			f.must(os.Symlink(".", filepath.Join(f.root, "cat")))

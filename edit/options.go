@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/misuse"
+	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // Options are the options of every edit. The zero value is usual.
@@ -52,3 +53,7 @@ func (o *Options) check(ctx context.Context, function string, reg formats.Regist
 func (o *Options) converting() convert.Options {
 	return convert.Options{GPU: o.GPU, Workers: o.Workers, Memory: o.Memory, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
 }
+
+// endsRun reports whether err is not about one sample of a source, or says nothing about its bytes: then the sample must
+// count neither as changed nor as lost.
+func endsRun(err error) bool { return pixel.EndsRun(err) || formats.Unreadable(err) }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -18,7 +19,6 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/verify"
 )
 
@@ -183,7 +183,7 @@ func (r *repairer) restoreAll(ctx context.Context, v *version, o *convert.Option
 			if err == nil {
 				return nil
 			}
-			if pixel.EndsRun(err) {
+			if endsRun(err) && !errors.Is(err, syscall.EIO) { // that says that the disk has lost these bytes
 				return fmt.Errorf("%s: %w", r.target.path, err)
 			}
 			r.mu.Lock()
@@ -274,7 +274,7 @@ func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, p *proc
 		return err
 	})
 	// An error that is not the sample's fault must not make the user remove the sample.
-	if panicked := new(guard.PanicError); pixel.EndsRun(err) || errors.As(err, &panicked) || p.failed != nil {
+	if panicked := new(guard.PanicError); endsRun(err) || errors.As(err, &panicked) || p.failed != nil {
 		return fmt.Errorf("key %q: %w", in.Key, err)
 	}
 	r.mu.Lock()

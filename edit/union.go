@@ -15,6 +15,8 @@ type union struct {
 	sources []unionSource
 	samples []unionSample
 	splits  []string // by sample; nil means the sources' own
+	// old has the target's sample by sample, for those that are replaced and go back to it if the new one is bad.
+	old map[int]int32
 
 	removed []formats.RemovedSample // samples removed by hand, by key
 }
@@ -81,6 +83,23 @@ func (u *union) Len() int { return len(u.samples) }
 
 // Close does nothing: the sources belong to the caller.
 func (u *union) Close() error { return nil }
+
+// setOld makes the target's sample the one that useOld goes back to.
+func (u *union) setOld(i, target int32) {
+	if u.old == nil {
+		u.old = map[int]int32{}
+	}
+	u.old[int(i)] = target
+}
+
+// useOld replaces sample i by the target's, if it has one. Nobody else may use sample i meanwhile.
+func (u *union) useOld(i int) bool {
+	old, ok := u.old[i]
+	if ok {
+		u.samples[i] = unionSample{source: 0, index: old}
+	}
+	return ok
+}
 
 // ready reports whether sample i is copied without processing.
 func (u *union) ready(i int) bool { return u.sources[u.samples[i].source].ready }

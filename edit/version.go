@@ -36,7 +36,7 @@ func (v *version) plan(ctx context.Context, o convert.Options) (*convert.Plan, e
 	if err := v.union.countEdits(); err != nil {
 		return nil, err
 	}
-	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready, Base: v.target.base}
+	next := convert.Version{Meta: v.union.meta, Ready: v.union.ready, Fallback: v.union.useOld, Base: v.target.base}
 	if !v.keepStats {
 		next.Meta.PixelStats = nil
 	}

@@ -109,7 +109,7 @@ func (p *packer) packAs(ctx context.Context, f formats.WritableFormat, r preproc
 	}
 	path := filepath.Join(dir, "sample"+suffixes[f.Name()])
 	begin := time.Now()
-	report, err := convert.Run(ctx, ds, f, path, convert.Options{Recipe: r, OnError: convert.Skip})
+	report, err := convert.Run(ctx, ds, f, path, convert.Options{Recipe: r, OnError: convert.Skip, MaxSkipped: "100%"})
 	if errors.Is(err, unix.ENOSPC) {
 		err = fmt.Errorf("%w: choose a folder on another disk with --dir or TMPDIR", err)
 	}

@@ -28,7 +28,8 @@ func addCommand(c *console) *cli.Command {
 			"compared. Masks, boxes and other fields have no times: what pack makes of them is compared, which takes\n" +
 			"as long as packing if images are resized or encoded. New classes come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
 			"are written again, without decoding their images. If a file of a packed sample, its image or its mask, is\n" +
-			"damaged now, or its mask is gone, the sample is skipped, and removed from the dataset, by name.\n\n" +
+			"damaged now, or its mask is gone, the sample stays as it was, and is named; --drop-damaged drops it. A file\n" +
+			"that cannot be read (rights, disk, network) is an error, and the dataset does not change.\n\n" +
 			"Edits are kept: a sample that rm removed is not added again, even if its file was renamed, and labels\n" +
 			"that relabel set stay, even if the image changes. --reset-edits drops these edits.\n\n" +
 			"Samples that SRC lacks stay, unless --prune drops them. So if a class folder was renamed, its samples\n" +
@@ -45,6 +46,8 @@ func addCommand(c *console) *cli.Command {
 			nvjpegFlag("`PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
 			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
+			maxSkippedFlag(),
+			&cli.BoolFlag{Name: "drop-damaged", Usage: "drop packed samples whose files are damaged now"},
 			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
 		)),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
@@ -90,6 +93,9 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []
 	if err := o.parseOnError(cc.String("on-error")); err != nil {
 		return err
 	}
+	if err := o.parseMaxSkipped(cc.String("max-skipped")); err != nil {
+		return err
+	}
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
@@ -106,7 +112,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []
 	}
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
 		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
-		Hash: cc.Bool("hash"), All: cc.Bool("all"), ResetEdits: cc.Bool("reset-edits"),
+		MaxSkipped: o.convert.MaxSkipped, DropDamaged: cc.Bool("drop-damaged"), Hash: cc.Bool("hash"), All: cc.Bool("all"), ResetEdits: cc.Bool("reset-edits"),
 		Prune: pruning(cc),
 	})
 	o.progress.end()
@@ -198,6 +204,9 @@ func addedText(found *edit.Added, from string) string {
 		found.Relabelled, found.Unchanged, found.Absent+found.Pruned, from)
 	if len(found.NewClasses) > 0 {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
+	}
+	if len(found.KeptOld) > 0 {
+		said += fmt.Sprintf("\n  %d stay as they were, since their files are damaged or missing now (--drop-damaged drops them): %s", len(found.KeptOld), shortList(found.KeptOld, 10))
 	}
 	if len(found.Removed) > 0 {
 		said += fmt.Sprintf("\n  %d removed, whose files are damaged or missing now: %s", len(found.Removed), shortList(found.Removed, 10))

@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // editExitCodes is the end of the help text of commands that change a dataset.
@@ -81,7 +82,7 @@ func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error
 	case !o.quiet:
 		a.print(c, r, &done)
 	}
-	if len(done.Skipped) > 0 && !o.dryRun {
+	if (len(done.Skipped) > 0 || r.Run != nil && len(r.Run.Kept) > 0) && !o.dryRun {
 		return errSkipped
 	}
 	return nil
@@ -107,6 +108,9 @@ func (a *editOutcome) print(c *console, r *edit.Report, done *editResult) {
 			printTiled(c, r)
 			printDecoded(c, r)
 			printNarrowed(c, r)
+			printFirst(c, r.Kept, 10, "", func(k convert.Problem) string {
+				return "  kept " + printable(k.Path) + ": " + legible.Line(k.Cause)
+			})
 		}
 		a.inputs.SystemFolders = nil // an edit keeps the dataset's classes: ImageFolder's do not matter
 		a.inputs.printNotices(c)

@@ -57,6 +57,9 @@ func withHint(err error, path string) error {
 		errors.Is(err, formats.ErrForeign):
 		return err
 	}
+	if formats.Unreadable(err) {
+		err = fmt.Errorf("%w\nnothing was left out for it: mend the disk, the mount or the rights", err)
+	}
 	return stoppedError{err, resumeHint(path)}
 }
 

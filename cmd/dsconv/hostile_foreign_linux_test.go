@@ -112,11 +112,7 @@ func TestHostileForeignFiles(t *testing.T) {
 					path = filepath.Join(src, file)
 				}
 			}
-			want := exitFailed
-			if name == "parquet" {
-				want = exitSkipped // its rows are bad samples
-			}
-			said, _ := packsWithin(t, path, want)
+			said, _ := packsWithin(t, path, exitFailed)
 			if !strings.Contains(said, "claims") || !strings.Contains(said, c.want) {
 				t.Errorf("not %q: %s", c.want, said)
 			}

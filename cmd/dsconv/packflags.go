@@ -45,6 +45,7 @@ func packFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "copies-only", Usage: "with --augment: leave out the images themselves"},
 		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images; with --augment: it draws other copies"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
+		maxSkippedFlag(),
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
 		&cli.BoolFlag{Name: "stats", Usage: "record mean and deviation of each channel, class balance and sizes in the dataset; each image is decoded for it"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
@@ -95,6 +96,9 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 // parsePackSyntax parses the flags whose values have a syntax.
 func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
 	if err := o.parseOnError(cc.String("on-error")); err != nil {
+		return err
+	}
+	if err := o.parseMaxSkipped(cc.String("max-skipped")); err != nil {
 		return err
 	}
 	if err := o.parseCheck(cc); err != nil {

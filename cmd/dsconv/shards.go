@@ -233,6 +233,7 @@ missing or damaged, nothing is published, and the shards are named. It may be re
 Exit codes: 0 all images written, 3 some skipped, 1 failed, 2 wrong usage.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "compare the sizes of the shards instead of reading them"},
+			maxSkippedFlag(),
 			workersFlag("goroutines that read the shards"),
 			memoryFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
@@ -253,7 +254,7 @@ func commitShards(cc *cli.Context, c *console) error {
 		return err
 	}
 	done, err := dsconv.CommitShards(cc.Context, args[0], dsconv.CommitOptions{
-		Quick: cc.Bool("quick"), Workers: cc.Int("workers"), Memory: memory(cc), Progress: show.show,
+		Quick: cc.Bool("quick"), MaxSkipped: cc.String("max-skipped"), Workers: cc.Int("workers"), Memory: memory(cc), Progress: show.show,
 	})
 	show.end()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/bytesize"
+	"github.com/dsconv/dsconv/internal/skiplimit"
 )
 
 // writeOptions are the options of the commands that write a dataset.
@@ -79,6 +80,20 @@ func (o *writeOptions) parseOnError(on string) error {
 		return usageErrorf("--on-error %s: use skip, fail or quarantine:DIR", on)
 	}
 	return nil
+}
+
+// parseMaxSkipped parses the flag --max-skipped.
+func (o *writeOptions) parseMaxSkipped(text string) error {
+	o.convert.MaxSkipped = text
+	if _, err := skiplimit.Parse(text); err != nil {
+		return usageErrorf("--max-skipped %w", err)
+	}
+	return nil
+}
+
+// maxSkippedFlag is the flag --max-skipped.
+func maxSkippedFlag() cli.Flag {
+	return &cli.StringFlag{Name: "max-skipped", Usage: "end with an error if more than `N` images, or P%, would be left out", DefaultText: "1%, and at least 10 images"}
 }
 
 func workersFlag(usage string) cli.Flag {

@@ -21,7 +21,7 @@ func (d *Dataset) listArchives(found []string, cfg *Config) {
 			d.ignored++
 			continue
 		}
-		d.skips = append(d.skips, Skip{rel, fmt.Sprintf("an archive in a folder of images is not read: unpack it, or give it as one more source, as in NAME=%s; --exclude leaves it out", file)})
+		d.skips = append(d.skips, Skip{Path: rel, Cause: fmt.Sprintf("an archive in a folder of images is not read: unpack it, or give it as one more source, as in NAME=%s; --exclude leaves it out", file)})
 	}
 }
 

@@ -12,13 +12,14 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
 	"github.com/dsconv/dsconv/formats/folder/internal/records"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // Dataset is a folder of images, on the disk or in an fs.FS. It is safe for concurrent use.
 type Dataset struct {
-	in            vfs.FS
+	in            *vfs.Watched
 	gate          lifetime.Gate
 	meta          formats.Meta
 	records       *records.List
@@ -165,7 +166,8 @@ func (d *Dataset) LabelSum(i int) int64 {
 }
 
 // Read reads the file of sample i. Its encoding follows from its first bytes and is "" if
-// it is not an image; its shape is unknown.
+// it is not an image; its shape is unknown. The error is formats.ErrChanged, which ends a run, if the file is missing since
+// the folder is: it was moved or unmounted.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
 	it, err := d.sample(i)
 	if err != nil {
@@ -178,15 +180,25 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
-	v := &s.Values[d.meta.Schema.ImageIndex()]
-	err = readImage(d.in, &in.Source, v)
-	if err == nil {
-		err = d.readRest(it, v, s.Values)
-	}
-	if d.frozen {
+	err = d.readValues(it, &in.Source, s.Values)
+	switch {
+	case d.frozen:
 		err = frozen(err)
+	case durable.IsMissing(err):
+		if gone := d.in.Gone(it.Path); gone != nil {
+			return changedError{fmt.Errorf("%w: %w", err, gone)}
+		}
+		err = d.readValues(it, &in.Source, s.Values) // it may have been away with its disk for a moment
 	}
 	return err
+}
+
+func (d *Dataset) readValues(it *sample, file *formats.Source, values []formats.Value) error {
+	v := &values[d.meta.Schema.ImageIndex()]
+	if err := readImage(d.in, file, v); err != nil {
+		return err
+	}
+	return d.readRest(it, v, values)
 }
 
 // readImage reads the file of an image into v. Its encoding follows from its first bytes.

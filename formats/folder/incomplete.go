@@ -24,9 +24,8 @@ func (d *Dataset) Excludes(path string) bool {
 	return !durable.IsMissing(err)
 }
 
-// listUnreadable sets d.unreadable: dangling are links to nothing that are not skips.
-func (d *Dataset) listUnreadable(dangling []string) {
-	d.unreadable = dangling
+// listUnreadable sets d.unreadable.
+func (d *Dataset) listUnreadable() {
 	for _, k := range d.skips {
 		// A row of a table may name a file that is not there.
 		if _, err := d.in.Lstat(k.Path); !durable.IsMissing(err) {

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/lifetime"
 )
 
@@ -142,17 +141,10 @@ func (d *ListedDataset) Close() error { return d.gate.Close() }
 // run: where several processes pack parts of one plan, all must see the same files. Without it such an image is a bad one.
 func (d *Dataset) Freeze() { d.frozen = true }
 
-// frozen makes an error about a file that changed, or that cannot be read for a reason that may pass, one that ends the
-// run. A file that may not be read, or that is no image, is a bad image for every process.
+// frozen makes an error about a file that changed or is missing one that ends the run.
 func frozen(err error) error {
-	errno := syscall.Errno(0)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, vfs.ErrChanged), errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
+	if errors.Is(err, vfs.ErrChanged) || durable.IsMissing(err) {
 		return changedError{fmt.Errorf("%w: the plan no longer describes the source; restore the file, or make a new plan", err)}
-	case errors.As(err, &errno) && !slices.Contains([]syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.EISDIR, syscall.ELOOP}, errno):
-		return changedError{err}
 	}
 	return err
 }

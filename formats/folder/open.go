@@ -92,10 +92,33 @@ func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
 	return openIn(ctx, in, filter, cfg)
 }
 
-func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
+// openIn opens the folder in in. What cannot be read ends the listing: it may have images.
+func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Config) (*Dataset, error) {
 	if cfg.Memory < 0 {
 		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
 	}
+	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := vfs.Watch(in, func(name string) bool { return mayBeUnreadable(system, filter, name) }, cancel)
+	d, err := openWatched(ctx, watched, system, filter, cfg)
+	if unread := watched.Err(); err != nil && unread != nil {
+		err = unread // what it led to says less
+	}
+	return d, err
+}
+
+// mayBeUnreadable reports whether a file or folder is left out: the patterns say so, or it is in a system folder.
+func mayBeUnreadable(system *listing.SystemFolders, filter *formats.FileFilter, name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if system.LeavesOut(part) {
+			return true
+		}
+	}
+	return !filter.IncludesFolder(name) || vfs.HasImageName(name) && !filter.IncludesFile(name)
+}
+
+func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFolders, filter *formats.FileFilter, cfg Config) (_ *Dataset, err error) {
 	l := newSorting(&cfg)
 	defer func() { err = errors.Join(err, l.close()) }()
 	d := &Dataset{in: in, filter: filter, isList: cfg.list != nil}
@@ -107,7 +130,6 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 			err = errors.Join(err, d.fields.Close())
 		}
 	}()
-	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
 	s := listing.New(in, filter, l.found, system, d.fields)
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
@@ -142,9 +164,12 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 	d.summarizeLabels()
 	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
 	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
-	d.listUnreadable(s.Dangling)
+	d.listUnreadable()
 	if d.Len() == 0 {
 		return nil, d.noImages()
+	}
+	if err := in.Err(); err != nil {
+		return nil, errors.Join(err, d.records.Close())
 	}
 	d.gate.Open(in.String(), func() error { return errors.Join(d.records.Close(), d.fields.Close(), in.Close()) })
 	if file := in.Join("labels.json"); cfg.Labels == "" && len(cfg.FolderLabels) == 0 && cfg.list == nil {

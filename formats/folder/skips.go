@@ -8,6 +8,8 @@ import (
 type Skip struct {
 	Path  string `json:"path"`
 	Cause string `json:"cause"`
+	// Missing: a table, a list or a link names it, and there is no such file.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // skipsOf returns what was left out while the files were listed.
@@ -15,7 +17,7 @@ func skipsOf(lists ...[]vfs.Skip) []Skip {
 	var all []Skip
 	for _, list := range lists {
 		for _, k := range list {
-			all = append(all, Skip{Path: k.Path, Cause: k.Cause})
+			all = append(all, Skip(k))
 		}
 	}
 	return all

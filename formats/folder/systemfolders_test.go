@@ -51,7 +51,7 @@ func TestSystemFolders(t *testing.T) {
 				t.Errorf("left out %v, want %v", got, c.left)
 			}
 			if len(d.Skips()) != len(c.left) || d.Ignored() != 0 {
-				t.Errorf("skips %q, %d ignored", d.Skips(), d.Ignored())
+				t.Errorf("skips %v, %d ignored", d.Skips(), d.Ignored())
 			}
 			for _, f := range c.left {
 				if cause := skipped(d)[f.Path]; !strings.Contains(cause, "image(s) in a hidden or system folder") || !strings.Contains(cause, "--include '"+f.Path+"/'") {

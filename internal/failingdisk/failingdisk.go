@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package failingdisk is a file system for tests whose reads fail at random. It must run in a
+// Package failingdisk is a file system for tests whose reads fail at random, or hang. It must run in a
 // process of its own: a process that reads its own file system through a mapping cannot answer.
 package failingdisk
 
@@ -22,10 +22,12 @@ import (
 )
 
 // Serve mounts the folder source at mountpoint, read-only, until in ends. It writes a line to out
-// once it is mounted. Each line of in is the share of reads that fail from then on, with EIO; Serve
+// once it is mounted. Each line of in is the share of reads that fail from then on, with EIO, or "SHARE ERRNO" for reads,
+// lookups and listings that fail with another error; if ERRNO is Hang, reads end when the next line comes. Serve
 // then empties the page cache of the files and writes another line to out.
 func Serve(source, mountpoint string, in io.Reader, out io.Writer) error {
 	d := &disk{source: source}
+	d.hang.Store(newHang())
 	server, err := fs.Mount(mountpoint, &folder{disk: d}, &fs.Options{
 		MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: "failingdisk", Options: []string{"ro"}},
 	})
@@ -41,11 +43,13 @@ func Serve(source, mountpoint string, in io.Reader, out io.Writer) error {
 	}
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
-		share := 0.0
-		if _, err := fmt.Sscan(lines.Text(), &share); err != nil {
+		share, errno := 0.0, 0
+		if n, err := fmt.Sscan(lines.Text(), &share, &errno); n == 0 {
 			return err
 		}
+		d.errno.Store(int64(errno))
 		d.share.Store(int64(share * scale))
+		close(*d.hang.Swap(newHang()))
 		for _, f := range d.files {
 			_ = f.NotifyContent(0, 0) // ENOENT where nothing is cached
 		}
@@ -58,12 +62,70 @@ func Serve(source, mountpoint string, in io.Reader, out io.Writer) error {
 
 const scale = 1 << 20
 
+// Hang makes Serve answer when the next line comes.
+const Hang = -1
+
+func newHang() *chan struct{} {
+	c := make(chan struct{})
+	return &c
+}
+
 // disk is what all files share.
 type disk struct {
 	source string
 	share  atomic.Int64 // of reads that fail, times scale
+	errno  atomic.Int64 // with which; 0 is EIO for reads alone
+	hang   atomic.Pointer[chan struct{}]
 	files  []*file
 }
+
+// fails returns the error of a call now. isRead says that it reads bytes of a file.
+func (d *disk) fails(ctx context.Context, isRead bool) syscall.Errno {
+	hang, errno := *d.hang.Load(), d.errno.Load()
+	switch {
+	case rand.Int64N(scale) >= d.share.Load(), errno <= 0 && !isRead:
+		return 0
+	case errno == 0:
+		return syscall.EIO
+	case errno != Hang:
+		return syscall.Errno(errno)
+	}
+	select {
+	case <-hang:
+		return 0
+	case <-ctx.Done():
+		return syscall.EINTR
+	}
+}
+
+// dir is a folder below the root.
+type dir struct {
+	fs.Inode
+	disk *disk
+}
+
+var (
+	_ fs.NodeLookuper  = (*dir)(nil)
+	_ fs.NodeOpendirer = (*dir)(nil)
+)
+
+// Lookup finds a file or folder, or fails at random.
+func (d *dir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	if errno := d.disk.fails(ctx, false); errno != 0 {
+		return nil, errno
+	}
+	child := d.GetChild(name)
+	if child == nil {
+		return nil, syscall.ENOENT
+	}
+	if f, ok := child.Operations().(*file); ok {
+		return child, f.stat(&out.Attr)
+	}
+	return child, 0
+}
+
+// Opendir opens the folder, or fails at random.
+func (d *dir) Opendir(ctx context.Context) syscall.Errno { return d.disk.fails(ctx, false) }
 
 // folder is the root. It has all files from the beginning.
 type folder struct {
@@ -84,11 +146,11 @@ func (r *folder) OnAdd(ctx context.Context) {
 			return err
 		}
 		parent := &r.Inode
-		dir, name := filepath.Split(rel)
-		for _, part := range strings.FieldsFunc(dir, func(c rune) bool { return c == filepath.Separator }) {
+		folders, name := filepath.Split(rel)
+		for _, part := range strings.FieldsFunc(folders, func(c rune) bool { return c == filepath.Separator }) {
 			child := parent.GetChild(part)
 			if child == nil {
-				child = parent.NewPersistentInode(ctx, &fs.Inode{}, fs.StableAttr{Mode: syscall.S_IFDIR})
+				child = parent.NewPersistentInode(ctx, &dir{disk: r.disk}, fs.StableAttr{Mode: syscall.S_IFDIR})
 				parent.AddChild(part, child, false)
 			}
 			parent = child
@@ -118,6 +180,10 @@ var (
 
 // Getattr returns the attributes of the source file.
 func (f *file) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return f.stat(&out.Attr)
+}
+
+func (f *file) stat(out *fuse.Attr) syscall.Errno {
 	var st syscall.Stat_t
 	if err := syscall.Stat(f.path, &st); err != nil {
 		return fs.ToErrno(err)
@@ -127,14 +193,14 @@ func (f *file) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 }
 
 // Open keeps the page cache of the file.
-func (f *file) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return nil, fuse.FOPEN_KEEP_CACHE, 0
+func (f *file) Open(ctx context.Context, _ uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return nil, fuse.FOPEN_KEEP_CACHE, f.disk.fails(ctx, false)
 }
 
 // Read reads from the source file or fails at random.
-func (f *file) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	if rand.Int64N(scale) < f.disk.share.Load() {
-		return nil, syscall.EIO
+func (f *file) Read(ctx context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	if errno := f.disk.fails(ctx, true); errno != 0 {
+		return nil, errno
 	}
 	source, err := os.Open(f.path)
 	if err != nil {

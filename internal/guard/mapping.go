@@ -17,8 +17,9 @@ import (
 
 // ReadError reports that bytes of a mapped file could not be read, or not be written.
 type ReadError struct {
-	File     string
-	From, To int64 // the first byte, and the one after the last
+	File      string
+	From, To  int64 // the first byte, and the one after the last
+	shortened bool  // the file ends before To
 }
 
 func (e *ReadError) Error() string {
@@ -28,6 +29,14 @@ func (e *ReadError) Error() string {
 
 // Is reports whether target is formats.ErrDamaged.
 func (e *ReadError) Is(target error) bool { return target == formats.ErrDamaged }
+
+// Unwrap returns EIO, by which formats.Unreadable knows the error, unless the file has been shortened: then its bytes are gone.
+func (e *ReadError) Unwrap() error {
+	if e.shortened {
+		return nil
+	}
+	return unix.EIO
+}
 
 // region is a mapped file.
 type region struct {
@@ -129,9 +138,12 @@ func regionOf(addr uintptr) *region {
 
 // unreadable is the error of pages first to last of the region.
 func (r *region) unreadable(first, last int) error {
-	return &ReadError{
+	e := &ReadError{
 		File: r.path, From: int64(first) * int64(pageSize), To: min(int64(last+1)*int64(pageSize), int64(len(r.data))),
 	}
+	var now unix.Stat_t
+	e.shortened = unix.Stat(r.full, &now) == nil && now.Dev == r.stat.Dev && now.Ino == r.stat.Ino && now.Size < e.To
+	return e
 }
 
 // unreadableAt is the error of the page at that address, nil if no region contains it.

@@ -68,17 +68,19 @@ func (r *region) isWhole(last int) bool {
 // cutBefore returns an error if the file now ends before byte to, or if that is unknown.
 func (r *region) cutBefore(from, to int) error {
 	var now unix.Stat_t
+	cut := false
 	switch err := unix.Stat(r.full, &now); {
 	case err == nil && now.Dev == r.stat.Dev && now.Ino == r.stat.Ino:
 		if now.Size >= int64(to) {
 			return nil
 		}
+		cut = true
 	case !r.suspect.Load():
 		return nil // it was renamed or removed, and still exists for processes that have it open
 	default:
 		now.Size = 0
 	}
-	return &ReadError{File: r.path, From: max(int64(from), now.Size), To: int64(to)}
+	return &ReadError{File: r.path, From: max(int64(from), now.Size), To: int64(to), shortened: cut}
 }
 
 // canRead reports whether the page at the beginning of b can be read without a panic. If the

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ type CommitOptions struct {
 	Quick bool
 	// Workers read data files, 0 chooses by the number of cores.
 	Workers int
+	// MaxSkipped is that of convert.Options; "" is the plan's.
+	MaxSkipped string
 	// Memory is about how many bytes sorting may take, 0 for 256 MiB.
 	Memory int64
 	// Progress is that of convert.Options: StepCompare while shards are checked.
@@ -182,6 +185,7 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	}
 	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Convert()}
 	s.Options.Create.Memory, s.Options.Progress = o.Memory, o.Progress
+	s.Options.MaxSkipped = cmp.Or(o.MaxSkipped, s.Options.MaxSkipped)
 	for i, u := range units {
 		s.Parts = append(s.Parts, filepath.Join(p.work(d).shard(i), d.dataFile()))
 		s.Reports = append(s.Reports, u.Report)

@@ -27,6 +27,7 @@ type Options struct {
 	SampleSeed uint64            `json:"sample_seed,omitempty"`
 	OnError    convert.OnError   `json:"on_error,omitempty"`
 	Quarantine string            `json:"quarantine,omitempty"`
+	MaxSkipped string            `json:"max_skipped,omitempty"`
 	Stats      bool              `json:"stats,omitempty"`
 	Report     string            `json:"report,omitempty"` // the table of what was skipped
 
@@ -68,7 +69,7 @@ func OfPack(o *convert.Options) Options {
 	return Options{
 		Recipe: o.Recipe, Split: o.Split, Only: o.Only, Order: o.Order, Shards: o.Shards, Zstd: o.Create.Zstd,
 		Replace: o.Create.Replace, KeepOld: o.KeepOld, Limit: o.Limit, Sample: o.Sample, SampleSeed: o.SampleSeed,
-		OnError: o.OnError, Quarantine: absolute(o.Quarantine), Stats: o.Stats,
+		OnError: o.OnError, Quarantine: absolute(o.Quarantine), MaxSkipped: o.MaxSkipped, Stats: o.Stats,
 	}
 }
 
@@ -78,7 +79,7 @@ func (o *Options) Convert() convert.Options {
 		Recipe: o.Recipe, Split: o.Split, Only: o.Only, Order: o.Order, Shards: o.Shards, Patterns: o.Folder.Patterns,
 		Create:  formats.CreateOptions{Zstd: o.Zstd, Replace: o.Replace},
 		KeepOld: o.KeepOld, Limit: o.Limit, Sample: o.Sample, SampleSeed: o.SampleSeed,
-		OnError: o.OnError, Quarantine: o.Quarantine, Stats: o.Stats,
+		OnError: o.OnError, Quarantine: o.Quarantine, MaxSkipped: o.MaxSkipped, Stats: o.Stats,
 	}
 }
 

@@ -117,7 +117,7 @@ func (fs FileChecksums) MaybeSame(path string, size int64) bool {
 	defer f.Close()
 	block := make([]byte, BlockSize)
 	for i := int64(0); (i+1)*BlockSize <= min(size, fs.Size); i++ {
-		if checkBlock(f, i*BlockSize, block, fs.Blocks[i]) == "" {
+		if cause, err := checkBlock(f, i*BlockSize, block, fs.Blocks[i]); cause == "" && err == nil {
 			return true
 		}
 	}
@@ -179,7 +179,11 @@ func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
 	for i := sp.from; i < sp.to && ctx.Err() == nil; i++ {
 		off := i * BlockSize
 		block := buf[:min(BlockSize, fs.Size-off)]
-		if cause := checkBlock(f, off, block, fs.Blocks[i]); cause != "" {
+		cause, err := checkBlock(f, off, block, fs.Blocks[i])
+		if err != nil {
+			return err
+		}
+		if cause != "" {
 			sc.damaged(fs, off, int64(len(block)), cause)
 		}
 	}
@@ -192,22 +196,25 @@ func (sc *scanner) damaged(fs *FileChecksums, off, n int64, cause string) {
 	sc.report(formats.Damage{File: fs.Name, Offset: off, Length: n, Cause: cause})
 }
 
-// checkBlock reads a block of f at off and returns what is wrong with it, "" if nothing is.
-func checkBlock(f io.ReaderAt, off int64, block []byte, want uint32) string {
+// checkBlock reads a block of f at off and returns what is wrong with it, "" if nothing is. EIO is the disk's own word that
+// these bytes are lost. With another error nothing is known about them: the mount is gone, or may not be read.
+func checkBlock(f io.ReaderAt, off int64, block []byte, want uint32) (wrong string, err error) {
 	var sum uint32
 	for at := 0; at < len(block); at += readSize {
 		p := block[at:min(at+readSize, len(block))]
 		n, err := f.ReadAt(p, off+int64(at))
 		switch {
 		case errors.Is(err, io.EOF) && n < len(p):
-			return "the file ends before the block does"
+			return "the file ends before the block does", nil
+		case err != nil && !errors.Is(err, io.EOF) && formats.Unreadable(err) && !errors.Is(err, unix.EIO):
+			return "", err
 		case err != nil && !errors.Is(err, io.EOF):
-			return fmt.Sprintf("byte %d cannot be read: %v", off+int64(at+n), err)
+			return fmt.Sprintf("byte %d cannot be read: %v", off+int64(at+n), err), nil
 		}
 		sum = crc32.Update(sum, Castagnoli, p)
 	}
 	if sum != want {
-		return "the checksum differs"
+		return "the checksum differs", nil
 	}
-	return ""
+	return "", nil
 }

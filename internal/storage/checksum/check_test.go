@@ -20,12 +20,13 @@ import (
 type failing struct {
 	content []byte
 	bad     int64
+	with    unix.Errno
 }
 
 func (f failing) ReadAt(p []byte, off int64) (int, error) {
 	n := copy(p, f.content[off:])
 	if off+int64(n) > f.bad {
-		return int(max(0, f.bad-off)), unix.EIO
+		return int(max(0, f.bad-off)), f.with
 	}
 	if n < len(p) {
 		return n, io.EOF
@@ -39,12 +40,22 @@ func TestABlockThatTheDiskCannotReadIsDamage(t *testing.T) {
 	for bad, want := range map[int64]string{
 		BlockSize: "", 0: "byte 0 cannot be read: input/output error", readSize + 5: "byte 262149 cannot be read: input/output error",
 	} {
-		if got := checkBlock(failing{content, bad}, 0, make([]byte, BlockSize), sum); got != want {
-			t.Errorf("bad from byte %d: %q, want %q", bad, got, want)
+		if got, err := checkBlock(failing{content, bad, unix.EIO}, 0, make([]byte, BlockSize), sum); got != want || err != nil {
+			t.Errorf("bad from byte %d: %q %v, want %q", bad, got, err, want)
 		}
 	}
-	if got := checkBlock(bytes.NewReader(content[:100]), 0, make([]byte, BlockSize), sum); got != "the file ends before the block does" {
-		t.Errorf("a short file: %q", got)
+	if got, err := checkBlock(bytes.NewReader(content[:100]), 0, make([]byte, BlockSize), sum); got != "the file ends before the block does" || err != nil {
+		t.Errorf("a short file: %q %v", got, err)
+	}
+}
+
+// A mount that is gone says nothing about the bytes: a repair must not rewrite them.
+func TestAMountThatIsGoneIsNoDamage(t *testing.T) {
+	content := make([]byte, BlockSize)
+	for _, errno := range []unix.Errno{unix.ENOTCONN, unix.ESTALE, unix.ETIMEDOUT, unix.EACCES} {
+		if got, err := checkBlock(failing{content, readSize, errno}, 0, make([]byte, BlockSize), 0); got != "" || !errors.Is(err, errno) {
+			t.Errorf("%v: %q %v", errno, got, err)
+		}
 	}
 }
 

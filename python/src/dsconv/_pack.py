@@ -84,6 +84,7 @@ def pack(
     seed: int | None = None,
     max_pixels: int | None = None,
     on_error: str | None = None,
+    max_skipped: int | str | None = None,
     check: str | None = None,
     strict: bool = False,
     stats: bool = False,
@@ -159,6 +160,8 @@ def pack(
     has them.
 
     Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
+    More than `max_skipped` of them are an error: a number, or a share such as "5%"; None is 1 %, and at least 10.
+    What cannot be read (rights, disk, network) is always one: no image is left out for it.
 
     If another program wrote src, `map` gives the keys of its fields, {"image": "jpg"}, and `source_format`
     the name of its format, such as "webdataset"; None goes by the content (docs/sources.md).
@@ -175,8 +178,8 @@ def pack(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         limit=limit, sample=sample, seed=seed,
-        max_pixels=max_pixels, on_error=on_error, check=check, strict=strict, stats=stats, shard_size=shard_size,
-        shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
+        max_pixels=max_pixels, on_error=on_error, max_skipped=max_skipped, check=check, strict=strict, stats=stats,
+        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
         checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old, discard=discard, report=report,
         augment=augment, copies=copies, copies_only=copies_only,
         **source_options(

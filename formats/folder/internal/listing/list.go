@@ -41,7 +41,7 @@ func (s *Scan) listed(ctx context.Context, paths []string, exists []bool, first 
 		}
 		st, err := s.in.Stat(rel)
 		if err != nil {
-			s.leaveOut(rel, whyUnread(rel, err))
+			s.lost(rel, whyUnread(rel, err))
 			continue
 		}
 		if files = s.file(vfs.File{Path: rel, Size: st.Size(), ModTime: vfs.ModTime(st)}, st.Mode().IsRegular(), nil, files); len(files) == vfs.MaxEntries {

@@ -48,10 +48,9 @@ type Scan struct {
 	active   int           // folders that are being listed
 	visits   map[inode]int // of folders by links
 	Skips    []vfs.Skip
-	Dangling []string // links to nothing, which may have been links to folders
 	Ignored  int      // files whose names are not those of images
 	Archives []string // files with the names of archives, which are not listed
-	System   *systemFolders
+	System   *SystemFolders
 	Classes  layout.Folders
 	fields   *fields.Set        // nil without fields
 	names    *fields.StemFinder // if not nil, it gets all names, and no file is looked at
@@ -60,7 +59,7 @@ type Scan struct {
 
 // New returns a scan of the files in in that filter includes, whose images it adds to found. fields is nil without
 // fields.
-func New(in vfs.FS, filter *formats.FileFilter, found *Files, system *systemFolders, fields *fields.Set) *Scan {
+func New(in vfs.FS, filter *formats.FileFilter, found *Files, system *SystemFolders, fields *fields.Set) *Scan {
 	return &Scan{in: in, filter: filter, found: found, System: system, fields: fields}
 }
 
@@ -205,7 +204,7 @@ func (s *Scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []vf
 		s.unread(rel, e, up, err)
 	case st.IsDir():
 		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir(), system: up.system}
-		if ref.system == "" && s.System.leavesOut(e.Name()) {
+		if ref.system == "" && s.System.LeavesOut(e.Name()) {
 			ref.system = rel
 		}
 		if !s.filter.IncludesFolder(rel) {
@@ -269,11 +268,9 @@ func (s *Scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 			s.skipFolder(&folderRef{rel: rel, system: up.system}, vfs.Cause(err))
 		}
 	case s.isWanted(rel, up):
-		s.leaveOut(rel, whyUnread(rel, err))
-	default:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.Dangling = append(s.Dangling, rel)
+		s.lost(rel, whyUnread(rel, err))
+	case up.system == "" && !vfs.IsSystemName(e.Name()) && s.filter.IncludesFolder(rel):
+		s.lost(rel, "a link that leads nowhere, perhaps once to a folder of images: is its disk mounted?")
 	}
 }
 
@@ -339,6 +336,13 @@ func (s *Scan) leaveOut(rel, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why})
+}
+
+// lost is leaveOut of what should be there: a link or a list names it.
+func (s *Scan) lost(rel, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why, Missing: true})
 }
 
 // whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.

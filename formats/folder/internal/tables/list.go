@@ -97,7 +97,8 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 			absolute[i] = base + "/" + p
 		}
 	}
-	f := &pathFinder{in: vfs.OnDisk("/")}
+	in := vfs.Watch(vfs.OnDisk("/"), nil, nil)
+	f := &pathFinder{in: in}
 	found, any := f.all(absolute, false)
 	for i := range found {
 		if found[i].exists {
@@ -107,7 +108,7 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 		}
 	}
 	if any {
-		return found, "", f.fits, nil
+		return found, "", f.fits, in.Err()
 	}
 	here := &pathFinder{in: vfs.OnDisk(base)}
 	if moved, notice := here.elsewhere(paths, nil); moved != nil {
@@ -121,7 +122,7 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 		}
 		return moved, notice, nil, nil
 	}
-	return found, "", f.fits, nil
+	return found, "", f.fits, in.Err()
 }
 
 // commonRoot makes absolute paths relative to the deepest folder that has all of them, which it returns.

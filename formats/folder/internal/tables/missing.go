@@ -13,7 +13,9 @@ func (t *Table) Missing(in vfs.FS) []vfs.Skip {
 	var skips []vfs.Skip
 	for i, p := range t.Paths {
 		if why := t.whyNotFound(i, in); why != "" {
-			skips = append(skips, vfs.Skip{Path: p, Cause: "it is listed in " + t.fileOf(i).File + " but " + why})
+			skips = append(skips, vfs.Skip{
+				Path: p, Cause: "it is listed in " + t.fileOf(i).File + " but " + why, Missing: strings.HasPrefix(why, "does not exist"),
+			})
 		}
 	}
 	return skips

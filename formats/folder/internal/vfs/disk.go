@@ -17,6 +17,9 @@ func OnDisk(root string) FS { return disk(root) }
 
 // RootOnDisk returns the path of a folder of the disk; ok is false for other filesystems.
 func RootOnDisk(in FS) (root string, ok bool) {
+	if w, ok := in.(*Watched); ok {
+		in = w.FS
+	}
 	d, ok := in.(disk)
 	return string(d), ok
 }

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -50,8 +51,11 @@ func checkUnchanged(fd int, size, modTime, got int64) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if st.Size != size || got != size || st.Mtim.Nano() != modTime {
+	if st.Size != size || st.Mtim.Nano() != modTime {
 		return ErrChanged
+	}
+	if got != size {
+		return fmt.Errorf("the disk gave %d of its %d bytes: %w", got, size, unix.EIO)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (t tree) Refused() []Skip {
 	var skips []Skip
 	for name, why := range t.tree.Refused() {
 		if HasImageName(name) || !fs.ValidPath(name) { // a folder's ends in a slash
-			skips = append(skips, Skip{name, why})
+			skips = append(skips, Skip{Path: name, Cause: why})
 		}
 	}
 	return skips

@@ -64,8 +64,11 @@ func (f *File) Place() string {
 	return f.Path
 }
 
-// Skip is an input that cannot be read, and the reason.
-type Skip struct{ Path, Cause string }
+// Skip is an input that is left out, and the reason. Missing: it should be there, and there is no such file.
+type Skip struct {
+	Path, Cause string
+	Missing     bool
+}
 
 // Cause returns err without the path, which the message already has.
 func Cause(err error) string {
