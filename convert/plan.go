@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
@@ -49,8 +51,9 @@ type Plan struct {
 
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
-	fingerprint uint64 // of the source's samples in this order
-	interval    int    // positions between two checkpoints
+	fingerprint uint64        // of the source's samples in this order
+	interval    int           // positions between two checkpoints
+	saveEvery   time.Duration // what a kill loses at most
 }
 
 // New plans the conversion of src into a dataset of format f at path dst, and writes nothing. Errors
@@ -83,7 +86,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}}
+	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, saveEvery: time.Minute}
 	if err := p.setGPU(); err != nil {
 		return nil, err
 	}
@@ -355,6 +358,9 @@ func (p *Plan) Head(n int) ([]formats.Info, error) {
 	}
 	return head, nil
 }
+
+// neverKept is the interval of a plan whose run is repeated from its start.
+const neverKept = math.MaxInt
 
 // defaultCheckpointBytes is about how much is written between two checkpoints.
 const defaultCheckpointBytes = 256 << 20

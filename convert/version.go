@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
@@ -45,7 +46,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	o.Create.Replace, o.Create.Memory = true, cmp.Or(o.Create.Memory, o.Memory)
 	p := &Plan{
 		Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true,
-		splits: &Splits{}, counts: map[string]int{},
+		splits: &Splits{}, counts: map[string]int{}, saveEvery: time.Minute,
 	}
 	p.Meta.Format, p.o.Stats = f.Name(), false
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
