@@ -44,6 +44,8 @@ type Plan struct {
 	copies  *copyList           // nil if there are none
 	change  func(*formats.Info) // likewise
 	base    string              // likewise
+	asked   *asked              // likewise, for what is no Version
+	added   []string            // the samples that the source has got since the unfinished dataset was begun
 
 	version bool // NewVersion made it
 
@@ -52,6 +54,7 @@ type Plan struct {
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
 	fingerprint uint64        // of the source's samples in this order
+	sourceList  uint64        // see fingerprint.sourceList
 	interval    int           // positions between two checkpoints
 	saveEvery   time.Duration // what a kill loses at most
 }
@@ -75,6 +78,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err := checkArguments(ctx, src, f, dst); err != nil {
 		return nil, err
 	}
+	as := asked{src, o}
 	if err := errors.Join(o.validate(), compress(&o, f), o.Copies.check(&o.Recipe)); err != nil {
 		return nil, err
 	}
@@ -87,6 +91,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 		return nil, err
 	}
 	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, saveEvery: time.Minute}
+	p.asked = &as
 	if err := p.setGPU(); err != nil {
 		return nil, err
 	}
@@ -168,7 +173,7 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 			return err
 		}
 	}
-	p.fingerprint = h.sum()
+	p.fingerprint, p.sourceList = h.sum(), h.sourceList()
 	if err := p.expand(); err != nil {
 		return err
 	}
@@ -201,7 +206,7 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 	if !ready {
 		p.unready++
 	}
-	h.sample(in, split, ready)
+	h.sample(in, p.labelOf(i, in), split, ready)
 	return p.order.add(i, p.src.Len())
 }
 

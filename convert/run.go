@@ -112,7 +112,9 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 		return &r.report, err
 	}
 	defer r.gpu.close()
-	if r.w, r.state, err = p.open(); errors.Is(err, formats.ErrPublished) {
+	r.w, r.state, err = r.open(ctx)
+	r.report.Found, r.report.NotReached, r.report.Shards, r.report.AddedLater = r.Len(), r.Len(), r.Plan.Shards, r.added
+	if errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {
 		return &r.report, err

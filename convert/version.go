@@ -82,7 +82,7 @@ func (p *Plan) addFiles(files []File) error {
 		p.files = append(p.files, outputFile{keep: f.Keep, end: p.Len()})
 		h.file(f.Keep, p.Len())
 	}
-	p.fingerprint, p.Shards = h.sum(), len(files)
+	p.fingerprint, p.sourceList, p.Shards = h.sum(), h.sourceList(), len(files)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package staging
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -169,6 +170,9 @@ func openSaved(path string, journal *os.File) (f *os.File, note []byte, end int6
 		return nil, nil, 0, err
 	}
 	records, err := recordsFrom(f, 0)
+	if err == nil {
+		records.reuse = true
+	}
 	for i := 0; err == nil; i++ {
 		var b []byte
 		if b, err = records.next(); err != nil {
@@ -177,7 +181,7 @@ func openSaved(path string, journal *os.File) (f *os.File, note []byte, end int6
 		if i == 0 && string(b) != string(mark) {
 			err = io.EOF
 		} else if i > 0 && b[0] == savedNote {
-			note, end = b[1:], records.whole
+			note, end = bytes.Clone(b[1:]), records.whole
 		}
 	}
 	if !errors.Is(err, io.EOF) || end == 0 {
@@ -192,6 +196,7 @@ func openSaved(path string, journal *os.File) (f *os.File, note []byte, end int6
 // eachSaved calls do with the row and the values of each sample in a file of saved samples, up to byte end.
 func (t *rowLog) eachSaved(f *os.File, end int64, do func(r *sampleindex.Row, values *wire.Cursor) error) error {
 	records := newRecordReader(io.NewSectionReader(f, 0, end), end)
+	records.reuse = true
 	if _, err := records.next(); err != nil {
 		return err
 	}
