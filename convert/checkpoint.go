@@ -11,7 +11,8 @@ import (
 // checkpoint is the state of a run that a checkpoint stores: its position in the plan, and its results so far.
 type checkpoint struct {
 	Fingerprint uint64 `json:"fingerprint"`
-	Next        int    `json:"next"` // the position to resume from
+	SourceList  uint64 `json:"source_list,omitempty"` // see Plan.listID
+	Next        int    `json:"next"`                  // the position to resume from
 	Results
 	// SkippedSpans are what Results.Skipped lists in a Report.
 	SkippedSpans []skippedSpan `json:"skipped_spans,omitempty"`

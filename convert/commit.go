@@ -50,10 +50,8 @@ func (r *run) commitAll(ctx context.Context) error {
 		r.room.Release()
 		r.releaseInput(j)
 		r.idle <- j
-		if r.state.Next%r.interval == 0 && r.state.Next < r.Len() {
-			if err := r.timedWrite(r.checkpoint); err != nil {
-				return err
-			}
+		if err := r.timedWrite(r.keep); err != nil {
+			return err
 		}
 		if err := r.showProgress(false); err != nil {
 			return err
@@ -104,17 +102,27 @@ func (r *run) keepFilesBefore(end int) error {
 
 // commit writes the sample of j, or lists it as skipped.
 func (r *run) commit(j *job) error {
-	if err := r.startFile(r.fileOf(j.pos, max(r.file, 0))); err != nil {
-		return err
-	}
-	r.state.Next = j.pos + 1
 	path, err := r.pathOf(j)
+	if err == nil && j.err != nil {
+		err = r.handleBad(j, path)
+	}
 	if err != nil {
 		return err
 	}
-	if j.err != nil {
-		return r.handleBad(j, path)
+	r.unsure = true
+	if err := r.startFile(r.fileOf(j.pos, max(r.file, 0))); err != nil {
+		return err
 	}
+	if j.err == nil {
+		if err := r.write(j, path); err != nil {
+			return err
+		}
+	}
+	r.state.Next, r.unsure = j.pos+1, false
+	return nil
+}
+
+func (r *run) write(j *job, path string) error {
 	if err := r.w.Write(&j.out); err != nil {
 		return fmt.Errorf("write %s to %s: %w", path, r.Path, err)
 	}
@@ -157,14 +165,47 @@ func (r *run) pathAt(pos int) (string, error) {
 	return cmp.Or(in.Source.Path, in.Key), nil
 }
 
-func (r *run) checkpoint() error {
+// keep makes a checkpoint where the plan has one, and keeps what was written once a while has passed without.
+func (r *run) keep() error {
+	switch {
+	case r.state.Next == r.Len(), r.interval == neverKept:
+		return nil
+	case r.state.Next%r.interval == 0:
+		return r.keepBy(r.w.Checkpoint)
+	case time.Since(r.keptAt) >= r.saveEvery:
+		return r.save()
+	}
+	return nil
+}
+
+// save keeps what was written without a change to the dataset's bytes: a checkpoint, if those do not depend on it.
+func (r *run) save() error {
+	s, ok := r.w.(formats.Saver)
+	if !ok {
+		return r.keepBy(r.w.Checkpoint)
+	}
+	if r.keepBy(s.Save) != nil {
+		r.keptAt = time.Now() // what is lost is a safeguard: the dataset can still be written
+	}
+	return nil
+}
+
+// saveAtStop keeps what was written before the run stopped, unless the writer failed or nothing can be resumed.
+func (r *run) saveAtStop() error {
+	if r.unsure || r.state.Next == r.kept || r.interval == neverKept {
+		return nil
+	}
+	return r.timedWrite(r.save)
+}
+
+func (r *run) keepBy(checkpoint func(note []byte) error) error {
 	b, err := json.Marshal(&r.state)
 	if err != nil {
 		return fmt.Errorf("encode a checkpoint: %w", err)
 	}
-	if err := r.w.Checkpoint(b); err != nil {
+	if err := checkpoint(b); err != nil {
 		return err
 	}
-	r.kept = r.state.Next
+	r.kept, r.keptAt = r.state.Next, time.Now()
 	return nil
 }

@@ -230,7 +230,7 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), `encode was "keep", now "jpeg:90"`) {
 		t.Errorf("another recipe: %v", err)
 	}
-	_, err = plan(t, newMemory(t, 201, 0), tfrecord.Format{}, path, Options{}).Run(context.Background())
+	_, err = plan(t, newMemory(t, 199, 0), tfrecord.Format{}, path, Options{}).Run(context.Background())
 	if !errors.Is(err, formats.ErrPartial) || !strings.Contains(err.Error(), "source") {
 		t.Errorf("another source: %v", err)
 	}

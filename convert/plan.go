@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
@@ -48,6 +50,8 @@ type Plan struct {
 	copies   *copyList           // nil if there are none
 	change   func(*formats.Info) // likewise
 	base     string              // likewise
+	asked    *asked              // likewise, for what is no Version
+	added    []string            // the samples that the source has got since the unfinished dataset was begun
 
 	version bool // NewVersion made it
 
@@ -55,8 +59,10 @@ type Plan struct {
 
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
-	fingerprint uint64 // of the source's samples in this order
-	interval    int    // positions between two checkpoints
+	fingerprint uint64        // of the source's samples in this order
+	sourceList  uint64        // see fingerprint.sourceList
+	interval    int           // positions between two checkpoints
+	saveEvery   time.Duration // what a kill loses at most
 }
 
 // New plans the conversion of src into a dataset of format f at path dst, and writes nothing. Errors
@@ -78,6 +84,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err := checkArguments(ctx, src, f, dst); err != nil {
 		return nil, err
 	}
+	as := asked{src, o}
 	if err := errors.Join(o.validate(), compress(&o, f), o.Copies.check(&o.Recipe)); err != nil {
 		return nil, err
 	}
@@ -89,7 +96,8 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, limit: o.limit()}
+	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, limit: o.limit(), saveEvery: time.Minute}
+	p.asked = &as
 	if err := p.setGPU(); err != nil {
 		return nil, err
 	}
@@ -171,7 +179,7 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 			return err
 		}
 	}
-	p.fingerprint = h.sum()
+	p.fingerprint, p.sourceList = h.sum(), h.sourceList()
 	if err := p.expand(); err != nil {
 		return err
 	}
@@ -207,7 +215,7 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 	if !ready {
 		p.unready++
 	}
-	h.sample(in, split, ready)
+	h.sample(in, p.labelOf(i, in), split, ready)
 	return p.order.add(i, p.src.Len())
 }
 
@@ -364,6 +372,9 @@ func (p *Plan) Head(n int) ([]formats.Info, error) {
 	}
 	return head, nil
 }
+
+// neverKept is the interval of a plan whose run is repeated from its start.
+const neverKept = math.MaxInt
 
 // defaultCheckpointBytes is about how much is written between two checkpoints.
 const defaultCheckpointBytes = 256 << 20

@@ -121,12 +121,17 @@ func (r *run) pass(j *job) {
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }
 
+// warner is a source that finds doubtful what it reads.
+type warner interface {
+	Warning(path string) string
+}
+
 // sourceWarning returns what a source found to be doubtful when it read the sample of the file at a path.
 func sourceWarning(src formats.Dataset, path string) string {
 	if copies, ok := src.(*copiedDataset); ok {
 		src = copies.Dataset
 	}
-	if w, ok := src.(interface{ Warning(path string) string }); ok {
+	if w, ok := src.(warner); ok {
 		return w.Warning(path)
 	}
 	return ""

@@ -39,12 +39,14 @@ type Report struct {
 	Kept    []Problem `json:"kept,omitempty"`
 	Failure *Problem  `json:"failure,omitempty"` // the input whose error ended the run
 	Resumed int       `json:"resumed,omitempty"` // positions that an earlier run did
-	// Resumable is the number of positions that a repeated run need not do again: those until the last
-	// checkpoint of a run that ended with an error. Found, Written and the others count also what came after
-	// it, which is lost. Below Options.Checkpoint bytes it is 0.
-	Resumable int     `json:"resumable,omitempty"`
-	Shards    int     `json:"shards"`
-	Seconds   float64 `json:"seconds"`
+	// Resumable is the number of positions that a repeated run need not do again, after a run that ended with an error: all
+	// that it did, unless what it wrote could not be made durable. Found, Written and the others count also what was lost.
+	Resumable int `json:"resumable,omitempty"`
+	// AddedLater names the samples that the source has got since an earlier run began the dataset, which therefore does not have
+	// them. They are not among those found; an edit can add them.
+	AddedLater []string `json:"added_later,omitempty"`
+	Shards     int      `json:"shards"`
+	Seconds    float64  `json:"seconds"`
 	// PixelStats are the statistics that were recorded, with Options.Stats.
 	PixelStats *formats.PixelStats `json:"pixel_stats,omitempty"`
 	// Stages are seconds of work, summed over goroutines; Waited is how long the writer waited

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ import (
 const maxOpenTries = 10
 
 // open creates the dataset, or resumes an unfinished one of the same plan.
-func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
+func (r *run) open(ctx context.Context) (w formats.Writer, n checkpoint, err error) {
+	p := r.Plan
 	if p.o.KeepOld {
 		if err := staging.CheckKeepPrevious(p.Path); err != nil {
 			return nil, n, err
@@ -41,12 +43,12 @@ func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
 			if err := p.writeSourceList(); err != nil {
 				return nil, n, errors.Join(err, w.Close())
 			}
-			return w, checkpoint{Fingerprint: p.fingerprint, Command: p.o.Command}, nil
+			return w, checkpoint{Fingerprint: p.fingerprint, SourceList: p.listID(), Command: p.o.Command}, nil
 		}
 		if !errors.Is(err, formats.ErrPartial) {
 			return nil, n, err
 		}
-		w, n, err = p.resume()
+		w, n, err = r.resume(ctx)
 		if w != nil || err != nil && !errors.Is(err, formats.ErrNoPartial) {
 			return w, n, err
 		}
@@ -56,7 +58,8 @@ func (p *Plan) open() (w formats.Writer, n checkpoint, err error) {
 
 // resume resumes the unfinished dataset. The error is ErrNoPartial if there is no checkpoint to
 // resume from; the unfinished dataset is removed then.
-func (p *Plan) resume() (formats.Writer, checkpoint, error) {
+func (r *run) resume(ctx context.Context) (formats.Writer, checkpoint, error) {
+	p := r.Plan
 	w, was, b, err := p.format.Resume(p.Path, p.o.Create)
 	if err != nil {
 		if errors.Is(err, formats.ErrDamaged) {
@@ -74,11 +77,12 @@ func (p *Plan) resume() (formats.Writer, checkpoint, error) {
 	if err := p.checkUnchanged(); err != nil {
 		return nil, checkpoint{}, errors.Join(err, w.Close())
 	}
-	n, err := p.checkSamePlan(&was, b)
+	q, n, err := p.samePlan(ctx, &was, b)
 	if err != nil {
 		err = fmt.Errorf("%s%s: %w", p.Path, sidecar.PartialSuffix, p.addCommand(b, err))
 		return nil, n, errors.Join(p.startOver(err), w.Close())
 	}
+	r.Plan = q
 	return w, n, nil
 }
 
@@ -123,26 +127,47 @@ func verb(command string) string {
 	return word
 }
 
-// checkSamePlan decodes the checkpoint b of an unfinished dataset, and checks that the dataset is of the same plan.
-func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
-	if diff := p.recipeDiff(was.Recipe); diff != "" {
-		return checkpoint{}, fmt.Errorf("%w: it was packed with other options (%s)", ErrCannotResume, diff)
+// samePlan decodes the checkpoint b of an unfinished dataset, and checks that the dataset is of the same plan. It returns
+// the plan to go on with: p, or p without the samples that the source has got since then.
+func (p *Plan) samePlan(ctx context.Context, was *formats.Meta, b []byte) (*Plan, checkpoint, error) {
+	n, added, err := p.checkSamePlan(was, b)
+	if len(added) == 0 {
+		return p, n, err
 	}
-	n, err := decodeCheckpoint(b, p.fingerprint)
-	if err != nil {
-		return n, fmt.Errorf("%w: %w", ErrCannotResume, err)
+	q, ok, qerr := p.ofListedSamples(ctx)
+	if ok {
+		if n, _, qerr = q.checkSamePlan(was, b); qerr == nil {
+			q.added = added
+			return q, n, nil
+		}
+	}
+	return nil, n, errors.Join(err, ctx.Err())
+}
+
+// checkSamePlan decodes the checkpoint b of an unfinished dataset, and returns an error if the dataset is not of the same
+// plan. added are samples that are new, with an error.
+func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (n checkpoint, added []string, err error) {
+	if diff := p.recipeDiff(was.Recipe); diff != "" {
+		return n, nil, fmt.Errorf("%w: it was packed with other options (%s)", ErrCannotResume, diff)
+	}
+	if n, err = decodeCheckpoint(b, p.fingerprint); err != nil {
+		return n, nil, fmt.Errorf("%w: %w", ErrCannotResume, err)
 	}
 	if err := p.checkStats(&n); err != nil {
-		return n, err
+		return n, nil, err
 	}
-	changes, err := p.sourceChanges(n.Next)
-	if errors.Is(err, errSourceList) && n.Fingerprint == p.fingerprint {
-		err = nil
-	} else if errors.Is(err, errSourceList) {
-		changes, err = err.Error(), nil
-	}
-	if err != nil {
-		return n, err
+	changes := ""
+	if n.SourceList == 0 || n.SourceList != p.listID() {
+		d, err := p.sourceChanges(n.Next)
+		switch {
+		case errors.Is(err, errSourceList) && n.Fingerprint == p.fingerprint:
+		case errors.Is(err, errSourceList):
+			changes = err.Error()
+		case err != nil:
+			return n, nil, err
+		default:
+			changes, added = d.String(), d.added
+		}
 	}
 	if changes == "" && !sameSchema(was.Schema, p.Meta.Schema) {
 		changes = "other classes or fields"
@@ -151,10 +176,10 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (checkpoint, error) {
 		changes = "other edits by hand"
 	}
 	if changes != "" {
-		return n, fmt.Errorf("%w (%s)", ErrSourceChanged, changes)
+		return n, added, fmt.Errorf("%w (%s)", ErrSourceChanged, changes)
 	}
-	n.Fingerprint = p.fingerprint
-	return n, nil
+	n.Fingerprint, n.SourceList = p.fingerprint, p.listID()
+	return n, nil, nil
 }
 
 // sameSchema reports whether labels have the same meaning in both.

@@ -57,7 +57,9 @@ type run struct {
 	report  Report
 	started time.Time
 	shown   time.Time
-	kept    int  // positions at the last checkpoint
+	kept    int // positions that a repeated run need not do again
+	keptAt  time.Time
+	unsure  bool // a call of the writer has not ended, or failed
 	silent  bool // Progress panicked: it is not called again
 	step    Step
 
@@ -85,8 +87,8 @@ func Run(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst
 }
 
 // Run executes the plan. It returns a report also with an error: of the work until then. When ctx
-// ends, the error has ctx.Err() in its chain. A cancelled run keeps what was written until its last
-// checkpoint, in DST.partial: below Options.Checkpoint bytes nothing. A later Run of an equal plan goes
+// ends, the error has ctx.Err() in its chain. A run that ends with an error keeps what was written, in
+// DST.partial; one that is killed, what was written a minute before. A later Run of an equal plan goes
 // on from there; Report.Resumable says how much that is. The folder that DST is in must exist; the error
 // for a missing one is fs.ErrNotExist.
 //
@@ -110,7 +112,9 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 		return &r.report, err
 	}
 	defer r.gpu.close()
-	if r.w, r.state, err = p.open(); errors.Is(err, formats.ErrPublished) {
+	r.w, r.state, err = r.open(ctx)
+	r.report.Found, r.report.NotReached, r.report.Shards, r.report.AddedLater = r.Len(), r.Len(), r.Plan.Shards, r.added
+	if errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {
 		return &r.report, err
@@ -120,11 +124,13 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 			return &r.report, errors.Join(err, r.w.Close())
 		}
 	}
-	r.report.Resumed, r.kept = r.state.Next, r.state.Next
+	r.report.Resumed, r.kept, r.keptAt = r.state.Next, r.state.Next, time.Now()
 	if r.file = -1; r.state.Next > 0 {
 		r.file = r.fileOf(r.state.Next-1, 0)
 	}
-	err = r.stopped(ctx, r.pipeline(ctx))
+	if err = r.pipeline(ctx); err != nil {
+		err = r.stopped(ctx, errors.Join(err, r.saveAtStop()))
+	}
 	if err == nil {
 		err = r.checkWritten()
 	}
@@ -155,7 +161,11 @@ func (r *run) stopped(ctx context.Context, err error) error {
 	if cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%s: stopped at %d of %d: %w", r.Path, r.state.Next, r.Len(), cause)
+	at := fmt.Sprintf("stopped at %d of %d", r.state.Next, r.Len())
+	if r.kept < r.state.Next {
+		at += fmt.Sprintf(", of which %d are kept", r.kept)
+	}
+	return fmt.Errorf("%s: %s: %w", r.Path, at, cause)
 }
 
 // checkRun returns an error if the plan cannot run.

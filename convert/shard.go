@@ -98,7 +98,7 @@ func (p *Plan) selectShard(order []int32) error {
 	if p.Len() == 0 {
 		return optionError{fmt.Errorf("%s: a shard without samples", p.Path)}
 	}
-	p.fingerprint, p.interval = h.sum(), p.Len()+1
+	p.fingerprint, p.interval = h.sum(), neverKept
 	p.files = []outputFile{{end: p.Len()}}
 	return nil
 }

@@ -43,24 +43,20 @@ func (d *sourceDiff) String() string {
 }
 
 // sourceChanges compares the source with the source list of the run that packed the first next
-// positions. It returns a description of the changes, "" if there are none.
-func (p *Plan) sourceChanges(next int) (_ string, err error) {
+// positions.
+func (p *Plan) sourceChanges(next int) (d *sourceDiff, err error) {
 	touched := extsort.New("", p.o.Memory)
 	defer func() { err = errors.Join(err, touched.Close()) }()
 	d, sameOrder, err := p.compareInOrder(next, touched)
 	switch {
 	case err != nil:
-		return "", err
 	case sameOrder && d.touched > 0:
 		err = p.compareTouched(touched, d)
 	case sameOrder:
 	default:
 		d, err = p.compareByKey()
 	}
-	if err != nil {
-		return "", err
-	}
-	return d.String(), nil
+	return d, err
 }
 
 // compareInOrder compares the source list and the plan position by position; sameOrder is false if their keys

@@ -106,22 +106,8 @@ func (p *Plan) compareEntry(d *sourceDiff, pos int, record []byte) (err error) {
 
 // addEntries adds the samples of the source list and of the plan to s.
 func (p *Plan) addEntries(s *extsort.Sorter) error {
-	l, err := openSourceList(p.sourceListPath())
-	if err != nil {
+	if err := p.addListed(s); err != nil {
 		return err
-	}
-	defer l.close()
-	for {
-		e, listed, err := l.next()
-		if err != nil {
-			return err
-		}
-		if !listed {
-			break
-		}
-		if err := s.Add([]byte(e.key), e.append([]byte{earlier})); err != nil {
-			return err
-		}
 	}
 	for pos := range p.Len() {
 		in, err := p.infoAt(pos)
@@ -133,6 +119,27 @@ func (p *Plan) addEntries(s *extsort.Sorter) error {
 		}
 	}
 	return nil
+}
+
+// addListed adds the samples of the source list to s.
+func (p *Plan) addListed(s *extsort.Sorter) error {
+	l, err := openSourceList(p.sourceListPath())
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for {
+		e, listed, err := l.next()
+		if err != nil {
+			return err
+		}
+		if !listed {
+			return nil
+		}
+		if err := s.Add([]byte(e.key), e.append([]byte{earlier})); err != nil {
+			return err
+		}
+	}
 }
 
 // compareTouched adds those samples of touched to d whose bytes differ from what was packed.

@@ -55,10 +55,24 @@ func (p *Plan) entry(pos int) (sourceEntry, error) {
 		key: in.Key, path: in.Source.Path, split: in.Split, columns: strings.Join(in.Columns, "\x00"),
 		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Checksum, ready: p.isReady(i), class: in.Label,
 	}
-	if d, ok := p.src.(labelSummer); ok {
-		e.label = d.LabelSum(i)
-	}
+	e.label = p.labelOf(i, &in)
 	return e, nil
+}
+
+// labelOf returns the label of sample i of the source, whose Info is in, or a checksum of all its labels.
+func (p *Plan) labelOf(i int, in *formats.Info) int64 {
+	if d, ok := p.src.(labelSummer); ok {
+		return d.LabelSum(i)
+	}
+	return in.Label
+}
+
+// listID identifies the source list and the division into files; 0 if they have to be compared.
+func (p *Plan) listID() uint64 {
+	if p.sourceList == 0 {
+		return 0
+	}
+	return p.sourceList ^ p.layout()
 }
 
 // name returns the sample's name for messages: its path, or its key.

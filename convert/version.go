@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
@@ -48,7 +49,7 @@ func NewVersion(ctx context.Context, src formats.Dataset, v Version, f formats.W
 	o.Create.Replace, o.Create.Memory = true, cmp.Or(o.Create.Memory, o.Memory)
 	p := &Plan{
 		Path: path, Meta: v.Meta, src: src, format: f, o: o, ready: v.Ready, change: v.Change, base: v.Base, Samples: src.Len(), version: true,
-		splits: &Splits{}, counts: map[string]int{}, limit: o.limit(), fallback: v.Fallback,
+		splits: &Splits{}, counts: map[string]int{}, limit: o.limit(), fallback: v.Fallback, saveEvery: time.Minute,
 	}
 	p.Meta.Format, p.o.Stats = f.Name(), false
 	proc, err := preprocess.NewProcessor(o.Recipe, src.Meta().Schema)
@@ -84,7 +85,7 @@ func (p *Plan) addFiles(files []File) error {
 		p.files = append(p.files, outputFile{keep: f.Keep, end: p.Len()})
 		h.file(f.Keep, p.Len())
 	}
-	p.fingerprint, p.Shards = h.sum(), len(files)
+	p.fingerprint, p.sourceList, p.Shards = h.sum(), h.sourceList(), len(files)
 	return nil
 }
 

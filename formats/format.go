@@ -147,6 +147,14 @@ type Writer interface {
 	Close() error
 }
 
+// Saver is a Writer for which the places of the checkpoints decide bytes of the dataset, so that they must be the same
+// in every run. Save makes the samples written so far durable together with note, as Checkpoint does, but decides no byte: it
+// may come after any sample. After an error of Save the Writer can be used as before. A Writer without Save takes
+// Checkpoint after any sample.
+type Saver interface {
+	Save(note []byte) error
+}
+
 // ShardEnder is a Writer of several files: EndShard ends the current one, the next Write starts
 // another. EndShard does nothing if nothing was written to the current file.
 type ShardEnder interface {

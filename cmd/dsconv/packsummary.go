@@ -114,6 +114,9 @@ func printReport(c *console, r *convert.Report) {
 	if r.Resumed > 0 {
 		c.printf("  resumed: %d images were done before\n", r.Resumed)
 	}
+	if n := len(r.AddedLater); n > 0 {
+		c.printf("  %d images were added to the source after this dataset was begun, and are not in it: %s; dsconv add adds them\n", n, shortList(r.AddedLater, 5))
+	}
 	if r.Oriented > 0 {
 		c.printf("  %d images have an EXIF orientation that rotates or flips them (see --exif)\n", r.Oriented)
 	}

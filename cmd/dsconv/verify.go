@@ -128,6 +128,13 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
+	var described []string
+	rebuilt := false
+	if from != "" {
+		if described, rebuilt, err = edit.RepairDescription(cc.Context, dsconv.Formats(), args[0], dry); err != nil {
+			return err
+		}
+	}
 	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 	show.end()
 	if errors.Is(err, verify.ErrNoChecksums) {
@@ -139,8 +146,15 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if err != nil {
 		return err
 	}
+	found.NoTable = found.NoTable || rebuilt // which has the checksums of damaged files too
 	done := verifyResult{Report: found}
-	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
+	if len(described) > 0 {
+		done.Repaired, done.DryRun = &edit.Repaired{Description: described, Rewritten: []string{}}, dry
+	}
+	switch {
+	case from == "", found.Sound() && len(found.Notes) == 0:
+	case dry && len(described) > 0: // what else is damaged is not known before
+	default:
 		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
 			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
 		}); err != nil {
@@ -149,7 +163,7 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 			}
 			return err
 		}
-		done.DryRun = dry
+		done.DryRun, done.Repaired.Description = dry, described
 		if len(done.Repaired.Lost) == 0 && !dry {
 			done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 			show.end()

@@ -50,8 +50,8 @@ type ListedDataset struct {
 }
 
 // OpenListed opens images of the folder at root by their listing, which has them in the order of their keys. m describes
-// the whole folder. Read returns formats.ErrChanged, which ends a run, for a file that is missing or is not the one
-// that was listed.
+// the whole folder. Read returns formats.ErrChanged, which ends a run, for a file that is missing or has another
+// size than was listed.
 func OpenListed(root string, m formats.Meta, rows []Listed) (*ListedDataset, error) {
 	if err := formats.CheckPath(root); err != nil {
 		return nil, err
@@ -127,11 +127,25 @@ func (d *ListedDataset) Read(i int, s *formats.Sample) error {
 	s.SetColumns(in.Columns...)
 	s.Resize(len(d.meta.Schema))
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	if err := readImage(d.in, &in.Source, v); err != nil {
+	err = readImage(d.in, &in.Source, v)
+	if errors.Is(err, vfs.ErrChanged) {
+		err = d.readTouched(in.Source, v)
+	}
+	if err != nil {
 		return frozen(err)
 	}
 	setLabels(d.meta.Schema[1:], d.rows[i].Labels, s.Values[1:])
 	return nil
+}
+
+// readTouched reads a file that has another time than the listing, and the same size: it was copied or touched.
+func (d *ListedDataset) readTouched(of formats.Source, v *formats.Value) error {
+	st, err := d.in.Stat(of.Path)
+	if err != nil {
+		return err
+	}
+	of.ModTime = vfs.ModTime(st)
+	return readImage(d.in, &of, v)
 }
 
 // Close implements formats.Dataset. No file is open between reads.

@@ -27,7 +27,7 @@ const checkpointEvery = 20
 func (s suite) checkpointed(t *testing.T, w formats.Writer, c set, from int) {
 	t.Helper()
 	for from < len(c.samples) {
-		to := min(from+checkpointEvery, len(c.samples))
+		to := min(from-from%checkpointEvery+checkpointEvery, len(c.samples))
 		s.add(t, w, c, from, to)
 		if to%checkpointEvery == 0 {
 			checkpoint(t, w, to)
@@ -122,6 +122,50 @@ func (s suite) stopped(t *testing.T, c set, stops []int, want string) {
 	s.checkpointed(t, w, c, from)
 	sameFolders(t, dir, want)
 	same(t, s.open(t, path), c)
+}
+
+// saved: what is kept at any sample, between the checkpoints of the plan, is resumed and changes no byte.
+func (s suite) saved(t *testing.T) {
+	for name, c := range map[string]set{"photos": photos(90), "every kind": everyKind(70), "raw": rawSet(70)} {
+		t.Run(name, func(t *testing.T) {
+			want := s.undisturbed(t, c)
+			dir := t.TempDir()
+			path := s.path(dir)
+			w := s.create(t, path, c, formats.CreateOptions{})
+			from := 0
+			for _, stop := range []int{1, 2, 19, 20, 33, 34, 65} {
+				for next := from - from%checkpointEvery + checkpointEvery; next <= stop; next += checkpointEvery {
+					s.add(t, w, c, from, next)
+					checkpoint(t, w, next)
+					from = next
+				}
+				s.add(t, w, c, from, stop)
+				save(t, w, stop)
+				s.add(t, w, c, stop, stop+2) // lost
+				if err := w.Close(); err != nil {
+					t.Fatalf("close: %v", err)
+				}
+				if err := s.resumeAt(t, path, c, stop).Close(); err != nil {
+					t.Fatalf("close: %v", err)
+				}
+				w = s.resumeAt(t, path, c, stop)
+				from = stop
+			}
+			s.checkpointed(t, w, c, from)
+			sameFolders(t, dir, want)
+			same(t, s.open(t, path), c)
+		})
+	}
+}
+
+// save makes the samples until at durable without a checkpoint that the plan does not have.
+func save(t *testing.T, w formats.Writer, at int) {
+	t.Helper()
+	if s, ok := w.(formats.Saver); !ok {
+		checkpoint(t, w, at)
+	} else if err := s.Save(fmt.Append(nil, at)); err != nil {
+		t.Fatalf("save: %v", err)
+	}
 }
 
 // lost: what was written after the last checkpoint leaves no trace, though nothing is

@@ -39,6 +39,7 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"MissingPaths", suite.missingPaths},
 		{"SameBytes", suite.sameBytes},
 		{"Resume", suite.resume},
+		{"Saved", suite.saved},
 		{"Kill", suite.kill},
 		{"Unfinished", suite.unfinished},
 		{"StageErrors", suite.stageErrors},

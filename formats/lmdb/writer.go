@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/internal/storage/value"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // stagedName is the folder in the staging folder that becomes the dataset.
@@ -28,7 +29,10 @@ type writer struct {
 	reused checksum.Checksums // of the old environments, if they are reused
 }
 
-var _ formats.Writer = (*writer)(nil)
+var (
+	_ formats.Writer = (*writer)(nil)
+	_ formats.Saver  = (*writer)(nil)
+)
 
 // state is the format's state in a checkpoint.
 type state struct {
@@ -56,6 +60,9 @@ func checkOurs(path string) error {
 func startWriter(single *staging.Single) (formats.Writer, error) {
 	w := &writer{Single: single, extra: extraFields(single.Meta.Schema)}
 	if err := w.openStores(); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	if err := w.Replay(w.putSaved); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
@@ -111,13 +118,68 @@ func (w *writer) put(s *formats.Sample) error {
 	for db, i := range w.extra {
 		w.fields.put(db, s.Key, func(b []byte) []byte { return appendValue(b, &s.Values[i], false) })
 	}
-	var err error
+	return w.flushFull()
+}
+
+func (w *writer) flushFull() (err error) {
 	for _, st := range w.stores() {
 		if st.full() {
 			err = errors.Join(err, st.flush())
 		}
 	}
 	return err
+}
+
+// putSaved is put for the values that Save stored.
+func (w *writer) putSaved(key string, values *wire.Cursor) error {
+	for _, st := range w.stores() {
+		for db := range st.dbis {
+			v := values.Bytes()
+			st.put(db, key, func(b []byte) []byte { return append(b, v...) })
+		}
+	}
+	if values.Failed || len(values.B) > 0 {
+		return fmt.Errorf("%w: key %q: its saved values cannot be parsed", formats.ErrDamaged, key)
+	}
+	return w.flushFull()
+}
+
+// Save implements formats.Saver.
+func (w *writer) Save(note []byte) error {
+	var reading []*storeReader
+	err := w.Do(func() error { // a batch that could not be written is an error for good
+		for _, st := range w.stores() {
+			if err := st.wait(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, st := range w.stores() {
+		if err != nil {
+			return err
+		}
+		var r *storeReader
+		if r, err = st.read(); err == nil {
+			defer r.txn.Abort()
+			reading = append(reading, r)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return w.Single.Save(note, func(b []byte, key string) ([]byte, error) {
+		for _, r := range reading {
+			for db := range r.dbis {
+				v, err := r.value(db, key)
+				if err != nil {
+					return nil, fmt.Errorf("key %q: %w", key, err)
+				}
+				b = wire.AppendBytes(b, v)
+			}
+		}
+		return b, nil
+	})
 }
 
 // Checkpoint implements formats.Writer.

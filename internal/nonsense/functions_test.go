@@ -60,7 +60,7 @@ var functions = []any{
 
 	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
-	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.Undo,
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.RepairDescription, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,

@@ -114,10 +114,13 @@ func (p *Plan) compare(now *convert.Plan, d *Dataset, shard, i int) error {
 	if now.Len() != d.Samples {
 		changed = fmt.Sprintf("they have %d samples, and had %d", now.Len(), d.Samples)
 	}
-	return changedSource{fmt.Sprintf("the sources have changed since the plan was made: %s: restore them, or make a new plan", cmp.Or(changed, "other samples than those of this shard"))}
+	if changed == "" {
+		return nil // other shards may see a difference; files that were copied or touched are read as they are
+	}
+	return changedSource{fmt.Sprintf("the sources have changed since the plan was made: %s: restore them, or make a new plan", changed)}
 }
 
-// difference says how a sample differs from its row, "" if it does not.
+// difference says how a sample differs from its row, apart from the file's time; "" if it does not.
 func difference(was *row, in *formats.Info) string {
 	now := rowOf(in)
 	name := cmp.Or(was.Path, was.Key)
@@ -126,8 +129,10 @@ func difference(was *row, in *formats.Info) string {
 		return fmt.Sprintf("%s is in the place of %s", cmp.Or(now.Path, now.Key), name)
 	case was.Size != now.Size:
 		return fmt.Sprintf("%s has %d bytes, and had %d", name, now.Size, was.Size)
-	case was.ModTime != now.ModTime:
-		return name + " was written to"
+	case !slices.Equal(was.Labels, now.Labels):
+		return name + " has another label"
+	case !slices.Equal(was.Columns, now.Columns):
+		return name + " has other columns"
 	case was.Checksum != now.Checksum:
 		return name + " has another checksum"
 	case was.Split != now.Split:

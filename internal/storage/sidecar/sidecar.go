@@ -33,17 +33,25 @@ func Read(dir string) (*formats.Meta, checksum.Checksums, error) {
 	}
 	sums, err := checksum.ReadChecksums(dir)
 	if err != nil {
-		return nil, nil, errors.Join(newer(dir), err)
+		return nil, nil, errors.Join(newer(dir), suggestRepair(err))
 	}
 	b, err := sums.ReadSmall(dir, manifest.MetaName)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, suggestRepair(err)
 	}
 	m, err := manifest.DecodeMeta(b)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return m, sums, nil
+}
+
+// suggestRepair adds to an error about damage what restores the file.
+func suggestRepair(err error) error {
+	if !errors.Is(err, formats.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w; dsconv verify --repair SRC restores it", err)
 }
 
 // HasPartial reports whether there is a staging folder for path.

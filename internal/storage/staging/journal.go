@@ -77,6 +77,8 @@ type recordReader struct {
 	r     *bufio.Reader
 	left  int64 // bytes
 	whole int64 // bytes of the complete records so far
+	reuse bool  // a payload is only valid until the next one
+	last  []byte
 }
 
 func newRecordReader(r io.Reader, size int64) *recordReader {
@@ -97,7 +99,10 @@ func (r *recordReader) next() ([]byte, error) {
 	if n == 0 || n > maxRecord || n > r.left-recordHeader {
 		return nil, io.EOF
 	}
-	p := make([]byte, n)
+	if !r.reuse || int64(cap(r.last)) < n {
+		r.last = make([]byte, n)
+	}
+	p := r.last[:n]
 	if _, err := io.ReadFull(r.r, p); err != nil {
 		return nil, tornAsEOF(err)
 	}

@@ -107,6 +107,14 @@ func (s *Single) Do(step func() error) error {
 	return s.failed
 }
 
+// Save is Stage.Save for a format whose steps run by Do.
+func (s *Single) Save(note []byte, values func(b []byte, key string) ([]byte, error)) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	return s.Stage.Save(note, values)
+}
+
 // Finish publishes a file or folder of the staging folder as the dataset.
 func (s *Single) Finish(path string) error {
 	old, err := s.existing()

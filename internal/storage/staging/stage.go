@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/value"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Stage is the staging folder DST.partial: a lock, the journal, and data/ with the format's
@@ -29,6 +30,7 @@ type Stage struct {
 	journal      *os.File
 	lockFile     *os.File                 // the lock
 	rows         rowLog                   // of the samples written so far
+	saved        savedFile                // of the samples since the last checkpoint
 	memory       int64                    // for sorting rows, see formats.CreateOptions
 	failed       error                    // a failed write to the journal: what it holds is unknown since
 	oldChecksums checksum.ChecksumsByName // of the replaced dataset; nil until needed
@@ -219,7 +221,7 @@ func DiscardEmpty(path string) error {
 	if err != nil {
 		return err
 	}
-	if s.Len() > 0 || len(s.Note) > 0 {
+	if s.Len() > 0 || len(s.Note) > 0 || durable.Exists(s.Path(savedName)) {
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
 	}
 	return s.remove()
@@ -231,11 +233,25 @@ func (s *Stage) nothingReplaced() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 }
 
-// EachUnfinished calls yield with each row of the unfinished dataset at path as of its last checkpoint. The
-// caller must hold its lock. ErrNoPartial if there is none.
+// EachUnfinished calls yield with each row of the unfinished dataset at path as of its last checkpoint, or of what was
+// saved after it. The caller must hold its lock. ErrNoPartial if there is none.
 func EachUnfinished(path string, yield func(r *sampleindex.Row) error) error {
-	_, _, _, err := readJournal(filepath.Join(filepath.Clean(path)+sidecar.PartialSuffix, journalName), yield)
-	return err
+	s := Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
+	_, rows, _, err := readJournal(s.file(journalName), yield)
+	if err != nil {
+		return err
+	}
+	journal, _, err := openRegular(s.file(journalName), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+	f, _, end, err := openSaved(s.Path(savedName), journal)
+	if f == nil || err != nil {
+		return err
+	}
+	defer f.Close()
+	return rows.eachSaved(f, end, func(r *sampleindex.Row, _ *wire.Cursor) error { return yield(r) })
 }
 
 func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
@@ -313,13 +329,17 @@ func (s *Stage) record(state, note []byte) error {
 		return err
 	}
 	s.State, s.Note = state, note
-	return s.rows.setRecorded()
+	return errors.Join(s.rows.setRecorded(), s.dropSaved())
 }
 
 // Close releases the lock and leaves the folder as it is.
 func (s *Stage) Close() error {
 	s.open.Done()
 	err := errors.Join(s.closeJournal(), s.rows.close())
+	if s.saved.f != nil {
+		err = errors.Join(err, s.saved.f.Close())
+		s.saved = savedFile{}
+	}
 	if s.lockFile != nil {
 		err = errors.Join(err, s.lockFile.Close())
 		s.lockFile = nil
