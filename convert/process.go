@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -37,7 +38,20 @@ func (r *run) readSample(j *job, s *formats.Sample) error {
 		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
 	j.split = r.splits.Of(i, in)
-	return r.checkSample(&in, s, r.isReady(i))
+	if err := r.checkSample(&in, s, r.isReady(i)); err != nil || r.isReady(i) {
+		return err
+	}
+	return r.checkPlain(s)
+}
+
+// checkPlain returns an error if a text or JSON of s, which another program wrote, is none: that is the sample's fault.
+func (r *run) checkPlain(s *formats.Sample) error {
+	for k, f := range r.src.Meta().Schema {
+		if err := legible.CheckPlain(f.Kind, s.Values[k].Data); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	return nil
 }
 
 // processAll processes jobs until there are no more, or until ctx ends: then a reader may hang, and more never come.

@@ -292,7 +292,8 @@ func furnished(t testing.TB, n int) (ds *memory, names []string, want func(name 
 	a, b = zipped(tensor)
 	add(formats.Field{Name: "packed-series", Kind: formats.Array, DType: formats.Int64, Shape: []int{-1, 2}}, a, b)
 	add(formats.Field{Name: "caption", Kind: formats.Text}, text, ofText)
-	add(formats.Field{Name: "info", Kind: formats.JSON}, text, ofText)
+	info := func(i int) formats.Value { return plain(`"` + strings.Repeat("é", i%3) + `"`) }
+	add(formats.Field{Name: "info", Kind: formats.JSON}, info, func(i int) content { v := info(i); return content{v.Data, []int{len(v.Data)}} })
 	add(formats.Field{Name: "blob", Kind: formats.Bytes}, text, ofText)
 	return ds, names, func(name string, i int) ([]byte, []int) { c := contents[name](i); return c.data, c.shape }
 }

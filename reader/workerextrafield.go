@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/geometry"
+	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
@@ -36,6 +37,9 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 		return w.boxes(v, &to.values[i])
 	}
 	data, err := w.decoder.Elements(v)
+	if err == nil {
+		err = legible.CheckPlain(from.kind, data)
+	}
 	if err != nil {
 		return err
 	}

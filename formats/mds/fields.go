@@ -177,7 +177,7 @@ func (f *fields) field(name string, column int, found *foreign.Found) (formats.F
 		field.Kind, field.DType, field.Shape = formats.Array, formats.Float32, []int{}
 		return field, c.encoding
 	case array:
-		if has.Tensors == has.Count && has.DType != "" {
+		if 2*has.Tensors > has.Count && has.DType != "" {
 			field.Kind, field.DType, field.Shape = formats.Array, has.DType, has.Shape
 			return field, c.encoding
 		}

@@ -49,7 +49,7 @@ func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	s := &foreign.Source{
-		Format: Format{}.Name(), Path: path, Version: 1, Options: o, Extra: set.texts, Files: set.files,
+		Format: Format{}.Name(), Path: path, Version: 2, Options: o, Extra: set.texts, Files: set.files,
 		Decode: decode, Scan: f.scan,
 		Layout: func(found *foreign.Found) (*foreign.Layout, error) {
 			l, err := f.layout(found)

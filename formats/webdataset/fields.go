@@ -217,7 +217,7 @@ func (b *builder) add(name string, columns []int) {
 		if foreign.IsMask(name) && last != "jpg" && last != "jpeg" {
 			f.Kind = formats.Mask
 		}
-	case last == arrayFile && c.Tensors == c.Count && c.DType != "":
+	case last == arrayFile && 2*c.Tensors > c.Count && c.DType != "":
 		f.Kind, f.DType, f.Shape, from.As = formats.Array, c.DType, c.Shape, arrayFile
 	}
 	b.append(f, from)

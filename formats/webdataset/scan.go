@@ -23,6 +23,7 @@ type scanner struct {
 	file   int
 	sample foreign.Sample
 	open   bool
+	bad    error // why the sample has no label that can be read
 }
 
 // scan adds the samples of all tars.
@@ -55,12 +56,15 @@ func (s *scanner) flush() error {
 		return nil
 	}
 	s.open = false
+	if s.bad != nil {
+		return s.scan.SkipBad(s.part.Name+"/"+s.sample.Key, s.bad)
+	}
 	return s.scan.Add(&s.sample)
 }
 
 func (s *scanner) begin(key string) {
 	s.sample = foreign.Sample{Key: key, Split: s.part.split, File: s.file, Label: formats.NoLabel, Values: s.sample.Values[:0]}
-	s.open = true
+	s.open, s.bad = true, nil
 }
 
 // member adds a member to its sample.
@@ -98,7 +102,7 @@ func (s *scanner) member(name string, offset, size int64) error {
 	s.sample.Values = append(s.sample.Values, v)
 	if ext == s.fields.labelExtension() {
 		if s.sample.Class, err = s.fields.class(raw); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			s.bad = fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil

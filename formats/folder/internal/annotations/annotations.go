@@ -32,9 +32,12 @@ type Annotation interface {
 	Schema() formats.Schema
 	// Open is called when the files of the folder are known.
 	Open(ctx context.Context, in vfs.FS) error
-	// Read sets the values of its fields for the sample whose image is the file f, with the content image.
+	// Size returns the size of the image that the annotations of a sample say; 0 if they do not. sized is false if
+	// annotations of this kind never do.
+	Size(f *vfs.File) (h, w int, sized bool)
+	// Read sets the values of its fields for the sample whose image is the file f, with that picture.
 	// The warning is about annotations that may be wrong; "" if there is none.
-	Read(f *vfs.File, image *formats.Value, values []formats.Value) (warning string, err error)
+	Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error)
 	// Claim counts a sample; it is for one goroutine.
 	Claim(f *vfs.File)
 	// Claimed is called when all samples are claimed. The error is about an entry that may be of several of them.

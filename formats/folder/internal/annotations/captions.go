@@ -74,7 +74,7 @@ func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
 	return []byte(strings.TrimSpace(b.String())), nil
 }
 
-func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Value) (string, error) {
+func (c *cocoCaptions) Read(f *vfs.File, _ *Picture, values []formats.Value) (string, error) {
 	text, err := c.of(f)
 	if err != nil {
 		return "", err
@@ -84,6 +84,8 @@ func (c *cocoCaptions) Read(f *vfs.File, _ *formats.Value, values []formats.Valu
 	values[0].SetShape()
 	return "", nil
 }
+
+func (c *cocoCaptions) Size(*vfs.File) (h, w int, sized bool) { return 0, 0, false }
 
 func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path) }
 

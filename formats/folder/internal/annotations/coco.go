@@ -83,17 +83,26 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 	return nil
 }
 
-func (c *cocoBoxes) Read(f *vfs.File, in *formats.Value, values []formats.Value) (warning string, err error) {
+func (c *cocoBoxes) Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error) {
 	image, err := c.images.find(f.Path)
 	if err == nil {
 		list := c.of(image)
-		SetObjects(values, list)
-		warning, err = c.images.entries[image].size.check(in, list)
+		SetObjects(p, values, list)
+		warning, err = c.images.entries[image].size.check(p, list)
 	}
 	if err != nil {
 		return "", fmt.Errorf("field %s: %w", BoxesField, err)
 	}
 	return warning, nil
+}
+
+func (c *cocoBoxes) Size(f *vfs.File) (h, w int, sized bool) {
+	image, err := c.images.find(f.Path)
+	if err != nil {
+		return 0, 0, true // Read returns the error
+	}
+	s := c.images.entries[image].size
+	return int(s.h), int(s.w), true
 }
 
 // of returns the objects of an image.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // cocoImages finds the images of COCO files among the samples.
@@ -67,30 +68,38 @@ func (c *cocoImages) match() {
 	c.used = make([]bool, len(c.entries))
 	for i := range c.entries {
 		if name := c.entries[i].name; name != "" {
-			base := path.Base(name)
+			base := vfs.Composed(path.Base(name))
 			c.byBase[base] = append(c.byBase[base], int32(i))
 		}
 	}
 }
 
 // fits returns the numbers of the entries that may be those of the image at a path: the path or the file_name may have
-// more folders than the other. Entries with exactly this path go first.
+// more folders than the other. Entries with exactly this path go first, and those that are composed otherwise last.
 func (c *cocoImages) fits(rel string) []int32 {
-	var same, exact []int32
-	for _, i := range c.byBase[path.Base(rel)] {
+	composed := vfs.Composed(rel)
+	var fits [4][]int32 // the best first
+	for _, i := range c.byBase[path.Base(composed)] {
 		e := &c.entries[i]
+		name := vfs.Composed(e.name)
 		switch {
 		case !c.files[e.file].covers(rel):
 		case e.name == rel:
-			exact = append(exact, i)
+			fits[0] = append(fits[0], i)
 		case strings.HasSuffix(rel, "/"+e.name), strings.HasSuffix(e.name, "/"+rel):
-			same = append(same, i)
+			fits[1] = append(fits[1], i)
+		case name == composed:
+			fits[2] = append(fits[2], i)
+		case strings.HasSuffix(composed, "/"+name), strings.HasSuffix(name, "/"+composed):
+			fits[3] = append(fits[3], i)
 		}
 	}
-	if exact != nil {
-		return exact
+	for _, list := range fits {
+		if list != nil {
+			return list
+		}
 	}
-	return same
+	return nil
 }
 
 // find returns the number of the image at a path.

@@ -18,7 +18,7 @@ const (
 // MaxBoxFile bounds the size of a file with the boxes of one image.
 const MaxBoxFile = 16 << 20
 
-// Object is one object in an image. Its box is x0 y0 x1 y1 in pixels of the stored image.
+// Object is one object in an image. Its box is x0 y0 x1 y1 in pixels of the image as the annotations see it.
 type Object struct {
 	box   [4]float32
 	class int64
@@ -38,11 +38,11 @@ func objectSchema(classes []string, flag string) formats.Schema {
 	return s
 }
 
-// SetObjects sets the values of the fields of objectSchema.
-func SetObjects(values []formats.Value, list []Object) {
+// SetObjects sets the values of the fields of objectSchema, for the stored image.
+func SetObjects(p *Picture, values []formats.Value, list []Object) {
 	boxes, classes := values[0].Alloc(16 * len(list))[:0], values[1].Alloc(8 * len(list))[:0]
 	for i := range list {
-		for _, x := range list[i].box {
+		for _, x := range p.stored(list[i].box) {
 			boxes = binary.LittleEndian.AppendUint32(boxes, math.Float32bits(x))
 		}
 		classes = binary.LittleEndian.AppendUint64(classes, uint64(list[i].class))

@@ -60,11 +60,11 @@ func FuzzAnnotations(f *testing.F) {
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6))); err != nil {
 		f.Fatal(err)
 	}
-	value := formats.Value{Data: b.Bytes()}
+	p := PictureOf(&formats.Value{Data: b.Bytes()})
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		v := &VOC{index: map[string]int64{"a": 0}}
-		_, _, _ = v.Parse(data, &value)
-		_, _, _ = new(YOLO).Parse(data, &value)
+		_, _, _ = v.Parse(data, &p)
+		_, _, _ = new(YOLO).Parse(data, &p)
 		_, _ = new(YOLO).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _ = (&YOLO{pose: []int{2, 3}}).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _, _ = parseDataYAML(data)
@@ -74,7 +74,7 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// TestSizeOfTurnedImages: with an EXIF orientation that turns an image the swapped size is right too.
+// TestSizeOfTurnedImages: with an EXIF orientation that turns an image the swapped size says that it is upright.
 func TestSizeOfTurnedImages(t *testing.T) {
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6)), nil); err != nil {
@@ -84,12 +84,15 @@ func TestSizeOfTurnedImages(t *testing.T) {
 	plain := formats.Value{Data: b.Bytes()}
 	turned := formats.Value{Data: slices.Concat(b.Bytes()[:2], []byte(exif), b.Bytes()[2:])}
 	for _, c := range []struct {
-		s     size
-		v     *formats.Value
-		warns bool
-	}{{size{6, 8}, &plain, true}, {size{6, 8}, &turned, false}, {size{8, 6}, &turned, false}, {size{7, 8}, &turned, true}} {
-		if warning, err := c.s.check(c.v, nil); err != nil || (warning != "") != c.warns {
-			t.Errorf("%v: %q %v", c.s, warning, err)
+		s           size
+		v           *formats.Value
+		told, warns bool
+	}{{size{6, 8}, &plain, false, true}, {size{6, 8}, &turned, true, false}, {size{8, 6}, &turned, true, false}, {size{7, 8}, &turned, true, true}, {size{7, 7}, &turned, false, true}} {
+		p := PictureOf(c.v)
+		var told bool
+		p.Upright, told = p.Tells(int(c.s.h), int(c.s.w))
+		if warning, err := c.s.check(&p, nil); err != nil || (warning != "") != c.warns || told != c.told {
+			t.Errorf("%v: %q %v, told %v", c.s, warning, err, told)
 		}
 	}
 }

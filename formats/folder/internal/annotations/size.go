@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
 // size is the width and the height of the image that annotations were made for, 0 if they do not say it.
@@ -30,16 +27,9 @@ func parsePixels(text string) pixels {
 
 // check compares the size with that of the image. Annotations of another size are a warning, and an error if a box lies
 // outside of the image by more than a pixel.
-func (s size) check(image *formats.Value, list []Object) (warning string, err error) {
-	if s.w == 0 || s.h == 0 {
-		return "", nil
-	}
-	_, h, err := codec.Inspect(image.Data)
-	if err != nil {
-		return "", nil //nolint:nilerr // decoding the image returns the error
-	}
-	is := size{int32(h.W), int32(h.H)}
-	if s == is || h.Orientation >= 5 && s == (size{is.h, is.w}) {
+func (s size) check(p *Picture, list []Object) (warning string, err error) {
+	is := p.frame()
+	if s.w == 0 || s.h == 0 || p.err != nil || s == is { // decoding the image returns the error
 		return "", nil
 	}
 	warning = fmt.Sprintf("the boxes are for an image of %dx%d pixels, and this one has %dx%d", s.w, s.h, is.w, is.h)

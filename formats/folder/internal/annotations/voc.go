@@ -66,7 +66,7 @@ func decodeVOC(data []byte) (a vocFile, err error) {
 
 // Parse returns the objects of an annotation. VOC counts pixels from 1 and its corners are inside the box, so
 // that a box of the first pixel is 1 1 1 1; here it is 0 0 1 1.
-func (v *VOC) Parse(data []byte, image *formats.Value) (list []Object, warning string, err error) {
+func (v *VOC) Parse(data []byte, p *Picture) (list []Object, warning string, err error) {
 	a, err := decodeVOC(data)
 	if err == nil {
 		list, err = v.objects(a.Objects)
@@ -74,8 +74,17 @@ func (v *VOC) Parse(data []byte, image *formats.Value) (list []Object, warning s
 	if err != nil {
 		return nil, "", err
 	}
-	warning, err = size{int32(parsePixels(a.Width)), int32(parsePixels(a.Height))}.check(image, list)
+	warning, err = a.size().check(p, list)
 	return list, warning, err
+}
+
+func (a *vocFile) size() size { return size{int32(parsePixels(a.Width)), int32(parsePixels(a.Height))} }
+
+// Size returns the size of the image that an annotation says, 0 if it says none.
+func (v *VOC) Size(data []byte) (h, w int) {
+	a, _ := decodeVOC(data) // reading the sample reports the error
+	s := a.size()
+	return int(s.h), int(s.w)
 }
 
 func (v *VOC) objects(found []VOCObject) ([]Object, error) {

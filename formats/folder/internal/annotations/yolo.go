@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
 // YOLO reads YOLO's files of boxes, one for each image.
@@ -23,19 +22,20 @@ func (y *YOLO) Schema() formats.Schema { return objectSchema(y.classes, "") }
 
 // Note says what was found.
 func (y *YOLO) Note() string {
+	const upright = "; of the images upright, as their EXIF orientation says and as ultralytics reads them"
 	if y.from == "" {
-		return "no class names: there is no data.yaml and no classes.txt"
+		return "no class names: there is no data.yaml and no classes.txt" + upright
 	}
-	return fmt.Sprintf("%d classes of %s", len(y.classes), y.from)
+	return fmt.Sprintf("%d classes of %s", len(y.classes), y.from) + upright
 }
 
 // Parse returns the objects of a file of YOLO: a line of class, centre, width and height for each, as shares of
 // the image's size, perhaps with keypoints, which are left out. A line with the corners of a polygon is the box around it.
-func (y *YOLO) Parse(data []byte, image *formats.Value) ([]Object, string, error) {
-	_, h, err := codec.Inspect(image.Data)
-	if err != nil {
-		return nil, "", fmt.Errorf("the boxes need the image's size: %w", err)
+func (y *YOLO) Parse(data []byte, p *Picture) ([]Object, string, error) {
+	if p.err != nil {
+		return nil, "", fmt.Errorf("the boxes need the image's size: %w", p.err)
 	}
+	is := p.frame()
 	var list []Object
 	n := 0
 	for line := range strings.Lines(string(data)) {
@@ -44,7 +44,7 @@ func (y *YOLO) Parse(data []byte, image *formats.Value) ([]Object, string, error
 		if len(cells) == 0 {
 			continue
 		}
-		o, err := y.parseLine(cells, float64(h.W), float64(h.H))
+		o, err := y.parseLine(cells, float64(is.w), float64(is.h))
 		if err == nil && y.classes != nil && o.class >= int64(len(y.classes)) {
 			err = fmt.Errorf("the class %d is not among the %d of %s", o.class, len(y.classes), y.from)
 		}

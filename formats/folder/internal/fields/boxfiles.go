@@ -29,7 +29,7 @@ type boxFiles struct {
 // boxFormat reads a file of boxes.
 type boxFormat interface {
 	Schema() formats.Schema
-	Parse(data []byte, image *formats.Value) (list []annotations.Object, warning string, err error)
+	Parse(data []byte, p *annotations.Picture) (list []annotations.Object, warning string, err error)
 	Note() string
 }
 
@@ -56,33 +56,63 @@ func newBoxFiles(set *Set, text string) (*boxFiles, error) {
 func (b *boxFiles) Schema() formats.Schema { return b.format.Schema() }
 
 // Read reads the file of a sample. For YOLO an image without a file has no objects.
-func (b *boxFiles) Read(f *vfs.File, image *formats.Value, values []formats.Value) (warning string, err error) {
-	v := b.set.places.values(f)
-	one, _, err := b.set.index.find(b.field, b.spec.expand(&v, f))
+func (b *boxFiles) Read(f *vfs.File, p *annotations.Picture, values []formats.Value) (warning string, err error) {
+	one, err := b.find(f)
 	if b.yolo != nil && errors.Is(err, errNoFile) {
-		annotations.SetObjects(values, nil)
+		annotations.SetObjects(p, values, nil)
 		return "", nil
 	}
 	var list []annotations.Object
 	if err == nil {
-		list, warning, err = b.parse(one, image)
+		list, warning, err = b.parse(one, p)
 	}
 	if err != nil {
 		return "", fmt.Errorf("field %s: %w", annotations.BoxesField, err)
 	}
-	annotations.SetObjects(values, list)
+	annotations.SetObjects(p, values, list)
 	return warning, nil
 }
 
-func (b *boxFiles) parse(one vfs.File, image *formats.Value) (list []annotations.Object, warning string, err error) {
+// find returns the file of a sample.
+func (b *boxFiles) find(f *vfs.File) (vfs.File, error) {
+	v := b.set.places.values(f)
+	one, _, err := b.set.index.find(b.field, b.spec.expand(&v, f))
+	return one, err
+}
+
+// Size returns the size that an annotation of Pascal VOC says.
+func (b *boxFiles) Size(f *vfs.File) (h, w int, sized bool) {
+	if b.voc == nil {
+		return 0, 0, false
+	}
+	one, err := b.find(f)
+	if err != nil {
+		return 0, 0, true // Read returns the error
+	}
+	data, err := b.content(one)
+	if err == nil {
+		h, w = b.voc.Size(data)
+	}
+	return h, w, true
+}
+
+func (b *boxFiles) content(one vfs.File) ([]byte, error) {
 	if one.Size > annotations.MaxBoxFile {
-		return nil, "", fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
+		return nil, fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
 	}
 	data, err := b.set.in.Read(one.Path, one.Size, one.ModTime, nil)
 	if err != nil {
-		return nil, "", fmt.Errorf("read %s: %w", one.Path, err)
+		return nil, fmt.Errorf("read %s: %w", one.Path, err)
 	}
-	if list, warning, err = b.format.Parse(data, image); err != nil {
+	return data, nil
+}
+
+func (b *boxFiles) parse(one vfs.File, p *annotations.Picture) (list []annotations.Object, warning string, err error) {
+	data, err := b.content(one)
+	if err != nil {
+		return nil, "", err
+	}
+	if list, warning, err = b.format.Parse(data, p); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", one.Path, err)
 	}
 	return list, warning, nil

@@ -37,7 +37,7 @@ func (x *index) add(field int, f vfs.File) error {
 	x.value = wire.AppendBytes(x.value[:0], f.Path)
 	x.value = binary.AppendUvarint(x.value, uint64(f.Size))
 	x.value = binary.AppendUvarint(x.value, uint64(f.ModTime))
-	return x.sorter.Add(indexKey(field, foldExtension(f.Path)), x.value)
+	return x.sorter.Add(indexKey(field, vfs.Composed(foldExtension(f.Path))), x.value)
 }
 
 // indexKey is the key of a field's file, or of all whose paths begin so.
@@ -67,20 +67,32 @@ func (x *index) find(field int, segments []string) (f vfs.File, number int, err 
 	number = -1
 	last := len(segments) - 1
 	segments[last] = foldExtension(segments[last])
-	prefix := indexKey(field, segments[0])
+	composed := make([]string, len(segments))
+	for i, s := range segments {
+		composed[i] = vfs.Composed(s)
+	}
+	var several error
+	same := false // whether f's name is composed like the segments
+	prefix := indexKey(field, composed[0])
 	err = x.from(prefix, func(i int, key []byte, candidate vfs.File) (more bool, err error) {
 		if !strings.HasPrefix(string(key), string(prefix)) {
 			return false, nil
 		}
-		if !matchSegments(string(key[2:]), segments) {
+		if !matchSegments(string(key[2:]), composed) {
 			return last > 0, nil // without a wildcard, the file would be the first
 		}
-		if number >= 0 {
-			return false, fmt.Errorf("two files may be it: %s and %s", f.Path, candidate.Path)
+		isSame := matchSegments(foldExtension(candidate.Path), segments)
+		switch {
+		case number < 0 || isSame && !same:
+			f, number, same, several = candidate, i, isSame, nil
+		case isSame == same:
+			several = fmt.Errorf("two files may be it: %s and %s", f.Path, candidate.Path)
 		}
-		f, number = candidate, i
 		return true, nil
 	})
+	if err == nil {
+		err = several
+	}
 	if err == nil && number < 0 {
 		err = fmt.Errorf("%w %s", errNoFile, strings.Join(segments, "*"))
 	}

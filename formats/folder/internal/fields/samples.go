@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
@@ -72,6 +73,7 @@ func (s *Set) Claim(f *vfs.File) {
 	if s == nil {
 		return
 	}
+	s.voters.add(f)
 	v := s.places.values(f)
 	for i, p := range s.specs {
 		_, number, err := s.index.find(i, p.expand(&v, f))
@@ -141,26 +143,40 @@ func (s *Set) nothingFound(i int) error {
 // Read sets the values of the fields.
 func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
 	v := s.places.values(f)
+	picture := annotations.PictureOf(image)
+	var warnings []string
+	warn := func(warning string) {
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+	}
 	at := 0
 	for i, p := range s.specs {
 		if p.boxes != nil {
 			continue
 		}
-		if err := s.readFile(i, p.expand(&v, f), &values[at]); err != nil {
+		err := s.readFile(i, p.expand(&v, f), &values[at])
+		if err == nil {
+			var warning string
+			warning, err = s.toStored(i, &picture, &values[at])
+			warn(warning)
+		}
+		if err != nil {
 			return fmt.Errorf("field %s: %w", p.name, err)
 		}
 		at++
 	}
-	for _, a := range s.annotations {
+	for k, a := range s.annotations {
 		n := len(a.Schema())
-		warning, err := a.Read(f, image, values[at:at+n])
+		warning, err := s.annotate(k, f, picture, values[at:at+n])
 		if err != nil {
 			return err
 		}
-		if warning != "" {
-			s.warnings.Store(f.Path, warning)
-		}
+		warn(warning)
 		at += n
+	}
+	if len(warnings) > 0 {
+		s.warnings.Store(f.Path, strings.Join(warnings, "; "))
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ type Set struct {
 	unused         []int
 	annotations    []annotations.Annotation
 	warnings       sync.Map // by the path of the image
+	voters         voters
+	drawings       []drawing // of specs, then of annotations
 	// Auto: the fields are those of Auto, which a StemFinder finds.
 	Auto bool
 }
@@ -110,6 +112,7 @@ func (s *Set) Finish(ctx context.Context) error {
 		return err
 	}
 	n := len(s.specs)
+	s.drawings = make([]drawing, n+len(s.annotations))
 	s.found, s.missing, s.unused, s.orphans = make([]int, n), make([]int, n), make([]int, n), make([]string, n)
 	for i, f := range s.specs {
 		if err := s.findKey(i, f); err != nil {

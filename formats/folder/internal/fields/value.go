@@ -1,14 +1,13 @@
 package fields
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
@@ -45,17 +44,10 @@ func (f *spec) interpret(v *formats.Value, isArray bool) error {
 		}
 		return f.pixels(v)
 	case formats.Boxes, formats.Array:
-	case formats.Text:
-		if !utf8.Valid(v.Data) {
-			return fmt.Errorf("not UTF-8 text; kind=bytes takes it as it is")
-		}
-		return nil
-	case formats.JSON:
-		if !json.Valid(v.Data) {
-			return fmt.Errorf("not JSON; kind=bytes takes it as it is")
-		}
-		return nil
 	default:
+		if err := legible.CheckPlain(f.kind, v.Data); err != nil {
+			return fmt.Errorf("%w; kind=bytes takes it as it is", err)
+		}
 		return nil
 	}
 	t, shape, offset, err := npy.Parse(v.Data)

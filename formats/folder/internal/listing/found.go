@@ -27,8 +27,6 @@ const (
 	fileRecord = iota
 	// questionRecord: an extension. A file of another stem asks whether one with this extension exists.
 	questionRecord
-	// suffixRecord: the path of an image that may belong to one with this stem.
-	suffixRecord
 	// folderRecord: the path of a file in a folder of images, or of masks.
 	folderRecord
 )
@@ -81,7 +79,7 @@ func (l *Files) Each(included func(path string) bool, yield func(f vfs.File, key
 	var last string
 	var same []vfs.File    // files with the stem last
 	var questions []string // about it
-	var suffixes, beside []string
+	var beside []string
 	paths := map[string]bool{} // stems to come that are paths of files
 	end := func() error {
 		for _, ext := range questions {
@@ -90,8 +88,8 @@ func (l *Files) Each(included func(path string) bool, yield func(f vfs.File, key
 			}
 		}
 		if l.asking {
-			l.group(same, suffixes, beside)
-			suffixes, beside = suffixes[:0], beside[:0]
+			l.group(same, beside)
+			beside = beside[:0]
 		}
 		unique := len(same) == 1 && !paths[last]
 		delete(paths, last)
@@ -120,9 +118,6 @@ func (l *Files) Each(included func(path string) bool, yield func(f vfs.File, key
 		switch value[0] {
 		case questionRecord:
 			questions = append(questions, string(value[1:]))
-			return nil
-		case suffixRecord:
-			suffixes = append(suffixes, string(value[1:]))
 			return nil
 		case folderRecord:
 			beside = append(beside, string(value[1:]))

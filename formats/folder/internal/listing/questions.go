@@ -1,12 +1,13 @@
 package listing
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -15,10 +16,10 @@ import (
 // files are sorted, by records under the name of the image that they may belong to.
 type Questions struct {
 	images            int
-	sameName, suffix  pairs
+	masks             masks
+	sameName          pairs
 	folders           pairs
 	image, field      string // names of the folders, as in their paths
-	suffixOf, extOf   string // of the first pair of suffix
 	fieldExt          string // of the first pair of folders
 	before            string // the folders above those of folders
 	sameNameExtension string
@@ -44,17 +45,8 @@ const (
 
 func (q *Questions) asks(p *pairs) bool { return p.count >= minPairs && p.count*pairShare > q.images }
 
-// maskSuffix returns the image's stem and the end of the name of a file such as 1_mask.png.
-func maskSuffix(stem string) (of, suffix string) {
-	at := strings.LastIndexAny(stem, "-_. ")
-	if at <= strings.LastIndex(stem, "/")+1 || !fields.IsMaskName(stem[at+1:]) {
-		return "", ""
-	}
-	return stem[:at], stem[at:]
-}
-
 // fieldFolders are the names of folders that hold masks or annotations beside a folder of images, in lower case.
-var fieldFolders = []string{"segmentationclass", "segmentationobject", "gt", "gtfine", "target", "targets"}
+var fieldFolders = []string{"segmentationclass", "segmentationobject", "gt", "gtfine", "target", "targets", "ann", "masks_machine", "masks_human", "masks_instances"}
 
 func isFieldFolder(name string) bool {
 	name = strings.ToLower(name)
@@ -96,19 +88,14 @@ func (l *Files) ask(rel string, isImage bool) error {
 	}
 	if before, folder, rest, ok := folderPlace(rel); ok && (isImage || !layout.IsImageFolder(folder)) {
 		l.value = append(append(l.value[:0], folderRecord), rel...)
-		if err := l.sorter.Add([]byte("\x00"+before+"\x00"+vfs.Stem(rest)), l.value); err != nil {
+		if err := l.sorter.Add([]byte("\x00"+before+"\x00"+withoutExtensions(rest)), l.value); err != nil {
 			return err
 		}
 	}
-	if !isImage {
-		return nil
+	if isImage {
+		l.masks.add(rel)
 	}
-	of, suffix := maskSuffix(vfs.Stem(rel))
-	if suffix == "" {
-		return nil
-	}
-	l.value = append(append(l.value[:0], suffixRecord), rel...)
-	return l.sorter.Add([]byte(of), l.value)
+	return nil
 }
 
 // askAbout is ask for a file that is no image.
@@ -121,9 +108,8 @@ func (l *Files) askAbout(rel string) error {
 	return l.ask(rel, false)
 }
 
-// group counts the files of one stem: images with it, files named like a part of them, and files of the same stem in
-// folders beside each other.
-func (q *Questions) group(same []vfs.File, suffixes, folders []string) {
+// group counts the files of one stem: images with it, and files of the same stem in folders beside each other.
+func (q *Questions) group(same []vfs.File, folders []string) {
 	q.images += len(same)
 	if len(same) > 1 {
 		q.sameName.add(same[0].Path, same[1].Path)
@@ -131,12 +117,8 @@ func (q *Questions) group(same []vfs.File, suffixes, folders []string) {
 			q.sameNameExtension = path.Ext(same[1].Path)
 		}
 	}
-	if len(same) > 0 && len(suffixes) > 0 {
-		q.suffix.add(same[0].Path, suffixes[0])
-		if q.suffixOf == "" {
-			_, q.suffixOf = maskSuffix(vfs.Stem(suffixes[0]))
-			q.extOf = path.Ext(suffixes[0])
-		}
+	for i := range same {
+		q.masks.match(same[i].Path)
 	}
 	var image, field string
 	for _, rel := range folders {
@@ -144,7 +126,7 @@ func (q *Questions) group(same []vfs.File, suffixes, folders []string) {
 		switch {
 		case layout.IsImageFolder(folder):
 			image = rel
-		case field == "":
+		case field == "", vfs.HasImageName(rel) && !vfs.HasImageName(field):
 			field = rel
 		}
 	}
@@ -154,48 +136,41 @@ func (q *Questions) group(same []vfs.File, suffixes, folders []string) {
 	q.folders.add(image, field)
 	if q.image == "" {
 		q.before, q.image, _, _ = folderPlace(image)
-		_, q.field, _, _ = folderPlace(field)
-		q.fieldExt = path.Ext(field)
+		var rest string
+		_, q.field, rest, _ = folderPlace(field)
+		q.fieldExt = rest[len(withoutExtensions(rest)):]
 	}
 }
 
 // Ask returns the question, nil if there is none.
 func (q *Questions) Ask(root string) error {
-	var p *pairs
-	var what, flags string
+	p := new(pairs)
+	var count, what, flags string
 	switch {
 	case q.asks(&q.folders):
 		p, what = &q.folders, fmt.Sprintf("in %s/ and %s/ have files of the same names", q.image, q.field)
 		flags = q.folderFlags()
-	case q.asks(&q.suffix):
-		p, what = &q.suffix, fmt.Sprintf("have a file named like a part of them, with %s", q.suffixOf)
-		flags = fmt.Sprintf("--field 'mask={key}%s%s'", q.suffixOf, q.extOf)
+	case q.masks.asks(q.images):
+		var example string
+		count, what, example, flags = q.masks.question()
+		p.examples = []string{example}
 	case q.asks(&q.sameName):
 		p, what = &q.sameName, "share their name with another one"
 		flags = fmt.Sprintf("--field 'mask={key}%s'", q.sameNameExtension)
 	default:
 		return nil
 	}
-	return fmt.Errorf("%s: %d images %s, such as %s: do they belong together? Choose one: %s makes each two of them one sample; "+
+	return fmt.Errorf("%s: %s images %s, such as %s: do they belong together? Choose one: %s makes each two of them one sample; "+
 		"--field none packs each image as a sample of its own, with its folder as its class. See docs/fields.md",
-		root, p.count, what, strings.Join(p.examples, ", "), flags)
+		root, cmp.Or(count, strconv.Itoa(p.count)), what, strings.Join(p.examples, ", "), flags)
 }
 
 // folderFlags are the flags that use the files of the folder as a field.
 func (q *Questions) folderFlags() string {
-	before := strings.TrimSuffix(q.before, "/")
-	switch {
-	case before == "":
-	case slices.Contains(layout.Splits, before):
-		before = "{split}/"
-	case !strings.Contains(before, "/"):
-		before = "{class}/"
-	default:
-		before = "{dir}/"
-	}
+	before := placeholder(strings.TrimSuffix(q.before, "/"))
 	image := fmt.Sprintf("--field 'image=%s%s/{key}.*' ", before, q.image)
 	pattern := fmt.Sprintf("%s%s/{key}%s", before, q.field, q.fieldExt)
-	switch strings.ToLower(q.fieldExt) {
+	switch strings.ToLower(path.Ext(q.fieldExt)) {
 	case ".txt", ".xml":
 		return image + fmt.Sprintf("--boxes '%s'", pattern)
 	case ".json":

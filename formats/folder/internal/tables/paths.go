@@ -21,6 +21,8 @@ type pathFinder struct {
 	// names are the files of a folder by their names without extension, as far as they were needed.
 	names map[string]map[string][]string
 	fits  map[string][]string // files that a path without extension may mean
+	// spelling finds names in other forms of Unicode.
+	spelling *vfs.Spelling
 }
 
 // maxLeading bounds the number of leading folders that are left out, and of folders that images are in.
@@ -154,11 +156,20 @@ func (f *pathFinder) file(p string) (string, bool) {
 	if st, err := f.in.Lstat(p); err == nil && !st.IsDir() {
 		return p, true
 	}
+	if f.spelling == nil {
+		f.spelling = vfs.NewSpelling(f.in)
+	}
+	if spelled := f.spelling.Find(p); spelled != "" {
+		return spelled, true
+	}
 	if vfs.HasImageName(p) {
 		return "", false
 	}
 	dir, name := path.Split(p)
-	fits := f.namesIn(strings.TrimSuffix(dir, "/"))[name]
+	fits := f.namesIn(strings.TrimSuffix(dir, "/"))[vfs.Composed(name)]
+	if k := slices.IndexFunc(fits, func(fit string) bool { return vfs.Stem(fit) == name }); len(fits) == 2 && k >= 0 && vfs.Stem(fits[1-k]) != name {
+		fits = fits[k : k+1]
+	}
 	if len(fits) == 1 {
 		return dir + fits[0], true
 	}
@@ -171,7 +182,7 @@ func (f *pathFinder) file(p string) (string, bool) {
 	return "", false
 }
 
-// namesIn returns the images of a folder by their names without extension.
+// namesIn returns the images of a folder by their names without extension, composed.
 func (f *pathFinder) namesIn(dir string) map[string][]string {
 	names, known := f.names[dir]
 	if known {
@@ -180,7 +191,8 @@ func (f *pathFinder) namesIn(dir string) map[string][]string {
 	names = map[string][]string{}
 	images, _, _ := vfs.ImagesIn(f.in, dir) // that it cannot be listed is the scan's to say
 	for _, name := range images {
-		names[vfs.Stem(name)] = append(names[vfs.Stem(name)], name)
+		stem := vfs.Composed(vfs.Stem(name))
+		names[stem] = append(names[stem], name)
 	}
 	if f.names == nil {
 		f.names = map[string]map[string][]string{}

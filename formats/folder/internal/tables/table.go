@@ -2,6 +2,7 @@
 package tables
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -40,9 +41,10 @@ func Read(in vfs.FS, file string) (*Table, error) {
 	r := sheet.Roles{}
 	if r.Path, err = s.PathColumn(); err == nil {
 		var t *Table
+		spelling := vfs.NewSpelling(in)
 		if t, err = newTable(s, &r, func(p string) (foundPath, error) {
 			rel, err := relative(in, p)
-			return foundPath{path: rel}, err
+			return foundPath{path: cmp.Or(spelling.Find(rel), rel)}, err
 		}); err == nil {
 			t.Exists = nil
 			t.Files = []part{{File{"", file}, 0}}

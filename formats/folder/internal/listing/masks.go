@@ -1,0 +1,194 @@
+package listing
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// masks are files that are named like the mask of another image: 1_mask.png of 1.jpg or 1_sat.jpg, wherever that is, and
+// train_masks/1.png of train/1.jpg. Only some are kept, whatever the order in which they are found.
+type masks struct {
+	count   int               // all of them
+	kept    map[string]string // the path of one, by the name of its image
+	limit   string            // names above it are not kept; "" is none
+	matched int               // images of those that are kept
+	image   string            // one of these, and its mask
+	mask    string
+}
+
+// maxMasks is how many masks are kept at least, if there are more.
+const maxMasks = 1000
+
+// splitName returns what is left of a file's name without its ending, and that: "_mask.png", ".jpg.png".
+func splitName(name string, isEnding func(word string) bool) (core, ending string) {
+	core = withoutExtensions(name)
+	for {
+		at := strings.LastIndexAny(core, "-_. ")
+		if at <= 0 || !isEnding(strings.ToLower(core[at+1:])) {
+			return core, name[len(core):]
+		}
+		core = core[:at]
+	}
+}
+
+// withoutExtensions is a path without its extension, and without that of an image before it: x of x.jpg.png.
+func withoutExtensions(name string) string {
+	stem := vfs.Stem(name)
+	if vfs.IsImageExtension(path.Ext(stem)) {
+		return vfs.Stem(stem)
+	}
+	return stem
+}
+
+// isImageWord reports whether files of images that have masks beside them end so.
+func isImageWord(word string) bool {
+	return word == "sat" || word == "im" || word == "raw" || word == "original" || layout.IsImageFolder(word)
+}
+
+func isMaskWord(word string) bool {
+	return fields.IsMaskName(word) || word == "gtfine" || word == "gtcoarse"
+}
+
+// maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask.
+func maskOf(rel string) string {
+	dir, name := path.Split(rel)
+	isEnding := isMaskWord
+	if fields.IsMaskName(path.Base(dir)) { // CamVid
+		isEnding = func(word string) bool { return isMaskWord(word) || word == "l" }
+	}
+	core, ending := splitName(name, isEnding)
+	if ending == name[len(withoutExtensions(name)):] && imagesOf(rel) == "" {
+		return ""
+	}
+	return core
+}
+
+// imagesOf returns the folder of the images whose masks are in the folder of rel: train of train_masks.
+func imagesOf(rel string) string {
+	folder, ending := splitName(path.Dir(rel)+".", isMaskWord)
+	if ending == "." || strings.HasSuffix(folder, "/") {
+		return ""
+	}
+	return folder
+}
+
+// add adds a file.
+func (m *masks) add(rel string) {
+	core := maskOf(rel)
+	if core == "" {
+		return
+	}
+	m.count++
+	if m.limit != "" && core > m.limit {
+		return
+	}
+	if m.kept == nil {
+		m.kept = map[string]string{}
+	}
+	if first, ok := m.kept[core]; !ok || rel < first {
+		m.kept[core] = rel
+	}
+	if len(m.kept) > 2*maxMasks {
+		names := slices.Sorted(maps.Keys(m.kept))
+		m.limit = names[maxMasks-1]
+		for _, name := range names[maxMasks:] {
+			delete(m.kept, name)
+		}
+	}
+}
+
+// match counts an image if it has a mask.
+func (m *masks) match(rel string) {
+	if len(m.kept) == 0 || maskOf(rel) != "" {
+		return
+	}
+	name := path.Base(rel)
+	mask, ok := m.kept[withoutExtensions(name)]
+	if !ok {
+		core, _ := splitName(name, isImageWord)
+		mask, ok = m.kept[core]
+	}
+	if core, ending := splitName(path.Base(mask), isMaskWord); ok && ending == path.Base(mask)[len(withoutExtensions(path.Base(mask))):] && core == maskOf(mask) {
+		ok = path.Dir(rel) == imagesOf(mask) // only the folder tells
+	}
+	if !ok {
+		return
+	}
+	m.matched++
+	if m.image == "" || path.Dir(m.image) != path.Dir(m.mask) && path.Dir(rel) == path.Dir(mask) {
+		m.image, m.mask = rel, mask
+	}
+}
+
+// asks reports whether enough of all images have masks.
+func (m *masks) asks(images int) bool {
+	all := m.matched
+	if m.limit != "" {
+		all = m.count * m.matched / len(m.kept)
+	}
+	return m.matched >= minPairs && all*pairShare > images
+}
+
+// question says what was seen, with an example, and the flags that make each image and its mask one sample.
+func (m *masks) question() (count, what, example, flags string) {
+	count = strconv.Itoa(m.matched)
+	if m.limit != "" {
+		count = "at least " + count
+	}
+	core := maskOf(m.mask)
+	ending := path.Base(m.mask)[len(core):]
+	what = "have a file named like their mask, with " + vfs.Stem(ending)
+	if vfs.Stem(ending) == "" || ending == path.Ext(ending) {
+		what = fmt.Sprintf("have a file of the same name in %s/", path.Dir(m.mask))
+	}
+	imageEnding := vfs.Stem(path.Base(m.image))[len(core):]
+	image, mask := folders(path.Dir(m.image)), folders(path.Dir(m.mask))
+	example = m.image + " and " + m.mask
+	if slices.Equal(image, mask) {
+		if flags = fmt.Sprintf("--field 'mask={key}%s'", ending); imageEnding != "" {
+			flags = fmt.Sprintf("--field 'image={key}%s.*' ", imageEnding) + flags
+		}
+		return count, what, example, flags
+	}
+	n := 0
+	for n < min(len(image), len(mask)) && image[n] == mask[n] {
+		n++
+	}
+	before := placeholder(strings.Join(image[:n], "/"))
+	image, mask = image[n:], mask[n:]
+	for len(image) > 0 && len(mask) > 0 && image[len(image)-1] == mask[len(mask)-1] {
+		image, mask = image[:len(image)-1], mask[:len(mask)-1]
+	}
+	pattern := func(folders []string, ending string) string {
+		return before + path.Join(append(folders[:len(folders):len(folders)], "{key}"+ending)...)
+	}
+	return count, what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
+}
+
+func folders(dir string) []string {
+	if dir == "." {
+		return nil
+	}
+	return strings.Split(dir, "/")
+}
+
+// placeholder is how a pattern names the folders before those of images and masks: with a slash, or "" for none.
+func placeholder(before string) string {
+	switch {
+	case before == "":
+		return ""
+	case slices.Contains(layout.Splits, before):
+		return "{split}/"
+	case !strings.Contains(before, "/"):
+		return "{class}/"
+	}
+	return "{dir}/"
+}
