@@ -272,6 +272,9 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 		}
 		r.Add(done[i])
 	}
+	if err == nil {
+		err = r.compareBytes(ctx, p.options.Memory)
+	}
 	return r, errors.Join(err, r.WriteTable(table, err))
 }
 
