@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -204,8 +206,30 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 	return p, nil
 }
 
+// unusedSplit says that a column of the source has splits, where it is not used as the split.
+func (p *PackPlan) unusedSplit() (list []string) {
+	const looked = 1000
+	for k, name := range p.src.Meta().Columns {
+		if !p.options.Split.FromSource() || !slices.Contains([]string{"split", "subset", "set", "partition"}, strings.ToLower(name)) {
+			continue
+		}
+		for i := range min(p.src.Len(), looked) {
+			in, err := p.src.Info(i)
+			if err != nil || k >= len(in.Columns) || in.Columns[k] != "" && !formats.IsSplitWord(in.Columns[k]) {
+				break // reading it returns the error
+			}
+			if value := in.Columns[k]; value != "" {
+				list = append(list, fmt.Sprintf("the column %s has %s and is a column of each sample, not its split: --split %s makes it the split", name, value, name))
+				break
+			}
+		}
+	}
+	return list
+}
+
 // countSplits sets r.Splits and r.SplitsFrom.
 func (p *PackPlan) countSplits(r *Report) {
+	r.LabelNotices = append(r.LabelNotices, p.unusedSplit()...)
 	counts := map[string]int{}
 	for _, one := range p.Datasets {
 		for _, s := range one.SplitCounts() {
