@@ -229,7 +229,7 @@ func open(ctx context.Context, path string, o formats.ReadOptions) (formats.Data
 		return nil, err
 	}
 	c.source = &foreign.Source{
-		Format: Format{}.Name(), Path: path, Version: 1, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: new(decoder).decode,
+		Format: Format{}.Name(), Path: path, Version: 2, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: new(decoder).decode,
 	}
 	for i := range files {
 		f := &files[i]

@@ -240,10 +240,7 @@ func (b *builder) nameFor(ext string) string {
 	if b.isTaken(name) {
 		name = foreign.FieldName(ext)
 	}
-	for n := 2; b.isTaken(name); n++ {
-		name = fmt.Sprintf("%.58s_%d", foreign.FieldName(ext), n)
-	}
-	return name
+	return foreign.FreeName(name, b.isTaken)
 }
 
 func (b *builder) isTaken(name string) bool {

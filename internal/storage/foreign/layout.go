@@ -95,6 +95,9 @@ func classNames(texts []string) []string {
 	return numbered(0, highest+1)
 }
 
+// Numbered returns the names of n classes that are named by their index.
+func Numbered(n int) []string { return numbered(0, n) }
+
 func numbered(from, to int) []string {
 	var names []string
 	for i := from; i < to; i++ {
