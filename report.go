@@ -89,6 +89,9 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		}
 		r.Skipped, r.Found = append(r.Skipped, r.Listed...), len(r.Listed)
 	}
+	if f, ok := src.(interface{ Notices() []string }); ok {
+		r.LabelNotices = append(r.LabelNotices, f.Notices()...)
+	}
 	r.LabelNotices = slices.Concat(r.LabelNotices, doubts.OfClasses(src.Meta(), src.Len()))
 	r.Unmatched, err = unmatched(src, patterns)
 	return r, err

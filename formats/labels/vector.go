@@ -3,12 +3,14 @@ package labels
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // vectorOf returns the numbers of a text that is a list of them, such as "[0, 1, 0]" or "1 0 0 1"; ok is false for other
 // texts, and for a single number.
 func vectorOf(text string) (parts []string, ok bool) {
-	parts = strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[](){},; \t", r) })
+	parts = strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[](){},; \t\r\n", r) })
 	for _, part := range parts {
 		if _, ok := parseNumber(part); !ok {
 			return nil, false
@@ -48,19 +50,18 @@ func setOf(parts []string) (set []int, ok bool) {
 	return set, true
 }
 
-// VectorHot sets the classes in hot, which is as long as the vector in text, and is cleared. The error is that it
-// is none of 0 and 1, or another length.
-func VectorHot(text string, hot []byte) error {
-	parts, _ := vectorOf(text)
+// Hot returns the 0 and 1 in a text that is a list of them, as a multi-hot label has them.
+func Hot(text string) ([]byte, error) {
+	parts, are := vectorOf(text)
 	set, ok := setOf(parts)
-	if !ok || len(parts) != len(hot) {
-		return fmt.Errorf("%q is not a list of 0 and 1 for %d classes", text, len(hot))
+	if !are || !ok {
+		return nil, fmt.Errorf("%w: the label %q is not a list of 0 and 1", formats.ErrSchema, text)
 	}
-	clear(hot)
+	hot := make([]byte, len(parts))
 	for _, i := range set {
 		hot[i] = 1
 	}
-	return nil
+	return hot, nil
 }
 
 // vectors returns the length of the lists of 0 and 1 that cells with several labels have instead, 0 if they have none. A list of

@@ -136,7 +136,7 @@ func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &foreign.Source{Format: Format{}.Name(), Path: path, Version: 2, Options: o, Decode: decode, Layout: func(f *foreign.Found) (*foreign.Layout, error) {
+	s := &foreign.Source{Format: Format{}.Name(), Path: path, Version: 3, Options: o, Decode: decode, Layout: func(f *foreign.Found) (*foreign.Layout, error) {
 		l, err := wanted.layout(f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)

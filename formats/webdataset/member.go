@@ -26,6 +26,52 @@ func splitName(name string) (key, ext string, ok bool) {
 	return name[:last+dot], strings.ToLower(name[last+dot+1:]), true
 }
 
+// splitDotted is splitName for names that have dots: they are separated by the last one.
+func splitDotted(name string) (key, ext string, ok bool) {
+	key, ext, ok = splitName(name)
+	if at := strings.LastIndexByte(ext, '.'); at >= 0 {
+		key, ext = strings.TrimPrefix(name, "./"), ext[at+1:]
+		key = key[:len(key)-len(ext)-1]
+	}
+	return key, ext, ok
+}
+
+// isDotted reports whether the names of samples have dots: all of the first members have several, and an image has a class
+// of its own beside it, as a.b.jpg and a.b.cls. Where each key has the same several of them, such as left.jpg and right.jpg, they
+// are values of one sample.
+func isDotted(data []byte) bool {
+	const isOfImage, isOfClass = 1, 2
+	plain, n := false, 0
+	stems, middles := map[string]int{}, map[string]string{}
+	err := eachMember(data, func(name string, _, _ int64) error {
+		if n++; n > looked {
+			return io.EOF
+		}
+		key, ext, _ := splitName(name)
+		stem, last, ok := splitDotted(name)
+		switch plain = plain || ok && !isMeta(name) && last == ext; {
+		case isImage(last):
+			stems[stem] |= isOfImage
+			middles[key] += strings.TrimPrefix(stem, key)
+		case last == classes:
+			stems[stem] |= isOfClass
+		}
+		return nil
+	}, func(string, string) error { return nil })
+	pairs := 0
+	for _, is := range stems {
+		if is == isOfImage|isOfClass {
+			pairs++
+		}
+	}
+	same := map[string]bool{}
+	for _, list := range middles {
+		same[list] = true
+	}
+	isSet := len(middles) > 1 && len(same) == 1 && pairs > len(middles)
+	return (err == nil || n > looked) && !plain && pairs > 0 && !isSet
+}
+
 // isMeta reports whether webdataset passes over the member: "__meta__" and such.
 func isMeta(name string) bool {
 	return !strings.Contains(name, "/") && strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
@@ -82,6 +128,13 @@ func hasPartners(in io.Reader, partners []string) bool {
 			continue
 		}
 		isDotted := strings.Contains(ext, ".")
+		stem, _, _ := splitDotted(h.Name)
+		switch {
+		case isDotted && isImage(ext):
+			has[stem] |= plain
+		case isDotted && lastPart(ext) == classes: // nothing else is called so
+			has[stem] |= partner
+		}
 		switch {
 		case isImage(ext) && isDotted:
 			has[key] |= dotted
@@ -92,8 +145,10 @@ func hasPartners(in io.Reader, partners []string) bool {
 		case slices.Contains(partners, lastPart(ext)):
 			has[key] |= partner
 		}
-		if x := has[key]; x&plain != 0 && x&partner != 0 || x&dotted != 0 && x&plainPartner != 0 {
-			return true
+		for _, x := range []int{has[key], has[stem]} {
+			if x&plain != 0 && x&partner != 0 || x&dotted != 0 && x&plainPartner != 0 {
+				return true
+			}
 		}
 	}
 	return false
