@@ -208,20 +208,13 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 
 // unusedSplit says that a column of the source has splits, where it is not used as the split.
 func (p *PackPlan) unusedSplit() (list []string) {
-	const looked = 1000
 	for k, name := range p.src.Meta().Columns {
 		if !p.options.Split.FromSource() || !slices.Contains([]string{"split", "subset", "set", "partition"}, strings.ToLower(name)) {
 			continue
 		}
-		for i := range min(p.src.Len(), looked) {
-			in, err := p.src.Info(i)
-			if err != nil || k >= len(in.Columns) || in.Columns[k] != "" && !formats.IsSplitWord(in.Columns[k]) {
-				break // reading it returns the error
-			}
-			if value := in.Columns[k]; value != "" {
-				list = append(list, fmt.Sprintf("the column %s has %s and is a column of each sample, not its split: --split %s makes it the split", name, value, name))
-				break
-			}
+		in, err := p.src.Info(0)
+		if err == nil && k < len(in.Columns) && formats.IsSplitWord(in.Columns[k]) {
+			list = append(list, fmt.Sprintf("the column %s has %s and is a column of each sample, not its split: --split %s makes it the split", name, in.Columns[k], name))
 		}
 	}
 	return list

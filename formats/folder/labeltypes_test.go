@@ -56,7 +56,7 @@ func TestLabelTypes(t *testing.T) {
 		"fractions":                {cells("0.5,1,93"), Config{}, nil, nil, "line 2 has 0.5. Choose what they are"},
 		"a fraction among indices": {cells("0,1,1.5"), Config{}, nil, nil, "line 4 has 1.5. Choose what they are"},
 		"as pandas writes":         {cells("1.0,0,2.0,1,-1.0"), Config{}, []int64{1, 0, 2, 1, -1}, cells("0,1,2"), "label: 3 classes, the indices 0 to 2 as they are; 1 without a label"},
-		"from 1, as pandas writes": {cells("1.0,2.0,3"), Config{}, nil, nil, "it has all numbers from 1 to 3, and no 0"},
+		"from 1, as pandas writes": {cells("1.0,2.0,3"), Config{}, nil, nil, "it has 3 different numbers from 1.0 to 3, but class indices would be all of 0 to n-1: there is no 0"},
 		"vectors":                  {cells("1 0 0,0 1 1"), Config{}, nil, nil, `line 2 has "1 0 0", a list of numbers and not one label: --label-sep`},
 		"vectors of Python":        {[]string{"[0, 1]", "[1, 0]"}, Config{}, nil, nil, "a list of numbers and not one label: --label-sep"},
 		"boxes":                    {[]string{"48,240,195,371,11 8,12,352,498,14", "1,2,3,4,0"}, Config{}, nil, nil, "a list of numbers and not one label: --label-type name"},

@@ -49,7 +49,7 @@ func byValue(a, b string) int {
 // ambiguousError is the error about numbers whose meaning the user must choose.
 func (s *Source) ambiguousError(t texts, why string) error {
 	smallest, largest := slices.MinFunc(t.list, byValue), slices.MaxFunc(t.list, byValue)
-	if n := fromOne(t.list); n > 0 {
+	if n, ok := parseIndex(largest); ok && smallest == "1" && n == len(t.list) && !slices.ContainsFunc(t.list, func(text string) bool { _, ok := parseIndex(text); return !ok }) {
 		return fmt.Errorf("it has all numbers from 1 to %d, and no 0, which class indices begin with. "+
 			"Choose what they are: --label-type name (classes with these names; by number, 1 gets the index 0 and %d the index %d), "+
 			"index (indices as they are, of %d classes of which 0 is empty) or float (numbers to predict)", n, n, n-1, n+1)
@@ -57,21 +57,4 @@ func (s *Source) ambiguousError(t texts, why string) error {
 	return fmt.Errorf("it has %d different numbers from %s to %s, but class indices would be all of 0 to n-1: %s. "+
 		"Choose what they are: --label-type index (class indices, with gaps), name (class names) or float (numbers to predict)",
 		len(t.list), smallest, largest, why)
-}
-
-// fromOne returns n if the numbers are all of 1 to n, else 0.
-func fromOne(list []string) int {
-	seen := map[int]bool{}
-	largest := 0
-	for _, text := range list {
-		n, ok := wholeNumber(text)
-		if !ok || n == 0 {
-			return 0
-		}
-		seen[n], largest = true, max(largest, n)
-	}
-	if largest != len(seen) {
-		return 0
-	}
-	return largest
 }

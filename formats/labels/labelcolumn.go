@@ -100,10 +100,11 @@ func (c *Column) split(cell string) []string {
 	}
 	var names []string
 	if c.vectors {
-		parts, _ := vectorOf(strings.ReplaceAll(cell, c.Sep, " "))
-		set, _ := setOf(parts)
-		for _, i := range set {
-			names = append(names, strconv.Itoa(i))
+		_, hot := vectorOf(strings.ReplaceAll(cell, c.Sep, " "))
+		for i, x := range hot {
+			if x == 1 {
+				names = append(names, strconv.Itoa(i))
+			}
 		}
 		return names
 	}

@@ -37,40 +37,26 @@ func splitDotted(name string) (key, ext string, ok bool) {
 }
 
 // isDotted reports whether the names of samples have dots: all of the first members have several, and an image has a class
-// of its own beside it, as a.b.jpg and a.b.cls. Where each key has the same several of them, such as left.jpg and right.jpg, they
-// are values of one sample.
+// of its own beside it, as a.b.jpg and a.b.cls.
 func isDotted(data []byte) bool {
-	const isOfImage, isOfClass = 1, 2
-	plain, n := false, 0
-	stems, middles := map[string]int{}, map[string]string{}
+	n, pair := 0, false
+	is := map[string]bool{}
 	err := eachMember(data, func(name string, _, _ int64) error {
+		stem, last, _ := splitDotted(name)
+		if _, ext, _ := splitName(name); ext == last && !isMeta(name) {
+			return errPlain
+		}
 		if n++; n > looked {
 			return io.EOF
 		}
-		key, ext, _ := splitName(name)
-		stem, last, ok := splitDotted(name)
-		switch plain = plain || ok && !isMeta(name) && last == ext; {
-		case isImage(last):
-			stems[stem] |= isOfImage
-			middles[key] += strings.TrimPrefix(stem, key)
-		case last == classes:
-			stems[stem] |= isOfClass
-		}
+		is[stem+"."+last] = true
+		pair = pair || is[stem+"."+classes] && (isImage(last) || last == classes && slices.ContainsFunc(imageExtensions, func(ext string) bool { return is[stem+"."+ext] }))
 		return nil
 	}, func(string, string) error { return nil })
-	pairs := 0
-	for _, is := range stems {
-		if is == isOfImage|isOfClass {
-			pairs++
-		}
-	}
-	same := map[string]bool{}
-	for _, list := range middles {
-		same[list] = true
-	}
-	isSet := len(middles) > 1 && len(same) == 1 && pairs > len(middles)
-	return (err == nil || n > looked) && !plain && pairs > 0 && !isSet
+	return pair && (err == nil || errors.Is(err, io.EOF))
 }
+
+var errPlain = errors.New("a name without dots")
 
 // isMeta reports whether webdataset passes over the member: "__meta__" and such.
 func isMeta(name string) bool {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/extsort"
@@ -16,19 +17,16 @@ import (
 type Finder struct {
 	sorter   *extsort.Sorter
 	datasets []formats.Dataset
-	splits   map[string]uint64
+	splits   map[string]int
 	labels   map[int64]bool // class indices
-	record   record
 }
 
-// record is a sample: the numbers of its dataset and of the sample in it, of its split and of its class, both 0 for none.
-type record [24]byte
-
-const atSplit, atClass = 8, 16
+// record is a sample: the numbers of its dataset, of the sample in it, of its split and of its class, the last two 0 for none.
+type record [4]uint64
 
 // New returns a Finder that takes about memory bytes, 0 for 256 MiB.
 func New(memory int64) *Finder {
-	return &Finder{sorter: extsort.New("", memory), splits: map[string]uint64{}, labels: map[int64]bool{}}
+	return &Finder{sorter: extsort.New("", memory), splits: map[string]int{"": 0}, labels: map[int64]bool{}}
 }
 
 // maxClasses bounds the memory for the class indices.
@@ -46,26 +44,26 @@ func (f *Finder) Add(ds formats.Dataset, i int, in *formats.Info) error {
 		return nil
 	}
 	split, known := f.splits[in.Split]
-	if !known && in.Split != "" {
-		split = uint64(len(f.splits) + 1)
+	if !known {
+		split = len(f.splits)
 		f.splits[in.Split] = split
 	}
-	binary.LittleEndian.PutUint32(f.record[:], uint32(len(f.datasets)-1))
-	binary.LittleEndian.PutUint32(f.record[4:], uint32(i))
-	binary.LittleEndian.PutUint64(f.record[atSplit:], split)
-	binary.LittleEndian.PutUint64(f.record[atClass:], uint64(in.Label+1))
-	return f.sorter.Add(in.Source.Hash[:], f.record[:])
+	var value [32]byte
+	for k, x := range (record{uint64(len(f.datasets) - 1), uint64(i), uint64(split), uint64(in.Label + 1)}) {
+		binary.LittleEndian.PutUint64(value[8*k:], x)
+	}
+	return f.sorter.Add(in.Source.Hash[:], value[:])
 }
 
 // AddAll adds all samples of ds.
 func (f *Finder) AddAll(ctx context.Context, ds formats.Dataset) error {
 	for i := range ds.Len() {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
 		in, err := ds.Info(i)
 		if err == nil {
 			err = f.Add(ds, i, &in)
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 		if err != nil {
 			return err
@@ -74,51 +72,50 @@ func (f *Finder) AddAll(ctx context.Context, ds formats.Dataset) error {
 	return nil
 }
 
-// Found returns a sentence about images in several splits, about images in several classes, and about labels that count
-// from 1; none if there are none.
+// Found returns a sentence for each kind of doubt, none if there are none.
 func (f *Finder) Found() (list []string, err error) {
 	if n := len(f.labels); n > 1 && f.fromOne() {
 		list = append(list, fmt.Sprintf("the labels are all of 1 to %d, and no image has 0: a model needs %d outputs, unless you subtract 1", n, n+1))
 	}
-	if len(f.splits) < 2 && len(f.labels) < 2 {
+	if len(f.splits) < 3 && len(f.labels) < 2 {
 		return list, nil
 	}
-	splits, classes := finding{at: atSplit}, finding{at: atClass}
+	const splits, classes = 2, 3
 	var hash [16]byte
+	var first, example, other [4]record // of the image that is looked at, and of the first that has several; by position in a record
+	var images, several [4]int          // in several splits or classes; the image that is looked at is
 	err = f.sorter.Each(func(key, value []byte) error {
 		if [16]byte(key) != hash {
-			hash = [16]byte(key)
-			splits.next()
-			classes.next()
+			hash, first, several = [16]byte(key), [4]record{}, [4]int{}
 		}
-		splits.add(record(value))
-		classes.add(record(value))
+		var r record
+		for k := range r {
+			r[k] = binary.LittleEndian.Uint64(value[8*k:])
+		}
+		for _, k := range []int{splits, classes} {
+			switch {
+			case first[k][k] == 0:
+				first[k] = r
+			case r[k] != 0 && r[k] != first[k][k] && several[k] == 0:
+				if several[k] = 1; images[k] == 0 {
+					example[k], other[k] = first[k], r
+				}
+				images[k]++
+			}
+		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range []struct {
-		found *finding
-		text  string
-	}{
-		{&splits, "%d image(s) are in several splits with the same bytes, such as %s and %s: results on one of these splits tell nothing about them"},
-		{&classes, "%d image(s) have several classes with the same bytes, such as %s and %s"},
-	} {
-		if k.found.images == 0 {
+	for k, text := range []string{splits: "are in several splits", classes: "have several classes"} {
+		if err != nil || images[k] == 0 {
 			continue
 		}
-		one, err := f.name(k.found.example[0])
-		if err != nil {
-			return nil, err
+		var one, two formats.Info
+		if one, err = f.datasets[example[k][0]].Info(int(example[k][1])); err == nil {
+			two, err = f.datasets[other[k][0]].Info(int(other[k][1]))
 		}
-		other, err := f.name(k.found.example[1])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, fmt.Sprintf(k.text, k.found.images, one, other))
+		list = append(list, fmt.Sprintf("%d image(s) %s with the same bytes, such as %s and %s", images[k], text, one.Name(), two.Name()))
 	}
-	return list, nil
+	return list, err
 }
 
 // fromOne reports whether the labels are the numbers from 1 to their count, without names.
@@ -132,38 +129,25 @@ func (f *Finder) fromOne() bool {
 	return len(classes) == 0 || classes[0] == "0"
 }
 
-// name returns the path of a sample in its source, or its key.
-func (f *Finder) name(r record) (string, error) {
-	ds := f.datasets[binary.LittleEndian.Uint32(r[:])]
-	in, err := ds.Info(int(binary.LittleEndian.Uint32(r[4:])))
-	return in.Name(), err
-}
-
 // Close frees the memory.
 func (f *Finder) Close() error { return f.sorter.Close() }
 
-// finding counts the images that have several numbers at a place of their records.
-type finding struct {
-	at      int
-	images  int
-	example [2]record // of the first of them
-
-	first   record // of the image that is looked at
-	number  uint64 // its number there, 0 for none
-	several bool
-}
-
-func (k *finding) next() { k.number, k.several = 0, false }
-
-func (k *finding) add(r record) {
-	switch x := binary.LittleEndian.Uint64(r[k.at:]); {
-	case x == 0 || k.several || x == k.number:
-	case k.number == 0:
-		k.first, k.number = r, x
-	default:
-		if k.several = true; k.images == 0 {
-			k.example = [2]record{k.first, r}
+// OfClasses returns sentences about the classes of a dataset. Few images may have a class each.
+func OfClasses(m *formats.Meta, images int) (list []string) {
+	const few = 20
+	for _, f := range m.Schema {
+		first := map[string]string{}
+		for _, name := range f.Classes {
+			lower := strings.ToLower(name)
+			if other, twin := first[lower]; twin {
+				list = append(list, fmt.Sprintf("%s: the classes %s and %s differ only in upper and lower case", f.Name, other, name))
+				break
+			}
+			first[lower] = name
 		}
-		k.images++
+		if n := len(f.Classes); f.Kind == formats.Label && images >= few && n >= images-images/10 {
+			list = append(list, fmt.Sprintf("%s: %d classes for %d images: perhaps it is not the label but a name or a number of each image", f.Name, n, images))
+		}
 	}
+	return list
 }

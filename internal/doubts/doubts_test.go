@@ -60,7 +60,7 @@ func TestImagesInSeveralSplitsAndClasses(t *testing.T) {
 	l.add(2, "train", 0)  // another class
 	l.add(3, "train", -1) // no label is no class
 	l.add(3, "train", 1)
-	want := "1 image(s) are in several splits with the same bytes, such as k0 and k6: results on one of these splits tell nothing about them\n" +
+	want := "1 image(s) are in several splits with the same bytes, such as k0 and k6\n" +
 		"1 image(s) have several classes with the same bytes, such as k1 and k8"
 	if got := found(t, 0, l); got != want {
 		t.Errorf("%s", got)

@@ -81,7 +81,7 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 	if err == nil && r.OneHot {
 		return r, s.join(&r)
 	}
-	if err == nil && len(r.Labels) > 2 && s.areHot(r.Labels) {
+	if err == nil && len(r.Labels) > 2 && s.all(r.Labels, isHot) {
 		r.Doubt = fmt.Sprintf("the columns %s have 0 and 1 alone: if each is a class, give %s for one multi-hot label; if each is a label of its own, "+
 			"give --label-type index (a training predicts the first unless it names others)", ListNames(r.Labels), joinAdvice(r.Labels))
 	}
@@ -125,7 +125,7 @@ func (s *Sheet) noHeader() error {
 
 // findLabel finds the column of labels by its header. A table may have none.
 func (s *Sheet) findLabel(r *Roles) error {
-	if others := s.others(r); s.text && len(others) > 1 && s.areNumbers(others) {
+	if others := s.others(r); s.text && len(others) > 1 && s.all(others, isNumber) {
 		return fmt.Errorf("its lines have %d numbers after the path: say which are labels. --label-columns label=label takes the first alone; "+
 			"%s makes a multi-hot label of columns of 0 and 1", len(others), joinAdvice(others))
 	}
@@ -153,7 +153,7 @@ func (s *Sheet) MissingLabels(r *Roles) error {
 	if len(r.Labels) > 0 || r.none || len(others) == 0 {
 		return nil
 	}
-	if len(others) > 1 && s.areHot(others) {
+	if len(others) > 1 && s.all(others, isHot) {
 		return fmt.Errorf("no column of labels among %s, which have 0 and 1 alone: if each is a class, give %s for a multi-hot label",
 			ListNames(others), joinAdvice(others))
 	}

@@ -82,6 +82,7 @@ func TestTablesThatAreAmbiguous(t *testing.T) {
 		"three of them, named":  {"l.csv", "path,cat,dog,cow\na/1.jpg,1,0,1.0\nb/3.png,0,1,0\n", []string{"cat", "dog", "cow"}, "give --label-columns label=cat,label=dog,label=cow for one multi-hot label; if each is a label of its own, give --label-type index"},
 		"one-hot lines":         {"l.txt", "a/1.jpg,1,0,0\nb/3.png,0,1,0\n", nil, "its lines have 3 numbers after the path: say which are labels. --label-columns label=label takes the first alone"},
 		"boxes of YOLO's lists": {"l.txt", "a/1.jpg 48,240,195,371,11 8,12,352,498,14\nb/3.png 1,2,3,4,0\n", nil, "a list of numbers and not one label"},
+		"lines of numbers":      {"l.txt", "a/1.jpg,48,0.5\nb/3.png,1,2\n", nil, "its lines have 2 numbers after the path"},
 		"vectors in lines":      {"l.txt", "a/1.jpg 1 0 0\nb/3.png 0 1 1\n", nil, "--label-sep with what is between them reads one 0 or 1 for each class"},
 		"a class that is 2":     {"l.csv", "path,cat,dog\na/1.jpg,1,2\n", []string{"label=cat", "label=dog"}, `line 2: the column dog has "2": a column that is a class has 0 or 1`},
 		"a name and a role":     {"l.csv", "path,class,size\na/1.jpg,x,1\n", []string{"label=class", "size"}, "not both"},
