@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -223,8 +224,23 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 	return p, nil
 }
 
+// unusedSplit says that a column of the source has splits, where it is not used as the split.
+func (p *PackPlan) unusedSplit() (list []string) {
+	for k, name := range p.src.Meta().Columns {
+		if !p.options.Split.FromSource() || !slices.Contains([]string{"split", "subset", "set", "partition"}, strings.ToLower(name)) {
+			continue
+		}
+		in, err := p.src.Info(0)
+		if err == nil && k < len(in.Columns) && formats.IsSplitWord(in.Columns[k]) {
+			list = append(list, fmt.Sprintf("the column %s has %s and is a column of each sample, not its split: --split %s makes it the split", name, in.Columns[k], name))
+		}
+	}
+	return list
+}
+
 // countSplits sets r.Splits and r.SplitsFrom.
 func (p *PackPlan) countSplits(r *Report) {
+	r.LabelNotices = append(r.LabelNotices, p.unusedSplit()...)
 	counts := map[string]int{}
 	for _, one := range p.Datasets {
 		for _, s := range one.SplitCounts() {
@@ -293,6 +309,9 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 			continue
 		}
 		r.Add(done[i])
+	}
+	if err == nil {
+		err = r.compareBytes(ctx, p.options.Memory)
 	}
 	return r, errors.Join(err, r.WriteTable(table, err))
 }

@@ -2,6 +2,7 @@ package dsconv
 
 import (
 	"context"
+	"errors"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -138,5 +139,5 @@ func CommitShards(ctx context.Context, file string, o CommitOptions) (*Committed
 		}
 		return to, nil
 	}
-	return to, to.WriteTable(table, nil)
+	return to, errors.Join(to.compareBytes(ctx, o.Memory), to.WriteTable(table, nil))
 }

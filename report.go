@@ -1,6 +1,7 @@
 package dsconv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -87,6 +89,10 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		}
 		r.Skipped, r.Found = append(r.Skipped, r.Listed...), len(r.Listed)
 	}
+	if f, ok := src.(interface{ Notices() []string }); ok {
+		r.LabelNotices = append(r.LabelNotices, f.Notices()...)
+	}
+	r.LabelNotices = slices.Concat(r.LabelNotices, doubts.OfClasses(src.Meta(), src.Len()))
 	r.Unmatched, err = unmatched(src, patterns)
 	return r, err
 }
@@ -111,6 +117,29 @@ func (r *Report) Rows() []convert.Problem {
 		rows = append(rows, one.Table()...)
 	}
 	return rows
+}
+
+// compareBytes says which images are in several splits or classes. The datasets are complete, so
+// a context that ends now only ends the comparison.
+func (r *Report) compareBytes(ctx context.Context, memory int64) (err error) {
+	f := doubts.New(memory)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for _, one := range r.Datasets {
+		ds, err := Formats().Open(one.Path)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, ds.Close()) }()
+		if err := f.AddAll(ctx, ds); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+	found, err := f.Found()
+	r.LabelNotices = append(r.LabelNotices, found...)
+	return err
 }
 
 // WriteTable writes Rows to file, as convert.WriteTable does. failed is the error of the run, or nil: if a

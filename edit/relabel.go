@@ -31,6 +31,9 @@ type Labels struct {
 	// Type says what numbers are that are not yet classes of the dataset: "index" or "name", or
 	// "COLUMN=TYPE,COLUMN=TYPE" for some columns; "" is as the dataset was packed.
 	Type string
+	// KnownClasses refuses labels that would be new classes, and KnownSplits splits that the dataset has not: they may be typing
+	// errors. A dataset without splits may get those with usual names (formats.SplitWords).
+	KnownClasses, KnownSplits bool
 }
 
 // RelabelReport is the result of Relabel.
@@ -86,7 +89,7 @@ func (r *relabeler) plan(ctx context.Context, o convert.Options) (*convert.Plan,
 	if err != nil {
 		return nil, err
 	}
-	if err := r.readLabels(rows); err != nil {
+	if err := errors.Join(r.readLabels(rows), r.checkSplits(rows)); err != nil {
 		return nil, err
 	}
 	t := r.target
@@ -269,6 +272,9 @@ func (r *relabeler) readLabels(rows [][]string) error {
 			return err
 		}
 		r.labels[k] = column
+		if more := column.Classes[len(f.Classes):]; r.table.KnownClasses && len(more) > 0 {
+			return fmt.Errorf("column %q: the class %s: %w; it has %s", src.Column, shortened(more), ErrNewName, shortened(f.Classes))
+		}
 		for _, cell := range src.Cells {
 			if !column.Has(cell) {
 				r.found.Without++
@@ -276,6 +282,38 @@ func (r *relabeler) readLabels(rows [][]string) error {
 		}
 		if f.Classes = column.Classes; f.Kind == formats.MultiHot && f.Shape != nil {
 			f.Shape = []int{len(f.Classes)}
+		}
+	}
+	return nil
+}
+
+// ErrNewName is returned by Relabel for a class or a split that the dataset has not, with Labels.KnownClasses or KnownSplits.
+var ErrNewName = errors.New("the dataset has no such name")
+
+// shortened lists the first names.
+func shortened(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
+}
+
+// checkSplits returns an error if a row has a new split and none is expected.
+func (r *relabeler) checkSplits(rows [][]string) error {
+	var names []string
+	for _, s := range r.meta.Splits {
+		names = append(names, s.Name)
+	}
+	for c, name := range r.table.Columns {
+		if !r.table.KnownSplits || name != splitColumn || r.field[c] >= 0 || r.column[c] >= 0 {
+			continue
+		}
+		for i, row := range rows {
+			if row == nil || row[c] == "" || slices.Contains(names, row[c]) || len(names) == 0 && formats.IsSplitWord(row[c]) {
+				continue
+			}
+			return fmt.Errorf("%s: the split %q: %w; it has %s", r.where(i), row[c], ErrNewName, shortened(names))
 		}
 	}
 	return nil

@@ -220,7 +220,7 @@ func TestForeignIndex(t *testing.T) {
 			table := filepath.Join(t.TempDir(), "labels.csv")
 			key := contentOf(t, path).infos[3].Key
 			must(t, os.WriteFile(table, []byte("key,label\n\""+key+"\",new class\n"), 0o644))
-			succeeds(t, "relabel", path, table, "--quiet")
+			succeeds(t, "relabel", path, table, "--quiet", "--new-class")
 			want := contentOf(t, path)
 			file := indexOf(t, filepath.Dir(path))
 			own := read(t, file)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
@@ -48,12 +50,14 @@ type datasetInfo struct {
 	// Of a source that dsconv did not write: what a pack finds there, and what is no sample.
 	Found   int            `json:"found,omitempty"`
 	Skipped []formats.Skip `json:"skipped,omitempty"`
+	// Notices say what is probably a mistake.
+	Notices []string `json:"notices,omitempty"`
 }
 
 // skip sets what a pack of ds finds and skips before it reads an image.
 func (d *datasetInfo) skip(ds formats.Dataset) error {
 	r, err := dsconv.NewReport(ds, formats.Patterns{})
-	if err != nil || len(r.Listed) == 0 {
+	if d.Notices = r.LabelNotices; err != nil || len(r.Listed) == 0 {
 		return err
 	}
 	d.Found = ds.Len() + len(r.Listed)
@@ -82,8 +86,10 @@ func countsQuickly(ds formats.Dataset) bool {
 	return ds.Len() <= maxCounted && (newLabelReader(ds).inInfo() || ds.Meta().Stats.Bytes <= maxLabelBytes)
 }
 
-func info(cc *cli.Context, c *console, several *openedDatasets) error {
+func info(cc *cli.Context, c *console, several *openedDatasets) (err error) {
 	asJSON := cc.Bool("json")
+	same := doubts.New(0) // of all datasets, which are splits of one
+	defer func() { err = errors.Join(err, same.Close()) }()
 	var list []datasetInfo
 	for k, ds := range several.datasets {
 		path, one := several.paths[k], datasetInfo{Meta: ds.Meta()}
@@ -92,9 +98,16 @@ func info(cc *cli.Context, c *console, several *openedDatasets) error {
 		}
 		if cc.Bool("counts") || countsQuickly(ds) {
 			var err error
-			if one.Counts, err = countSamples(cc.Context, ds); err != nil {
+			if one.Counts, err = countSamples(cc.Context, ds, same); err != nil {
 				return err
 			}
+		}
+		if k == len(several.datasets)-1 {
+			found, err := same.Found()
+			if err != nil {
+				return err
+			}
+			one.Notices = append(one.Notices, found...)
 		}
 		switch {
 		case asJSON && !several.folder:
@@ -113,6 +126,7 @@ func info(cc *cli.Context, c *console, several *openedDatasets) error {
 		} else {
 			c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
 		}
+		printLabels(c, nil, one.Notices, "notice     ")
 		if p, err := staging.FindPrevious(path); err == nil {
 			c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/doubts"
 )
 
 // maxCounted is the most samples that info counts without --counts: more than a second or two of reading
@@ -47,13 +48,16 @@ type imageSizes struct {
 // maxSizes bounds the different sizes that are counted, and so the memory.
 const maxSizes = 1 << 20
 
-// countSamples reads the index of ds, and the labels that are not in it.
-func countSamples(ctx context.Context, ds formats.Dataset) (*infoCounts, error) {
+// countSamples reads the index of ds, and the labels that are not in it. same gets all samples.
+func countSamples(ctx context.Context, ds formats.Dataset, same *doubts.Finder) (*infoCounts, error) {
 	n := &infoCounts{Encodings: map[string]int{}, Sizes: &imageSizes{counts: map[[2]int]int{}}}
 	labels := newLabelReader(ds)
 	images := map[int]int{}
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
+		if err == nil {
+			err = same.Add(ds, i, &in)
+		}
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}

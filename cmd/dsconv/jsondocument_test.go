@@ -328,7 +328,7 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("", exitDone, "rm", "a.tar", "--json", "--key", "train/banded_disc/000000", "--keep-old")
 	check("", exitDone, "undo", "a.tar", "--json")
 	write("labels.csv", "key,label\ntrain/banded_disc/000000,new\n")
-	check("", exitDone, "relabel", "a.tar", "labels.csv", "--json", "--dry-run")
+	check("", exitDone, "relabel", "a.tar", "labels.csv", "--json", "--dry-run", "--new-class")
 	check("", exitDone, "merge", "all.tar", "a.tar", "a.tar", "--json")
 	check("", exitDone, "show", "a.tar", "-o", "sheet.png", "--json")
 	check("", exitDone, "doctor", "--json")

@@ -34,11 +34,14 @@ names the folder.
 
 Labels from a table (--labels): white space around a cell is ignored. An empty cell and -1
 mean no label. Whole numbers are class indices if every number from 0 to n-1 occurs.
-Other numbers are an error unless --label-type says what they are:
+Other numbers, and lists of numbers, are an error unless --label-type says what they are:
 
    index    class indices, which may have gaps
    name     each number is the name of a class, also -1
    float    numbers to predict, float32; an empty cell is NaN
+
+With --label-sep, cells of a 0 or 1 for each class, such as 1 0 0 1, are a multi-hot label.
+--label-columns label=A,label=B makes one of columns that are classes.
 
 All other cells are names of classes. Names are sorted as ImageFolder sorts folders; names
 that are numbers are sorted by value. The summary says how each column was interpreted.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ func relabelCommand(c *console) *cli.Command {
 			"other columns have the names of the dataset's label fields (label is the designated one), of its\n" +
 			"own columns, or split. Cells are parsed like the dataset's labels: as class indices, names of classes\n" +
 			"or numbers to predict. An empty cell means no label; -1 means no label too, except in numbers to predict.\n" +
-			"New classes come after the old ones. If the dataset's classes have names, a table of numbers is an\n" +
+			"A class or a split that the dataset has not is an error, unless --new-class or --new-split allows it;\n" +
+			"new classes come after the old ones. If the dataset's classes have names, a table of numbers is an\n" +
 			"error, unless --label-type name says that the numbers are names.\n\n" +
 			"--set NAME=VALUE sets the value of one such column in all samples that are named. " + selectionHelp + "\n\n" +
 			"--rename OLD=NEW renames a class of the designated label, wherever it occurs; a=b with b=a exchanges two\n" +
@@ -37,6 +39,8 @@ func relabelCommand(c *console) *cli.Command {
 		Flags: writeFlags(selectionFlags(
 			&cli.StringSliceFlag{Name: "set", Usage: "set a label, a column or the split by `NAME=VALUE` in the samples that are named; may be repeated", KeepSpace: true},
 			&cli.StringSliceFlag{Name: "rename", Usage: "rename a class by `OLD=NEW`; may be repeated", KeepSpace: true},
+			&cli.BoolFlag{Name: "new-class", Usage: "labels may be classes that the dataset has not"},
+			&cli.BoolFlag{Name: "new-split", Usage: "splits may be ones that the dataset has not"},
 			&cli.BoolFlag{Name: "merge-classes", Usage: "with --rename: NEW may be another class"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"}, labelTypeFlag(),
 		)...),
@@ -107,8 +111,12 @@ func relabel(cc *cli.Context, c *console, path string, given *edit.Labels) error
 		return usageError{err}
 	}
 	given.Sep, given.Type = cc.String("label-sep"), cc.String("label-type")
+	given.KnownClasses, given.KnownSplits = !cc.Bool("new-class"), !cc.Bool("new-split")
 	r, err := edit.Relabel(cc.Context, dsconv.Formats(), path, *given, o.editing())
 	o.progress.end()
+	if errors.Is(err, edit.ErrNewName) {
+		err = fmt.Errorf("%w. If it is no typing error, give --new-class or --new-split", err)
+	}
 	if err != nil {
 		return editError(err, r != nil && !r.Published, path)
 	}

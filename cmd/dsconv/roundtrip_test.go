@@ -294,5 +294,5 @@ func (c *collection) relabel(dst string, d *formatcheck.Description) {
 	must(c.t, w.WriteAll([][]string{header, row}))
 	name := filepath.Join(c.t.TempDir(), "new.csv")
 	must(c.t, os.WriteFile(name, b.Bytes(), 0o600))
-	succeeds(c.t, "relabel", dst, name)
+	succeeds(c.t, "relabel", dst, name, "--new-class", "--new-split")
 }

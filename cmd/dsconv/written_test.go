@@ -189,7 +189,7 @@ func (w *written) edits(t *testing.T, name string) {
 		if err := os.WriteFile(table, []byte(row), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		succeeds(t, "relabel", path, table, "--quiet")
+		succeeds(t, "relabel", path, table, "--quiet", "--new-class")
 		want = without(want, before.Samples[3].Key)
 	}
 	added := 0

@@ -9,14 +9,14 @@
 //
 //   - image: image/encoded, image, image_raw, ..., or the only feature whose bytes are images. Bytes that are no
 //     image file are pixels (uint8) if features height and width, and depth or channels, say their shape.
-//   - label: image/class/label, label, class, ...; see below.
+//   - label: image/class/label, label, class, ...; see below. A list of 0 and 1 for each class is multi-hot.
 //   - image/filename, filename, file_name: the source's path, which becomes the key.
 //   - image/class/synset and image/class/text: user columns synset and text.
 //   - image/height, image/width, image/channels, image/format and image/colorspace describe the image, and are not
 //     fields.
 //   - All other features are fields: int64 lists are arrays, a single float is a number, several are arrays, bytes
 //     are images if they are image files, text if features.json says so, else bytes. Characters that a field's name
-//     cannot have become '_'.
+//     cannot have become '_'. A list without values, of any kind, is a missing value.
 //
 // # Labels
 //

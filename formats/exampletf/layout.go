@@ -22,8 +22,9 @@ type layout struct {
 	label    int   // -1 if there is none; also the position of class names
 	class    int   // the feature with the class's name; -1 if labels are numbers
 	offset   offset
-	filename int    // -1 if there is none
-	shape    [3]int // features with height, width, channels of raw pixels; -1 if there are none
+	filename int            // -1 if there is none
+	hot      tfexample.Kind // of the list of a label with 0 or 1 for each class
+	shape    [3]int         // features with height, width, channels of raw pixels; -1 if there are none
 }
 
 // offset is what is added to a label.
@@ -72,7 +73,8 @@ func newLayout(s *survey, m map[string]string, d *tfds) (*layout, error) {
 	}
 	for _, name := range s.names() {
 		if !slices.Contains(used, name) {
-			l.field(foreign.ExtraField(l.schema, s.field(foreign.FieldName(name), name, d)), name)
+			free := foreign.FreeName(foreign.FieldName(name), func(try string) bool { return l.schema.Index(try) >= 0 || m[try] != "" })
+			l.field(foreign.ExtraField(l.schema, s.field(free, name, d)), name)
 		}
 	}
 	if err := l.schema.Validate(); err != nil {
@@ -198,7 +200,7 @@ func (l *layout) findLabel(s *survey, mapped string, d *tfds) (used []string, er
 	} else {
 		candidates := usualFirst(d.named("ClassLabel"), labelNames)
 		i := slices.IndexFunc(candidates, func(name string) bool {
-			return s.has(name, tfexample.Ints) || s.has(name, tfexample.Floats) || s.has(name, tfexample.Bytes) && s.features[name].images == 0
+			return s.has(name, tfexample.Ints) || s.has(name, tfexample.Floats) || s.has(name, tfexample.Bytes) && s.features[name].images == 0 || s.isHot(name)
 		})
 		if i < 0 {
 			return nil, nil
@@ -206,6 +208,19 @@ func (l *layout) findLabel(s *survey, mapped string, d *tfds) (used []string, er
 		name = candidates[i]
 	}
 	f := s.features[name]
+	if s.isHot(name) {
+		classes := d.classes(name)
+		if len(classes) != f.most {
+			classes = foreign.Numbered(f.most)
+		}
+		l.hot = f.kind
+		l.field(formats.Field{Name: "label", Kind: formats.MultiHot, DType: formats.Uint8, Shape: []int{f.most}, Classes: classes}, name)
+		return []string{name}, nil
+	}
+	if f.most > 1 {
+		return nil, fmt.Errorf("%w: the feature %s has up to %d values: a label is one, or 0 and 1 for each class; give the field another name: --map NAME=%s",
+			formats.ErrSchema, name, f.most, name)
+	}
 	if f.kind == tfexample.Floats {
 		l.field(formats.Field{Name: "label", Kind: formats.Number}, name)
 		return []string{name}, nil
@@ -232,6 +247,12 @@ func (l *layout) findLabel(s *survey, mapped string, d *tfds) (used []string, er
 		}
 	}
 	return used, nil
+}
+
+// isHot reports whether the feature has a list of 0 and 1 for several classes, in every example that has it.
+func (s *survey) isHot(name string) bool {
+	e := s.features[name]
+	return e != nil && e.hot && e.least > 1 && e.least == e.most && e.most <= maxClasses
 }
 
 // always reports whether every example has a text in the feature.

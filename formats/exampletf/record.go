@@ -51,6 +51,9 @@ func (r *record) label() (x int64, ok bool, err error) {
 		}
 		return x, ok, err
 	}
+	if f.IsEmpty() {
+		return 0, false, nil
+	}
 	return 0, false, fmt.Errorf("%w: the feature %s is a %s list, not int64 as in the first examples", formats.ErrSchema, r.l.names[r.l.label], f.Kind)
 }
 

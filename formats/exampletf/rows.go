@@ -62,6 +62,9 @@ func (r *record) locate(m *mapped.Mapping, at int64, frame []byte, columns []int
 		if err != nil {
 			return err
 		}
+		if (field.Kind == formats.Image || field.Kind == formats.Mask) && len(b) == 0 {
+			continue // it is missing
+		}
 		v := foreign.Value{Column: columns[k], Offset: at} // a list without values
 		if len(b) > 0 {
 			v.Offset, v.Length = m.Offset(b), int64(len(b))

@@ -20,6 +20,8 @@ type scanner struct {
 	source *foreign.Source
 	tfds   *tfds
 	layout *layout
+	// decided: the labels themselves say what they count from.
+	decided bool
 }
 
 // The examples that the fields are judged by: the first ones of the first file, and the first one of each
@@ -198,13 +200,16 @@ func (c *scanner) decideOffset(ctx context.Context, s *foreign.Scan) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.source.Path, err)
 	}
-	c.layout.offset = by
+	c.layout.offset, c.decided = by, true
 	return nil
 }
 
 // layoutOf implements foreign.Source.
 func (c *scanner) layoutOf(f *foreign.Found) (*foreign.Layout, error) {
 	l := &foreign.Layout{Schema: c.layout.schema}
+	if c.decided && c.layout.offset == minusOne {
+		l.Notices = []string{"the labels are all of 1 to n, as TensorFlow's ImageNet scripts count them: 1 becomes the index 0; --map label=" + classLabel + "+0 leaves them"}
+	}
 	for k := range c.layout.schema {
 		field := &c.layout.schema[k]
 		from := foreign.FieldSource{}
@@ -229,7 +234,7 @@ func open(ctx context.Context, path string, o formats.ReadOptions) (formats.Data
 		return nil, err
 	}
 	c.source = &foreign.Source{
-		Format: Format{}.Name(), Path: path, Version: 1, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: new(decoder).decode,
+		Format: Format{}.Name(), Path: path, Version: 2, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: new(decoder).decode,
 	}
 	for i := range files {
 		f := &files[i]

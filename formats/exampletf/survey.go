@@ -22,8 +22,9 @@ type seen struct {
 	present     int  // examples that have values
 	lossy       bool // one is a JPEG
 	images      int  // of them, those whose first value is an image file
-	least, most int  // values in a list
+	least, most int  // values in a list that has some
 	empty       bool // a first value has no bytes
+	hot         bool // all values are 0 and 1
 }
 
 // maxFeatures is more features than any example has that is not hostile.
@@ -52,17 +53,24 @@ func (s *survey) addFeatures(example []byte) error {
 			if len(s.features) == maxFeatures {
 				return fmt.Errorf("%w: its examples have more than %d features", formats.ErrSchema, maxFeatures)
 			}
-			e = &seen{kind: f.Kind, least: n, most: n}
+			e = &seen{kind: f.Kind, hot: true}
 			s.features[string(name)] = e
 		}
+		if n == 0 { // a missing value, whatever its kind
+			return nil
+		}
+		if e.present == 0 {
+			e.kind, e.least = f.Kind, n
+		}
+		e.present++
 		if e.kind != f.Kind {
 			return fmt.Errorf("%w: the feature %q is a %s list in one example and a %s list in another", formats.ErrSchema, name, e.kind, f.Kind)
 		}
 		e.least, e.most = min(e.least, n), max(e.most, n)
-		first, ok, err := f.Bytes(0)
-		if n > 0 {
-			e.present++
+		if _, err := hotOf(f, n); err != nil {
+			e.hot = false
 		}
+		first, ok, err := f.Bytes(0)
 		e.empty = e.empty || ok && len(first) == 0
 		encoding := formats.Sniff(first)
 		if ok && encoding != "" {

@@ -22,6 +22,7 @@ const (
 	asBoxes   = "boxes"
 	asTexts   = "texts"
 	asText    = "text"
+	asHot     = "hot" // the number of classes and the kind of the list follow
 	separator = "\x00"
 )
 
@@ -41,6 +42,8 @@ func (l *layout) as(k int) string {
 		return strings.Join(parts, separator)
 	case f.Kind == formats.Number:
 		return asNumber
+	case f.Kind == formats.MultiHot:
+		return fmt.Sprintf("%s%s%d%s%d", asHot, separator, len(f.Classes), separator, l.hot)
 	case f.Kind == formats.Boxes:
 		return asBoxes
 	case f.Kind == formats.JSON:
@@ -65,13 +68,16 @@ func (r *record) stored(k int) ([]byte, error) {
 	case asTexts, asText, "":
 		want = tfexample.Bytes
 	}
+	if r.l.schema[k].Kind == formats.MultiHot {
+		want = r.l.hot
+	}
+	if f.IsEmpty() {
+		return nil, nil
+	}
 	if f.Kind != tfexample.None && f.Kind != want {
 		return nil, fmt.Errorf("%w: the feature %s is a %s list, but a %s list in the first examples", formats.ErrSchema, r.l.names[feature], f.Kind, want)
 	}
 	if r.l.as(k) == "" || r.l.as(k) == asText {
-		if f.Kind == tfexample.None {
-			return nil, nil
-		}
 		return r.only(feature)
 	}
 	return f.List(), nil
@@ -121,7 +127,42 @@ func (d *decoder) decode(as string, raw []byte, _ []int) (v formats.Value, err e
 			err = fmt.Errorf("%w: the text is not UTF-8", formats.ErrSchema)
 		}
 	default:
+		if strings.HasPrefix(as, asHot+separator) {
+			return hotValue(as, raw)
+		}
 		return d.image(as, raw)
+	}
+	return v, err
+}
+
+// hotOf returns the n values of a list of numbers, which must be 0 and 1, one for each class.
+func hotOf(f tfexample.Feature, n int) (hot []byte, err error) {
+	odd := f.Kind == tfexample.Bytes
+	add := func(x float64) {
+		odd = odd || x != 0 && x != 1
+		hot = append(hot, byte(x))
+	}
+	if f.Kind == tfexample.Floats {
+		err = f.Floats(func(x float32) { add(float64(x)) })
+	} else {
+		err = f.Ints(func(x int64) { add(float64(x)) })
+	}
+	if err == nil && (odd || len(hot) != n) {
+		err = fmt.Errorf("%w: the label is not a list of 0 and 1 for %d classes, as in the first examples", formats.ErrSchema, n)
+	}
+	return hot, err
+}
+
+// hotValue returns a multi-hot label. Without a list no class is set.
+func hotValue(as string, raw []byte) (v formats.Value, err error) {
+	var classes int
+	var kind tfexample.Kind
+	if _, err := fmt.Sscanf(strings.ReplaceAll(as, separator, " "), asHot+" %d %d", &classes, &kind); err != nil {
+		return v, fmt.Errorf("%w: its description has the field %q", formats.ErrDamaged, as)
+	}
+	v.Encoding, v.DType, v.Shape = formats.Raw, formats.Uint8, []int{classes}
+	if v.Data = make([]byte, classes); len(raw) > 0 {
+		v.Data, err = hotOf(tfexample.ListOf(kind, raw), classes)
 	}
 	return v, err
 }

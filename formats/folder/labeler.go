@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -99,6 +100,9 @@ func (l *labeler) choose(in vfs.FS, cfg *Config) error {
 	names := l.table.Labels
 	if cfg.LabelSep != "" && len(names) != 1 {
 		return fmt.Errorf("--label-sep needs exactly one label column, there are %d", len(names))
+	}
+	if l.table.Doubt != "" && cfg.LabelType == "" && cfg.Like == nil {
+		return errors.New(l.table.Doubt)
 	}
 	types, err := labels.ParseTypes(cfg.LabelType)
 	if err == nil {
@@ -193,7 +197,11 @@ func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels
 		}
 		return l.table.Where(i)
 	}
-	if len(more) > 0 {
+	switch {
+	case l.table.OneHot:
+		src.Cells, src.Type, src.Sep = append(src.Cells, more...), labels.Name, sheet.HotSeparator
+		src.Order = func([]string) ([]string, error) { return slices.Clone(more), nil }
+	case len(more) > 0:
 		src.Cells = append(src.Cells, more...)
 		src.Type = labels.Name
 		src.Order = func(names []string) ([]string, error) { // as ImageFolder's

@@ -31,6 +31,7 @@ type LabelColumn struct {
 	Summary string `json:"said"`
 
 	multiHot bool
+	note     string
 	names    []string // of class folders
 }
 
@@ -140,6 +141,9 @@ func (c *LabelColumn) describe() string {
 	case c.MovedClass != "":
 		s += fmt.Sprintf(" (the index of %s is %d)", c.MovedClass, c.Index)
 	}
+	if c.note != "" {
+		s += "; " + c.note
+	}
 	if c.WithoutLabel > 0 {
 		s += fmt.Sprintf("; %d without a label", c.WithoutLabel)
 	}
@@ -156,7 +160,7 @@ func (l *labeler) labelColumns() (list []LabelColumn) {
 		return []LabelColumn{c}
 	}
 	for _, f := range l.fields {
-		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes), multiHot: f.Sep != ""}
+		c := LabelColumn{Column: f.name, Type: f.Type, Classes: len(f.Classes), multiHot: f.Sep != "", note: f.Note()}
 		c.findMoved(f.Classes)
 		list = append(list, c)
 	}

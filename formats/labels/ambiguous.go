@@ -13,7 +13,7 @@ func (s *Source) where(t texts, text string) string { return s.Where(t.first[tex
 func (s *Source) whyNotIndices(t texts, classes []string) string {
 	next := map[int]bool{}
 	for _, text := range t.list {
-		n, ok := parseIndex(text)
+		n, ok := wholeNumber(text)
 		if !ok {
 			return fmt.Sprintf("%s has %s", s.where(t, text), text)
 		}

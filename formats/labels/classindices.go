@@ -3,12 +3,14 @@ package labels
 import (
 	"fmt"
 	"slices"
-	"strconv"
 )
 
-// classes decides whether the texts are indices or names, and the class index of each.
-func (s *Source) classes(c *Column, t texts) error {
+// classes decides whether the texts are indices or names, and the class index of each. Vectors have n classes.
+func (s *Source) classes(c *Column, t texts, n int) error {
 	switch {
+	case n > 0 && s.Like == nil:
+		c.Type, c.Classes = Index, indices(n)
+		return s.indexed(c, t)
 	case len(c.Classes) > 0:
 		return s.addClasses(c, t)
 	case c.Type == Index:
@@ -19,6 +21,9 @@ func (s *Source) classes(c *Column, t texts) error {
 		}
 		c.Type = Index
 		return s.indexed(c, t)
+	}
+	if err := s.askVectors(t, t.list); err != nil {
+		return err
 	}
 	c.Type, c.Classes = Name, slices.Clone(t.list)
 	if s.Order != nil {
@@ -61,9 +66,9 @@ func (s *Source) indexed(c *Column, t texts) error {
 
 // asIndex parses a class index; "3.0", which some programs write for 3, is 3.
 func asIndex(text string) (int, error) {
-	x, err := strconv.ParseFloat(text, 64)
-	switch n := int(x); {
-	case err != nil || x != float64(n) || n < 0:
+	n, ok := wholeNumber(text)
+	switch {
+	case !ok:
 		return 0, fmt.Errorf("%q is not a class index: give a whole number from 0, or -1 or nothing for no label", text)
 	case n > MaxIndex:
 		return 0, fmt.Errorf("%s is too large for a class index (the limit is %d); if the numbers are class names, use --label-type name; if they are numbers to predict, float", text, MaxIndex)
@@ -89,6 +94,9 @@ func (s *Source) addClasses(c *Column, t texts) error {
 		if _, ok := c.existing[text]; !ok {
 			more = append(more, text)
 		}
+	}
+	if err := s.askVectors(t, more); err != nil {
+		return err
 	}
 	if s.likelyMistake(t, more) {
 		return fmt.Errorf("%s has %s, but the dataset's classes have names such as %s. Give names, or use --label-type name "+

@@ -3,6 +3,7 @@ package labels
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -27,6 +28,10 @@ type Column struct {
 	Type    Type // never Auto
 	Sep     string
 	Classes []string
+
+	vectors bool   // each cell has a 0 or 1 for each class
+	rounded int    // numbers to predict that are equal to others only as float32
+	example string // two of them
 
 	requested Type             // by the caller
 	index     map[string]int64 // class indices by text
@@ -56,9 +61,11 @@ func (s *Source) Read() (*Column, error) {
 	}
 	var err error
 	if c.Type == Float {
-		err = s.checkNumbers()
+		err = s.checkNumbers(c)
 	} else {
-		err = s.classes(c, s.distinct(c))
+		n := s.vectors()
+		c.vectors = n > 0
+		err = s.classes(c, s.distinct(c), n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", s.Column, err)
@@ -92,6 +99,15 @@ func (c *Column) split(cell string) []string {
 		return []string{cell}
 	}
 	var names []string
+	if c.vectors {
+		_, hot := vectorOf(strings.ReplaceAll(cell, c.Sep, " "))
+		for i, x := range hot {
+			if x == 1 {
+				names = append(names, strconv.Itoa(i))
+			}
+		}
+		return names
+	}
 	for name := range strings.SplitSeq(cell, c.Sep) {
 		if name = strings.TrimSpace(name); !c.isNoLabel(name) {
 			names = append(names, name)
@@ -109,28 +125,30 @@ func (c *Column) isNoLabel(text string) bool {
 	if c.requested == Name || class {
 		return false
 	}
-	if c.requested == Index {
-		x, ok := parseNumber(text)
-		return ok && x == -1
-	}
-	return text == "-1"
+	x, ok := parseNumber(text)
+	return ok && x == -1
 }
 
-func (s *Source) checkNumbers() error {
+func (s *Source) checkNumbers(c *Column) error {
 	if s.Sep != "" {
 		return fmt.Errorf("a column of numbers to predict cannot have several values per cell; leave out --label-sep %q", s.Sep)
 	}
+	exact := map[float32]float64{}
 	for i, cell := range s.Cells {
-		if text := strings.TrimSpace(cell); !isFloat(text) {
+		text := strings.TrimSpace(cell)
+		x, ok := parseFloat(text)
+		if !ok {
 			return fmt.Errorf("%s: %q is not a float32 number (with a decimal point); leave the cell empty if there is no number", s.Where(i), text)
+		}
+		y, _ := strconv.ParseFloat(text, 64)
+		if other, twice := exact[x]; !twice {
+			exact[x] = y
+		} else if other != y && x == x { // NaN alone differs from itself
+			c.rounded++
+			c.example = fmt.Sprintf("%s and %s", strconv.FormatFloat(other, 'g', -1, 64), text)
 		}
 	}
 	return nil
-}
-
-func isFloat(text string) bool {
-	_, ok := parseFloat(text)
-	return ok
 }
 
 // Indices returns the class indices of a cell: none, one, or with a separator several.
@@ -148,6 +166,17 @@ func (c *Column) Has(cell string) bool {
 		return !math.IsNaN(float64(c.Number(cell)))
 	}
 	return len(c.split(cell)) > 0
+}
+
+// Note says what is not evident of how the cells were read, "" for nothing.
+func (c *Column) Note() string {
+	switch {
+	case c.vectors:
+		return fmt.Sprintf("each cell has a 0 or 1 for each of %d classes", len(c.Classes))
+	case c.rounded > 0:
+		return fmt.Sprintf("%d are equal to others only as float32, such as %s", c.rounded, c.example)
+	}
+	return ""
 }
 
 // Number returns the number in a cell of the type Float; NaN if the cell is empty.

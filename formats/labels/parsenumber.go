@@ -29,6 +29,13 @@ func parseIndex(text string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
 }
 
+// wholeNumber parses a whole number from 0, also one that is written "3.0".
+func wholeNumber(text string) (n int, ok bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	n = int(x)
+	return n, err == nil && x == float64(n) && n >= 0
+}
+
 // NaN returns the number of a sample that has none, always with the same bits.
 func NaN() float32 { return math.Float32frombits(0x7fc00000) }
 

@@ -108,23 +108,15 @@ func (f *fields) layout(found *foreign.Found) (*foreign.Layout, error) {
 		}
 		name := names[k]
 		if name == "" {
-			name = free(foreign.FieldName(f.set.columns[k].name), l.Schema, f.given)
+			name = foreign.FreeName(foreign.FieldName(f.set.columns[k].name), func(try string) bool {
+				_, taken := f.given[try]
+				return taken || l.Schema.Index(try) >= 0
+			})
 		}
 		field, as := f.field(name, k, found)
 		add(field, k, as)
 	}
 	return l, nil
-}
-
-// free returns name, or one like it that no field has.
-func free(name string, s formats.Schema, given map[string]int) string {
-	try := name
-	for n := 2; ; n++ {
-		if _, taken := given[try]; !taken && s.Index(try) < 0 && try != imageField && try != labelField {
-			return try
-		}
-		try = fmt.Sprintf("%.58s_%d", name, n)
-	}
 }
 
 // pixels is how the column's images are decoded; "" if they are files.

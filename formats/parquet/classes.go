@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/storage/parquetfile"
 )
 
@@ -49,8 +50,8 @@ func (d *dataset) nameClasses(ctx context.Context, mapped bool) error {
 	return nil
 }
 
-// distinct returns the texts of a field, or why they are no classes.
-func (d *dataset) distinct(ctx context.Context, field int) (texts []string, why string, err error) {
+// distinct returns the classes that the texts of a field are, or why they are none.
+func (d *dataset) distinct(ctx context.Context, field int) (classes []string, why string, err error) {
 	seen := map[string]bool{}
 	for i := range d.parts {
 		p := &d.parts[i]
@@ -72,7 +73,10 @@ func (d *dataset) distinct(ctx context.Context, field int) (texts []string, why 
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(seen)), "", nil
+	if classes, d.labels, err = labels.ClassesOf(slices.Sorted(maps.Keys(seen))); err != nil {
+		return nil, err.Error(), nil
+	}
+	return classes, "", nil
 }
 
 // classOf returns the class that a text is the name of.
@@ -81,11 +85,11 @@ func (d *dataset) classOf(p *part, row, k int) (int64, error) {
 	if err != nil || text == "" {
 		return formats.NoLabel, err
 	}
-	at, ok := slices.BinarySearch(d.meta.Schema[k].Classes, text)
+	at, ok := d.labels[text]
 	if !ok {
 		return formats.NoLabel, fmt.Errorf("%s: %w: row %d has another label than at the opening", p.Path, formats.ErrDamaged, row)
 	}
-	return int64(at), nil
+	return at, nil
 }
 
 // looked is how many rows are looked at for an image.

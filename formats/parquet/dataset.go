@@ -23,8 +23,10 @@ type dataset struct {
 	gate  lifetime.Gate
 	meta  formats.Meta
 	roles *roles
-	parts []part
-	cache *parquetfile.Cache
+	// labels are the class indices of a label's texts.
+	labels map[string]int64
+	parts  []part
+	cache  *parquetfile.Cache
 }
 
 // part is a file, and the indices of its samples.

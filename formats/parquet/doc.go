@@ -8,7 +8,7 @@
 // that is a text are the texts, sorted. The image is the column image or img,
 // or the first one of images; other ones are more image fields, and a mask if the name is mask or ends in _mask. Texts
 // in columns named text, caption or prompt are fields; other texts and numbers are the user's columns.
-// ReadOptions.Map names others: image=jpg,label=species. Lists are left out.
+// ReadOptions.Map names others: image=jpg,label=species. Lists and structs are left out, which Skips says.
 //
 // Opening reads the files' footers, and a label's texts, no other sample. A sample's page, which may have a hundred images, is decompressed as a
 // whole, and 128 MiB of pages are kept: samples in the order of their keys, and blocks of them, are read fast, single

@@ -37,6 +37,7 @@ type outline struct {
 	path     string
 	columns  map[string]*parquetfile.Column
 	order    []string
+	nested   []string // columns of lists and of structs that are no images: they are not read
 	images   []string // structs of bytes and path, and columns of bytes that begin with an image file
 	features map[string]feature
 }
@@ -59,6 +60,12 @@ func outlineOf(f *parquetfile.File) *outline {
 	for i := range list {
 		if c := &list[i]; len(c.Path) == 1 && !c.IsList() && c.Type == parquetfile.ByteArray && !c.Text && beginsWithImage(f, i) {
 			o.images = append(o.images, c.Name())
+		}
+	}
+	for i := range list {
+		name := list[i].Path[0]
+		if (list[i].IsList() || len(list[i].Path) > 1) && !slices.Contains(slices.Concat(o.images, o.nested), name) {
+			o.nested = append(o.nested, name)
 		}
 	}
 	return o
@@ -169,6 +176,8 @@ func (o *outline) field(name, column string) (role, error) {
 		if foreign.IsMask(name) {
 			f.Kind = formats.Mask
 		}
+	case slices.Contains(o.nested, column):
+		return f, fmt.Errorf("%s: %w: the column %s cannot be the field %s: %s", o.path, formats.ErrSchema, column, name, isNested)
 	case c == nil:
 		return f, fmt.Errorf("%s: %w: there is no column %q for the field %s; it has %s", o.path, formats.ErrSchema, column, name, strings.Join(o.order[:min(20, len(o.order))], ", "))
 	case c.Type == parquetfile.ByteArray && name == "image":
@@ -219,23 +228,24 @@ func (o *outline) others(r *roles, used map[string]bool, extra bool) error {
 			r.columns = append(r.columns, f)
 		}
 	}
+	for _, name := range o.nested {
+		r.skip(name, isNested)
+	}
 	return nil
 }
+
+// isNested says why a column is left out.
+const isNested = "it has lists or structs, which are not read: write them as texts, such as JSON, for a column of each sample"
 
 func (r *roles) skip(column, cause string) {
 	r.skipped = append(r.skipped, formats.Skip{Path: "column " + column, Cause: cause})
 }
 
-// free returns the name, or one like it that is neither a field's nor a column's. The label's is for the label.
+// free returns the name, or one like it that is neither a field's nor a column's.
 func (r *roles) free(name string) string {
-	isTaken := func(try string) bool {
-		return try == "label" || slices.ContainsFunc(slices.Concat(r.fields, r.columns), func(x role) bool { return x.Name == try })
-	}
-	try := name
-	for n := 2; isTaken(try); n++ {
-		try = fmt.Sprintf("%s_%d", name, n)
-	}
-	return try
+	return foreign.FreeName(name, func(try string) bool {
+		return slices.ContainsFunc(slices.Concat(r.fields, r.columns), func(x role) bool { return x.Name == try })
+	})
 }
 
 // schema returns the fields.

@@ -8,12 +8,12 @@
 //
 // Members are grouped as the webdataset library does: the key of a sample is a member's path up to the first
 // dot of its last element, and the rest, in lower case, is the kind of value. Members of one sample need not
-// be adjacent. Nothing is unpacked or changed, and pickles are never loaded.
+// be adjacent. If all names have dots, such as a.b.jpg and a.b.cls, the last one counts. Nothing is unpacked or changed, and pickles are never loaded.
 //
 // Without a map the fields are:
 //
 //   - image: the members named jpg, png and so on. If some samples have two of them, the kind that most have.
-//   - label: cls, a class index or the name of a class.
+//   - label: cls, a class index, the name of a class, or a 0 or 1 for each class.
 //   - others by their extension, "mask.png" as mask: images, JSON, text (txt), arrays (npy), else bytes.
 //
 // A sample without the image, or without an array or second image that all others have, is left out and listed

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
 )
 
@@ -16,12 +17,15 @@ const (
 	label     = "label"
 	classes   = "cls" // the extension of the label
 	arrayFile = "npy" // as of foreign.FieldSource
+	vector    = "hot" // likewise: a text with 0 or 1 for each class
 )
 
 // fields are those that a map names.
 type fields struct {
 	extensions map[string][]string // of a field's members
 	labelPath  []string            // in JSON; the extension is then json
+	// dotted: the names of samples have dots, so the key is what comes before the last one.
+	dotted bool
 }
 
 // parseFields reads a map.
@@ -46,6 +50,11 @@ func parseFields(m map[string]string) (*fields, error) {
 func (f *fields) labelExtension() string {
 	if given := f.extensions[label]; len(given) > 0 {
 		return given[0]
+	}
+	for _, given := range f.extensions { // of another field
+		if slices.Contains(given, classes) {
+			return ""
+		}
 	}
 	return classes
 }
@@ -184,7 +193,18 @@ func (b *builder) addLabel() error {
 			return fmt.Errorf("%w: no sample has a label in %s", formats.ErrSchema, strings.Join(append(given, b.labelPath...), "."))
 		}
 	}
+	if b.dotted {
+		b.Notices = append(b.Notices, "the names of samples have dots, such as a.b.jpg and a.b.cls: the key is what comes before the last one, where webdataset takes the first")
+	}
 	if b.found.Classed == 0 {
+		b.noticeClasses()
+		return nil
+	}
+	texts := slices.Sorted(maps.Keys(b.found.Classes))
+	if n, _ := labels.AreVectors(texts); n > 0 && len(b.labelPath) == 0 {
+		at := b.column(b.labelExtension())
+		b.append(formats.Field{Name: label, Kind: formats.MultiHot, DType: formats.Uint8, Shape: []int{n}, Classes: foreign.Numbered(n)},
+			foreign.FieldSource{Columns: []int{at}, As: vector})
 		return nil
 	}
 	if len(b.labelPath) == 0 { // otherwise the JSON is a field too
@@ -192,6 +212,15 @@ func (b *builder) addLabel() error {
 	}
 	b.append(formats.Field{Name: label, Kind: formats.Label}, foreign.FieldSource{})
 	return nil
+}
+
+// noticeClasses names members that may have the label of samples that have none.
+func (b *builder) noticeClasses() {
+	for _, c := range b.found.Columns {
+		if lastPart(c.Name) == classes && len(b.extensions[label]) == 0 && c.Name != classes {
+			b.Notices = append(b.Notices, fmt.Sprintf("no label: the classes of %d samples are in .%s, since a key ends at the first dot; --map label=%s takes them", c.Count, c.Name, c.Name))
+		}
+	}
 }
 
 // textExtensions and jsonExtensions are those of values that are UTF-8.
@@ -240,10 +269,7 @@ func (b *builder) nameFor(ext string) string {
 	if b.isTaken(name) {
 		name = foreign.FieldName(ext)
 	}
-	for n := 2; b.isTaken(name); n++ {
-		name = fmt.Sprintf("%.58s_%d", foreign.FieldName(ext), n)
-	}
-	return name
+	return foreign.FreeName(name, b.isTaken)
 }
 
 func (b *builder) isTaken(name string) bool {

@@ -26,6 +26,38 @@ func splitName(name string) (key, ext string, ok bool) {
 	return name[:last+dot], strings.ToLower(name[last+dot+1:]), true
 }
 
+// splitDotted is splitName for names that have dots: they are separated by the last one.
+func splitDotted(name string) (key, ext string, ok bool) {
+	key, ext, ok = splitName(name)
+	if at := strings.LastIndexByte(ext, '.'); at >= 0 {
+		key, ext = strings.TrimPrefix(name, "./"), ext[at+1:]
+		key = key[:len(key)-len(ext)-1]
+	}
+	return key, ext, ok
+}
+
+// isDotted reports whether the names of samples have dots: all of the first members have several, and an image has a class
+// of its own beside it, as a.b.jpg and a.b.cls.
+func isDotted(data []byte) bool {
+	n, pair := 0, false
+	is := map[string]bool{}
+	err := eachMember(data, func(name string, _, _ int64) error {
+		stem, last, _ := splitDotted(name)
+		if _, ext, _ := splitName(name); ext == last && !isMeta(name) {
+			return errPlain
+		}
+		if n++; n > looked {
+			return io.EOF
+		}
+		is[stem+"."+last] = true
+		pair = pair || is[stem+"."+classes] && (isImage(last) || last == classes && slices.ContainsFunc(imageExtensions, func(ext string) bool { return is[stem+"."+ext] }))
+		return nil
+	}, func(string, string) error { return nil })
+	return pair && (err == nil || errors.Is(err, io.EOF))
+}
+
+var errPlain = errors.New("a name without dots")
+
 // isMeta reports whether webdataset passes over the member: "__meta__" and such.
 func isMeta(name string) bool {
 	return !strings.Contains(name, "/") && strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
@@ -82,6 +114,13 @@ func hasPartners(in io.Reader, partners []string) bool {
 			continue
 		}
 		isDotted := strings.Contains(ext, ".")
+		stem, _, _ := splitDotted(h.Name)
+		switch {
+		case isDotted && isImage(ext):
+			has[stem] |= plain
+		case isDotted && lastPart(ext) == classes: // nothing else is called so
+			has[stem] |= partner
+		}
 		switch {
 		case isImage(ext) && isDotted:
 			has[key] |= dotted
@@ -92,8 +131,10 @@ func hasPartners(in io.Reader, partners []string) bool {
 		case slices.Contains(partners, lastPart(ext)):
 			has[key] |= partner
 		}
-		if x := has[key]; x&plain != 0 && x&partner != 0 || x&dotted != 0 && x&plainPartner != 0 {
-			return true
+		for _, x := range []int{has[key], has[stem]} {
+			if x&plain != 0 && x&partner != 0 || x&dotted != 0 && x&plainPartner != 0 {
+				return true
+			}
 		}
 	}
 	return false

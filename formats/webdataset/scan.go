@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/npy"
 )
 
@@ -28,6 +31,8 @@ type scanner struct {
 
 // scan adds the samples of all tars.
 func (f *fields) scan(ctx context.Context, scan *foreign.Scan, parts []part) error {
+	first := slices.IndexFunc(scan.Files, func(m *mapped.Mapping) bool { return len(m.Data) > 0 })
+	f.dotted = first >= 0 && isDotted(scan.Files[first].Data)
 	for k, p := range parts {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -72,7 +77,11 @@ func (s *scanner) member(name string, offset, size int64) error {
 	if isMeta(name) {
 		return nil
 	}
-	key, ext, ok := splitName(name)
+	split := splitName
+	if s.fields.dotted {
+		split = splitDotted
+	}
+	key, ext, ok := split(name)
 	if !ok {
 		return s.scan.Skip(s.part.Name+"/"+name, "its name has no extension, or begins with a dot")
 	}
@@ -167,8 +176,12 @@ func lookUp(raw []byte, path []string) (string, error) {
 	return "", fmt.Errorf("%w: %s is a list or an object, and a label is one text or number", formats.ErrSchema, strings.Join(path, "."))
 }
 
-// decode returns a value whose bytes are those of an .npy file.
-func decode(_ string, raw []byte, shape []int) (formats.Value, error) {
+// decode returns a value whose bytes are those of an .npy file, or a vector.
+func decode(as string, raw []byte, shape []int) (formats.Value, error) {
+	if as == vector {
+		hot, err := labels.Hot(string(raw))
+		return formats.Value{Data: hot, Encoding: formats.Raw, DType: formats.Uint8, Shape: append(shape[:0], len(hot))}, err
+	}
 	var p npy.Parser
 	t, shape, offset, err := p.Parse(raw, shape)
 	if err != nil {

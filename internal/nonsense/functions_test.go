@@ -63,7 +63,7 @@ var functions = []any{
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.RepairDescription, edit.Undo,
 	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
-	labels.FormatFloat, labels.IndexOf, labels.NaN, labels.ParseTypes,
+	labels.AreVectors, labels.ClassesOf, labels.FormatFloat, labels.Hot, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,
 	pixel.EndsRun, pixel.Orient, pixel.OrientBox[float32], pixel.OrientBoxes,
 	pixel.OrientedSize,

@@ -22,6 +22,8 @@ type described struct {
 	Meta   formats.Meta  `json:"meta"`
 	Fields []FieldSource `json:"fields"`
 	Skips  []skip        `json:"skips,omitempty"`
+	// Notices are those of the Layout.
+	Notices []string `json:"notices,omitempty"`
 }
 
 // cached is the file: its checksum is that of the bytes of Described.

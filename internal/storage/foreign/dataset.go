@@ -29,6 +29,7 @@ type Dataset struct {
 	fields   []FieldSource
 	slot     []int // of each field: the position in Row.Fields, -1 for the image and the label of the row
 	skips    []skip
+	notices  []string
 	id       sampleindex.ID
 }
 
@@ -57,7 +58,7 @@ func Open(ctx context.Context, s *Source) (*Dataset, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.closeFiles())
 	}
-	d.Description, d.fields, d.skips = description.New(&known.Meta, index), known.Fields, known.Skips
+	d.Description, d.fields, d.skips, d.notices = description.New(&known.Meta, index), known.Fields, known.Skips, known.Notices
 	d.place()
 	d.Path, d.Lend = s.Path, d.lend
 	d.Gate.Open(s.Path, func() error { return errors.Join(d.closeFiles(), index.Close()) })
@@ -123,7 +124,7 @@ func (p *plan) describe() (*described, error) {
 	case profile.Len() == 0:
 		return nil, fmt.Errorf("%s: %w: none of its samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, p.skips[0].Path, p.skips[0].Cause)
 	}
-	d := &described{Fields: p.layout.Fields, Skips: p.skips, Meta: formats.Meta{
+	d := &described{Fields: p.layout.Fields, Skips: p.skips, Notices: p.layout.Notices, Meta: formats.Meta{
 		Version: 1, Format: s.Format, Schema: p.layout.Schema, Columns: s.Columns, Recipe: s.Options.Recipe(),
 	}}
 	for _, f := range s.Files {
@@ -148,6 +149,9 @@ func (d *Dataset) place() {
 
 // Skips implements formats.Skipper: it lists what is in the files and is no sample.
 func (d *Dataset) Skips() []formats.Skip { return d.skips }
+
+// Notices says how the samples were read, where that is not evident.
+func (d *Dataset) Notices() []string { return d.notices }
 
 // DataFiles implements formats.Filed.
 func (d *Dataset) DataFiles() []string {

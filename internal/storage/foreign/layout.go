@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/storage/filestate"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
@@ -63,14 +64,15 @@ func (p *plan) nameClasses() error {
 		return nil
 	}
 	field := &p.layout.Schema[k]
-	if p.found.Classed > 0 {
-		names := classNames(slices.Sorted(maps.Keys(p.found.classes)))
-		if field.Classes == nil {
-			field.Classes = names
+	switch {
+	case p.found.Classed > 0 && field.Classes == nil:
+		var err error
+		if field.Classes, p.labels, err = labels.ClassesOf(slices.Sorted(maps.Keys(p.found.Classes))); err != nil {
+			return fmt.Errorf("%s: %w: %w: name another label by a map, or give this one the name of another field, such as target=cls",
+				p.source.Path, formats.ErrSchema, err)
 		}
-		for i, name := range field.Classes {
-			p.labels[name] = int64(i)
-		}
+	case p.found.Classed > 0:
+		p.labels = labels.IndexOf(field.Classes)
 	}
 	if p.found.highest >= maxClasses {
 		return fmt.Errorf("%s: %w: the largest class index is %d, the limit is %d", p.source.Path, formats.ErrSchema, p.found.highest, maxClasses-1)
@@ -81,19 +83,8 @@ func (p *plan) nameClasses() error {
 	return nil
 }
 
-// classNames returns the names of the classes with those texts, which are sorted: "0" to the largest number if
-// all are class indices, else the texts.
-func classNames(texts []string) []string {
-	highest := -1
-	for _, text := range texts {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 || n >= maxClasses || strconv.Itoa(n) != text {
-			return texts
-		}
-		highest = max(highest, n)
-	}
-	return numbered(0, highest+1)
-}
+// Numbered returns the names of n classes that are named by their index.
+func Numbered(n int) []string { return numbered(0, n) }
 
 func numbered(from, to int) []string {
 	var names []string

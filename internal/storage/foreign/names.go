@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,18 @@ func FieldName(name string) string {
 		}
 	}
 	return cmp.Or(string(out), "_")
+}
+
+// reserved are the names that a sample has for something else: a field of the source that is called so gets another one.
+var reserved = []string{"image", "label", "index", "key"}
+
+// FreeName returns name, or one like it that is neither taken nor reserved.
+func FreeName(name string, isTaken func(name string) bool) string {
+	try := name
+	for n := 2; slices.Contains(reserved, try) || isTaken(try); n++ {
+		try = fmt.Sprintf("%.58s_%d", name, n)
+	}
+	return try
 }
 
 // words are those of a name.

@@ -145,7 +145,6 @@ func (s *Scan) look(file mapped.Mapping, v *Value) error {
 type found struct {
 	Found
 	spool   *spool
-	classes map[string]int
 	highest int64 // label
 	skips   []skip
 }
@@ -209,7 +208,7 @@ func (e *repeatedKey) Error() string { return fmt.Sprintf("several samples have 
 // collect merges what the sorter has of each sample. Once it finds a key of two samples it goes on, and returns a
 // repeatedKey, unless unique is set: then that is an error.
 func (s *Scan) collect(sorter *extsort.Sorter, unique bool) (f *found, err error) {
-	f = &found{classes: map[string]int{}, highest: -1}
+	f = &found{Found: Found{Classes: map[string]int{}}, highest: -1}
 	if f.spool, err = newSpool(); err != nil {
 		return f, err
 	}
@@ -309,7 +308,7 @@ func (f *found) add(one *Sample) error {
 	}
 	if one.Class != "" {
 		f.Classed++
-		if f.classes[one.Class]++; len(f.classes) > maxClasses {
+		if f.Classes[one.Class]++; len(f.Classes) > maxClasses {
 			return fmt.Errorf("%w: there are more than %d classes: name another field for the label by a map", formats.ErrSchema, maxClasses)
 		}
 	}

@@ -98,14 +98,17 @@ const firstBytes = 4096
 type Found struct {
 	Samples int
 	Columns []Column
-	Classed int // samples with a Class
-	labeled int // samples with a Label
+	Classed int            // samples with a Class
+	Classes map[string]int // samples of each Class
+	labeled int            // samples with a Label
 }
 
 // Layout says what the samples of a dataset have.
 type Layout struct {
 	Schema formats.Schema
 	Fields []FieldSource // of the fields, in the order of the schema
+	// Notices say how the samples were read, where that is not evident.
+	Notices []string
 }
 
 // FieldSource says where the values of a field come from.

@@ -61,6 +61,24 @@ const cocoText = `{"info": {"a": [1, {"b": 2}]}, "annotations": [
  "images": [{"id": 7, "file_name": "a.png"}, {"id": 8, "file_name": "b.png"}, {"id": 9, "file_name": "c.png"}, {"id": 10, "file_name": "gone.png"}],
  "categories": [{"id": 18, "name": "dog"}, {"id": 2, "name": "cat"}]}`
 
+// What a file has of its objects besides boxes is named; empty ones are none.
+func TestCOCOLeftOut(t *testing.T) {
+	root := foldertest.Files(t, map[string]string{"a.png": "png"})
+	for members, want := range map[string]string{
+		``: "", `, "segmentation": [], "keypoints": null`: "", `, "segmentation": [[1, 2, 3, 4, 5, 6]]`: "; their segmentation is not read",
+		`, "segmentation": [], "keypoints": [1, 2, 2], "num_keypoints": 1`: "; their keypoints are not read",
+	} {
+		list := filepath.Join(t.TempDir(), "k.json")
+		foldertest.Must(t, os.WriteFile(list, []byte(`{"images": [{"id": 1, "file_name": "a.png"}], "categories": [{"id": 1, "name": "x"}],
+			"annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1]`+members+`}]}`), 0o644))
+		d := open(t, root, folder.Config{Boxes: []string{list}})
+		if note := d.Fields()[0].Note; note != "1 boxes of 1 classes"+want {
+			t.Errorf("%s: %q", members, note)
+		}
+		foldertest.Must(t, d.Close())
+	}
+}
+
 func TestCOCO(t *testing.T) {
 	root := foldertest.Files(t, map[string]string{"train/a.png": "png", "train/b.png": "png", "train/c.png": "png", "train/d.png": "png"})
 	list := filepath.Join(t.TempDir(), "instances.json")

@@ -17,6 +17,8 @@ type cocoBoxes struct {
 	objects []cocoObject // by image
 	classes []string
 	flag    string
+	// outlines and points: the files have some.
+	outlines, points present
 }
 
 // NewCOCOBoxes returns the objects of COCO's files.
@@ -39,6 +41,7 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 		start := len(c.objects)
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			o := cocoObject{image: image}
+			c.outlines, c.points = c.outlines || a.Outline, c.points || a.Points
 			box, err := a.box()
 			if err == nil {
 				err = checkBox(box)
@@ -133,6 +136,12 @@ func (c *cocoBoxes) Summary() Summary {
 	note := fmt.Sprintf("%d boxes of %d classes", len(c.objects), len(c.classes))
 	if c.flag != "" {
 		note += "; " + c.flag + " marks groups"
+	}
+	if c.outlines {
+		note += "; their segmentation is not read"
+	}
+	if c.points {
+		note += "; their keypoints are not read"
 	}
 	return c.images.summary(BoxesField, formats.Boxes, note)
 }

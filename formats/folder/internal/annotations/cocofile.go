@@ -52,6 +52,16 @@ type cocoAnnotation struct {
 	Crowd    cocoFlag  `json:"iscrowd"`
 	Caption  *string   `json:"caption"`
 	Segments segments  `json:"segments_info"`
+	Outline  present   `json:"segmentation"`
+	Points   present   `json:"keypoints"`
+}
+
+// present reports whether an annotation has a value that is not read.
+type present bool
+
+func (p *present) UnmarshalJSON(b []byte) error {
+	*p = len(b) > len("[]") && string(b) != "null"
+	return nil
 }
 
 // segments reports whether an annotation has the segments of a panoptic file, which are not read.

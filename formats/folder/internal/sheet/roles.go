@@ -33,8 +33,12 @@ func plainHeader(name string) string {
 type Roles struct {
 	Path   string
 	Labels []string
-	// Field is the name of the field of the only label column; "" is the column's own.
+	// Field is the name of the field of the only label column, or of all if they are OneHot; "" is the column's own.
 	Field string
+	// OneHot: each of several label columns is a class, which a 1 sets.
+	OneHot bool
+	// Doubt says of several label columns of 0 and 1 alone how they become one label; "" for others.
+	Doubt string
 	// none: the user said that no column has labels.
 	none bool
 }
@@ -56,8 +60,9 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 			r.none = true
 		case r.none:
 			return r, fmt.Errorf("label columns %s: label= says that no column has labels, so name no other one", strings.Join(labelColumns, ","))
-		case ok && role == "label" && len(r.Labels) == 0:
-			r.Labels, r.Field = []string{column}, "label"
+		case ok && role == "label" && (len(r.Labels) == 0 || column != "" && r.Field != "" && !slices.Contains(r.Labels, column)):
+			r.OneHot = len(r.Labels) > 0
+			r.Labels, r.Field = append(r.Labels, column), "label"
 		case ok:
 			return r, fmt.Errorf("label columns %s: give path=COLUMN and label=COLUMN once each, or names of columns", strings.Join(labelColumns, ","))
 		case r.Field != "":
@@ -72,6 +77,13 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 	}
 	if err == nil && len(r.Labels) == 0 && !r.none {
 		err = s.findLabel(&r)
+	}
+	if err == nil && r.OneHot {
+		return r, s.join(&r)
+	}
+	if err == nil && len(r.Labels) > 2 && s.all(r.Labels, isHot) {
+		r.Doubt = fmt.Sprintf("the columns %s have 0 and 1 alone: if each is a class, give %s for one multi-hot label; if each is a label of its own, "+
+			"give --label-type index (a training predicts the first unless it names others)", ListNames(r.Labels), joinAdvice(r.Labels))
 	}
 	if r.Field != "" && slices.Contains(s.Header, r.Field) {
 		r.Field = ""
@@ -113,6 +125,10 @@ func (s *Sheet) noHeader() error {
 
 // findLabel finds the column of labels by its header. A table may have none.
 func (s *Sheet) findLabel(r *Roles) error {
+	if others := s.others(r); s.text && len(others) > 1 && s.all(others, isNumber) {
+		return fmt.Errorf("its lines have %d numbers after the path: say which are labels. --label-columns label=label takes the first alone; "+
+			"%s makes a multi-hot label of columns of 0 and 1", len(others), joinAdvice(others))
+	}
 	if slices.Contains(s.Header, "label") {
 		r.Labels = []string{"label"}
 		return nil
@@ -136,6 +152,10 @@ func (s *Sheet) MissingLabels(r *Roles) error {
 	others := s.others(r)
 	if len(r.Labels) > 0 || r.none || len(others) == 0 {
 		return nil
+	}
+	if len(others) > 1 && s.all(others, isHot) {
+		return fmt.Errorf("no column of labels among %s, which have 0 and 1 alone: if each is a class, give %s for a multi-hot label",
+			ListNames(others), joinAdvice(others))
 	}
 	return fmt.Errorf("no column of labels among %s: name it with --label-columns label=COLUMN; --label-columns label= says that none has labels, and images have the class of their folder", ListNames(others))
 }

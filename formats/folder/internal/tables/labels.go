@@ -15,6 +15,8 @@ type Labels struct {
 	Field   string   // the name of the only label's field; "" is its column's
 	Classes []string // that known files have besides those of their rows
 	Notices []string // how the files were read, where that is not evident
+	OneHot  bool     // the cells of the label list classes, which were columns of the file
+	Doubt   string   // what label columns of 0 and 1 may be instead; "" for others
 }
 
 // ReadLabels reads the files of labels and finds their columns and images.
@@ -84,11 +86,7 @@ func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, 
 	if err != nil {
 		return nil, err
 	}
-	t, err := found.labels(&r, f)
-	if err == nil {
-		t.Classes = s.Classes
-	}
-	return t, err
+	return found.labels(&r, f)
 }
 
 // add adds the rows of another file. Each has its own columns; label columns with the same role are one.
@@ -135,7 +133,7 @@ func (t *Labels) add(other *Labels) error {
 
 // agree gives the only label column of each table the same name; the error is that they have other ones.
 func (t *Labels) agree(other *Labels) error {
-	if slices.Equal(t.Labels, other.Labels) {
+	if slices.Equal(t.Labels, other.Labels) && t.OneHot == other.OneHot {
 		return nil
 	}
 	if len(t.Labels) != 1 || len(other.Labels) != 1 {

@@ -1,0 +1,153 @@
+// Package doubts finds what is probably a mistake in a dataset and is no error: images with the same bytes in several splits
+// or classes, classes that differ only in upper and lower case, labels that count from 1. It reads the index and no image.
+package doubts
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
+)
+
+// Finder takes the samples of one or several datasets, whose splits count as one's. Memory is bounded: what does not fit is
+// sorted on the disk. It belongs to one goroutine.
+type Finder struct {
+	sorter   *extsort.Sorter
+	datasets []formats.Dataset
+	splits   map[string]int
+	labels   map[int64]bool // class indices
+}
+
+// record is a sample: the numbers of its dataset, of the sample in it, of its split and of its class, the last two 0 for none.
+type record [4]uint64
+
+// New returns a Finder that takes about memory bytes, 0 for 256 MiB.
+func New(memory int64) *Finder {
+	return &Finder{sorter: extsort.New("", memory), splits: map[string]int{"": 0}, labels: map[int64]bool{}}
+}
+
+// maxClasses bounds the memory for the class indices.
+const maxClasses = 1 << 20
+
+// Add adds sample i of ds, which must stay open until Found returns. One without a hash is not compared.
+func (f *Finder) Add(ds formats.Dataset, i int, in *formats.Info) error {
+	if n := len(f.datasets); n == 0 || f.datasets[n-1] != ds {
+		f.datasets = append(f.datasets, ds)
+	}
+	if in.Label >= 0 && len(f.labels) < maxClasses {
+		f.labels[in.Label] = true
+	}
+	if in.Source.Hash == [16]byte{} {
+		return nil
+	}
+	split, known := f.splits[in.Split]
+	if !known {
+		split = len(f.splits)
+		f.splits[in.Split] = split
+	}
+	var value [32]byte
+	for k, x := range (record{uint64(len(f.datasets) - 1), uint64(i), uint64(split), uint64(in.Label + 1)}) {
+		binary.LittleEndian.PutUint64(value[8*k:], x)
+	}
+	return f.sorter.Add(in.Source.Hash[:], value[:])
+}
+
+// AddAll adds all samples of ds.
+func (f *Finder) AddAll(ctx context.Context, ds formats.Dataset) error {
+	for i := range ds.Len() {
+		in, err := ds.Info(i)
+		if err == nil {
+			err = f.Add(ds, i, &in)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Found returns a sentence for each kind of doubt, none if there are none.
+func (f *Finder) Found() (list []string, err error) {
+	if n := len(f.labels); n > 1 && f.fromOne() {
+		list = append(list, fmt.Sprintf("the labels are all of 1 to %d, and no image has 0: a model needs %d outputs, unless you subtract 1", n, n+1))
+	}
+	if len(f.splits) < 3 && len(f.labels) < 2 {
+		return list, nil
+	}
+	const splits, classes = 2, 3
+	var hash [16]byte
+	var first, example, other [4]record // of the image that is looked at, and of the first that has several; by position in a record
+	var images, several [4]int          // in several splits or classes; the image that is looked at is
+	err = f.sorter.Each(func(key, value []byte) error {
+		if [16]byte(key) != hash {
+			hash, first, several = [16]byte(key), [4]record{}, [4]int{}
+		}
+		var r record
+		for k := range r {
+			r[k] = binary.LittleEndian.Uint64(value[8*k:])
+		}
+		for _, k := range []int{splits, classes} {
+			switch {
+			case first[k][k] == 0:
+				first[k] = r
+			case r[k] != 0 && r[k] != first[k][k] && several[k] == 0:
+				if several[k] = 1; images[k] == 0 {
+					example[k], other[k] = first[k], r
+				}
+				images[k]++
+			}
+		}
+		return nil
+	})
+	for k, text := range []string{splits: "are in several splits", classes: "have several classes"} {
+		if err != nil || images[k] == 0 {
+			continue
+		}
+		var one, two formats.Info
+		if one, err = f.datasets[example[k][0]].Info(int(example[k][1])); err == nil {
+			two, err = f.datasets[other[k][0]].Info(int(other[k][1]))
+		}
+		list = append(list, fmt.Sprintf("%d image(s) %s with the same bytes, such as %s and %s", images[k], text, one.Name(), two.Name()))
+	}
+	return list, err
+}
+
+// fromOne reports whether the labels are the numbers from 1 to their count, without names.
+func (f *Finder) fromOne() bool {
+	for x := range f.labels {
+		if x < 1 || x > int64(len(f.labels)) {
+			return false
+		}
+	}
+	classes := f.datasets[0].Meta().Classes()
+	return len(classes) == 0 || classes[0] == "0"
+}
+
+// Close frees the memory.
+func (f *Finder) Close() error { return f.sorter.Close() }
+
+// OfClasses returns sentences about the classes of a dataset. Few images may have a class each.
+func OfClasses(m *formats.Meta, images int) (list []string) {
+	const few = 20
+	for _, f := range m.Schema {
+		first := map[string]string{}
+		for _, name := range f.Classes {
+			lower := strings.ToLower(name)
+			if other, twin := first[lower]; twin {
+				list = append(list, fmt.Sprintf("%s: the classes %s and %s differ only in upper and lower case", f.Name, other, name))
+				break
+			}
+			first[lower] = name
+		}
+		if n := len(f.Classes); f.Kind == formats.Label && images >= few && n >= images-images/10 {
+			list = append(list, fmt.Sprintf("%s: %d classes for %d images: perhaps it is not the label but a name or a number of each image", f.Name, n, images))
+		}
+	}
+	return list
+}
