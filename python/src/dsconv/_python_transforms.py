@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -72,6 +73,7 @@ class PythonTransforms:
         epoch = _Epoch(self, order)
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv") if self.threads else _NoThreads()
         pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
+        ending = sys.is_finalizing  # modules may be gone then, and Python has waited for the threads
 
         def finish() -> tuple[list[Any], list[bool], int]:
             entries, futures, end = pending.popleft()
@@ -85,10 +87,11 @@ class PythonTransforms:
             while pending:
                 yield finish()
         finally:
-            for _, futures, _ in pending:
-                for future in futures:
-                    future.cancel()
-            pool.shutdown(wait=True)
+            if not ending():
+                for _, futures, _ in pending:
+                    for future in futures:
+                        future.cancel()
+                pool.shutdown(wait=True)
 
 
 class _NoThreads(Executor):
