@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import codecs
-import contextlib
+import importlib
 import os
 import signal
-import string
 import sys
 import threading
 import time
@@ -18,10 +16,11 @@ from dsconv import transforms as T
 
 path, place = sys.argv[1:]
 if place == "torch":
-    import torch
+    import torch  # noqa: F401
 
 loader = dsconv.Loader(path, batch_size=5, transforms="resize:16x16")
-in_python = dsconv.Loader(path, batch_size=5, transforms=lambda image: np.asarray(image)[:16, :16], num_workers=2)
+# A function of this file would keep all of it, in a circle that nothing ends.
+in_python = dsconv.Loader(path, batch_size=5, transforms=np.asarray, num_workers=2)
 dataset = dsconv.Dataset(path, fields=("label", "key"))
 resize = T.Resize(16)
 resize(np.zeros((32, 32, 3), np.uint8))
@@ -34,14 +33,7 @@ def keep(*_: object, kept: object = everything) -> None:
     """Keeps everything while a function is kept."""
 
 
-if place in ("builtins", "contextlib", "os", "string", "sys", "threading"):
-    module = {"builtins": builtins, "contextlib": contextlib, "os": os, "string": string, "sys": sys}.get(
-        place, threading
-    )
-    module.kept = everything  # type: ignore[attr-defined]
-elif place == "torch":
-    torch.kept = os.kept = everything  # type: ignore[attr-defined]
-elif place == "codecs":
+if place == "codecs":
     codecs.register(keep)
 elif place == "signal":
     signal.signal(signal.SIGUSR1, keep)
@@ -62,5 +54,5 @@ elif place == "fork":
         everything += (dataset[1], list(loader))
     else:
         assert os.waitpid(child, 0)[1] == 0
-else:
-    assert place == "globals"
+elif place != "globals":
+    importlib.import_module(place).kept = everything  # type: ignore[attr-defined]

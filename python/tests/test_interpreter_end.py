@@ -11,8 +11,7 @@ import dsconv
 import pytest
 
 PROGRAM = Path(__file__).with_name("ending_program.py")
-PLACES = ("globals", "builtins", "contextlib", "os", "string", "sys", "threading", "codecs", "signal", "thread", "looping",
-          "fork")  # fmt: skip
+PLACES = ("globals", "contextlib", "os", "sys", "threading", "codecs", "signal", "thread", "looping", "fork")
 PYTHONS = os.environ.get("DSCONV_PYTHONS", "").split()
 
 

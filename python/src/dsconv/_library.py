@@ -158,8 +158,8 @@ def _load(file: str) -> ctypes.CDLL:
             pass
     except OSError as err:
         raise Error(
-            f"dsconv needs {_ADDRESS_SPACE >> 20} MiB of address space to start, and the process has less left ({err}): "
-            "raise its limit (ulimit -v)"
+            f"dsconv needs {_ADDRESS_SPACE >> 20} MiB of address space to start, and the process has less left ({err}): raise"
+            " its limit (ulimit -v)"
         ) from err
     enough = threading.Event()
     started: list[threading.Thread] = []
