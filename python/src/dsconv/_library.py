@@ -154,13 +154,10 @@ def _load(file: str) -> ctypes.CDLL:
     """Loads the library. Go ends the process, with its registers on the screen, if it gets no memory or no threads for
     its start: so both are tried first."""
     try:
-        with contextlib.closing(mmap.mmap(-1, _ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)):
-            pass
+        mmap.mmap(-1, _ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
     except OSError as err:
-        raise Error(
-            f"dsconv needs {_ADDRESS_SPACE >> 20} MiB of address space to start, and the process has less left ({err}): raise"
-            " its limit (ulimit -v)"
-        ) from err
+        needed = f"{_ADDRESS_SPACE >> 20} MiB of address space"
+        raise Error(f"dsconv needs {needed}, and the process has less left ({err}): raise its limit (ulimit -v)") from err
     enough = threading.Event()
     started: list[threading.Thread] = []
     try:
