@@ -72,7 +72,8 @@ class Build:
         self.go("build", "-buildmode=c-shared", f"-ldflags={linker}", "-o", library, "./internal/capi")
         (folder / "libdsconv.h").unlink(missing_ok=True)
         linker = f"-s -w -X main.release={version}"
-        self.go("build", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")
+        # As all programs of a distribution: its code has another address in each process.
+        self.go("build", "-buildmode=pie", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")
         (folder / "LICENSES").write_text(self.licences())
         return ["libdsconv.so", "bin/dsconv", "LICENSES"]
 

@@ -174,11 +174,12 @@ def test_errors_that_no_sample_causes_end_the_epoch(mixed: Path, on_error: str, 
     assert train.bad()["times"] == 0
 
 
-def test_padding_stays_padding_when_it_is_replaced(mixed: Path) -> None:
+@pytest.mark.parametrize(("tail", "marked"), [("pad", 2), ("repeat", 0)])
+def test_padding_stays_padding_when_it_is_replaced(mixed: Path, tail: str, marked: int) -> None:
     """In an epoch of 40 samples, two of 3 ranks repeat a sample at the end."""
     for transforms in WAYS.values():
         index = []
         for rank in range(3):
-            batches, _ = loaded(loader(mixed, transforms, "substitute", rank=rank, world_size=3, seed=20))
+            batches, _ = loaded(loader(mixed, transforms, "substitute", rank=rank, world_size=3, seed=20, tail=tail))
             index += [i for _, _, found, _ in batches for i in found.tolist()]
-        assert len(index) == 42 and index.count(-1) == 2
+        assert len(index) == 42 and index.count(-1) == marked and min(index) >= -1
