@@ -25,9 +25,9 @@ class GivenTransforms:
         given = self._selection.given is not None
         of_own = () if given else [name for name in _ATTRIBUTES if getattr(dataset, name, None) is not None]
         if of_own or self._now() != self._seen:
+            what = f"loader.dataset.{of_own[0]}" if of_own else "a transform"
             raise ArgumentError(
-                f"{f'loader.dataset.{of_own[0]}' if of_own else 'a transform'} was changed after the Loader was made, and"
-                " would have no effect: make a new Loader with it"
+                f"{what} was changed after the Loader was made, and would have no effect: make a new Loader with it"
             )
 
     def _now(self) -> list[Any]:
@@ -40,7 +40,7 @@ class GivenTransforms:
             plan = translate(transforms)
             calls = plan.rest.calls if isinstance(plan.rest, Chain) else (plan.rest,)
             found.append((plan.words, plan.dtype, plan.kind, repr(plan.mixers), plan.named))
-            found += [repr(call) for call in calls if count_for_threads([call])]
+            found += [repr(call) for call in calls if call is not None and count_for_threads([call])]
         return found
 
     def __getstate__(self) -> dict[str, Any]:

@@ -157,7 +157,9 @@ def _load(file: str) -> ctypes.CDLL:
         mmap.mmap(-1, _ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
     except OSError as err:
         needed = f"{_ADDRESS_SPACE >> 20} MiB of address space"
-        raise Error(f"dsconv needs {needed}, and the process has less left ({err}): raise its limit (ulimit -v)") from err
+        raise Error(
+            f"dsconv needs {needed}, and the process has less left ({err}): raise its limit (ulimit -v)"
+        ) from err
     enough = threading.Event()
     started: list[threading.Thread] = []
     try:

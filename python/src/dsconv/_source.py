@@ -193,7 +193,7 @@ class Source(Held):
         columns = (len(self.classes),) if kind == "multihot" else ()
         labels = np.empty((self.samples, *columns), dtype)
         _library.result(_library.library().dsconv_labels(self.handle, labels.ctypes.data, labels.nbytes))
-        labels.flags.writeable = False
+        labels.setflags(write=False)
         return labels
 
     def texts(self, method: str) -> Iterator[Any]:

@@ -294,8 +294,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     def samples(self) -> list[tuple[str, Any]]:
         """The path of each sample's source file and its target. Each use makes a new list.
 
-        Of a folder of images they are those of ImageFolder, in the order of `keys`. Of a packed dataset, the paths are relative to the folder
-        that was packed, which may be gone."""
+        Of a folder of images they are those of ImageFolder, in the order of `keys`. Of a packed dataset, the
+        paths are relative to the folder that was packed, which may be gone."""
         folder = self.root if self._source.describe()["format"] == "folder" and len(self._paths) == 1 else ""
         paths = (os.path.join(folder, path) for paths in self._source.texts("sources") for path in paths)
         return list(zip(paths, self.targets.tolist()))

@@ -82,9 +82,10 @@ class Loader(LoaderEpochs[Batch]):
             their labels, indices and keys; tail="pad" marks them.
         split: load this split of the dataset, or these of a list. None loads all samples, and warns if splits are
             shuffled together.
-        fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`), "key", the dataset's extra fields, and the columns of its label table. Masks, boxes and extra
-            images are transformed together with the image. None is ("image", "label"). With fields a batch is a named
-            tuple: `batch.mask`. A name that no attribute can have is changed, "class" to `class_` (docs/python.md).
+        fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`), "key",
+            the dataset's extra fields, and the columns of its label table. Masks, boxes and extra images are
+            transformed together with the image. None is ("image", "label"). With fields a batch is a named tuple:
+            `batch.mask`. A name that no attribute can have is changed, "class" to `class_` (docs/python.md).
         as_dict: batches, and the samples that collate_fn gets, are dicts by the names of the fields. None is the
             Dataset's, else False.
         tv_tensors: images, masks and boxes are torchvision's `tv_tensors`, for its v2 transforms after the Loader.
@@ -122,7 +123,8 @@ class Loader(LoaderEpochs[Batch]):
         orientation: rotate images as their EXIF data says. Pillow and ImageFolder do not.
         color: "rgb" or "gray".
         tail: used instead of drop_last: "repeat" (the default); "drop"; "pad", as "repeat", but repeated samples have
-            the label -1, the index -1 and empty texts; or "uneven", which evaluates each sample once on any number of ranks.
+            the label -1, the index -1 and empty texts; or "uneven", which evaluates each sample once on any number of
+            ranks.
         label_dtype: of the labels: "int64" (the default), "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: a larger image is a bad sample. This also limits the memory for an image. None is Pillow's limit,
             178,956,970.
