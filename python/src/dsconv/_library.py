@@ -173,6 +173,11 @@ def _load(file: str) -> ctypes.CDLL:
         ) from err
     finally:
         enough.set()
+    with open(file, "rb") as elf:  # the system ends a process that loads a part of a library
+        header = elf.read(64)
+        at, size, count = (int.from_bytes(header[i:j], "little") for i, j in ((40, 48), (58, 60), (60, 62)))
+        if header[:4] == b"\x7fELF" and os.fstat(elf.fileno()).st_size < max(64, at + size * count):
+            raise Error(f"{path()} is not whole: install dsconv's wheel again")
     try:
         return ctypes.CDLL(file)
     except OSError as err:
