@@ -80,6 +80,9 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		r.Skipped = append(r.Skipped, r.Listed...)
 		r.Found, r.Ignored, r.KeepExtension = len(f.Skips()), f.Ignored(), f.KeepExtension()
 		r.Labels, r.LabelNotices, r.UnusedTable = f.LabelColumns(), f.LabelNotices(), f.UnusedDescription()
+		if notice := otherOrder(f); notice != "" {
+			r.LabelNotices = append(slices.Clip(r.LabelNotices), notice)
+		}
 		r.Fields = f.Fields()
 		r.SystemFolders, r.EmptyFolders = f.SystemFolders(), f.EmptyFolders()
 	}

@@ -73,7 +73,8 @@ class Build:
         (folder / "libdsconv.h").unlink(missing_ok=True)
         commit = subprocess.run([self.root / "scripts" / "commit"], capture_output=True, text=True).stdout
         linker = f"-s -w -X main.release={version} -X 'main.commit={commit}'"
-        self.go("build", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")
+        # As all programs of a distribution: its code has another address in each process.
+        self.go("build", "-buildmode=pie", f"-ldflags={linker}", "-o", str(folder / "bin" / "dsconv"), "./cmd/dsconv")
         (folder / "LICENSES").write_text(self.licences())
         return ["libdsconv.so", "bin/dsconv", "LICENSES"]
 

@@ -40,6 +40,8 @@ type Batch struct {
 	// in order of key, from 0. With Config.Split those are the split's samples. -1 marks padding, a
 	// repeated sample that should not be counted (see the package's section on order).
 	Indices []int
+	// Samples are Indices, but of padding the sample that is repeated.
+	Samples []int
 	N       int
 	// Skipped is the number of bad samples that were left out, Substituted the number of those
 	// that were replaced by others: see Config.OnError.
@@ -80,9 +82,9 @@ func NewBatch(shape [4]int, dtype, labels formats.DType) (*Batch, error) {
 		}
 	}
 	b.images, b.labels = aligned(nil, size), aligned(nil, b.N*labels.Size())
-	b.Indices = make([]int, b.N)
+	b.Indices, b.Samples = make([]int, b.N), make([]int, b.N)
 	for i := range b.Indices {
-		b.Indices[i] = i
+		b.Indices[i], b.Samples[i] = i, i
 	}
 	return b, nil
 }
@@ -188,7 +190,7 @@ func (f *frame) reset(b *Batch, n int) {
 	b.DType, b.LabelDType = f.dtype, f.label
 	f.resetImages(b, n)
 	b.labels = aligned(b.labels, n*f.label.Size())
-	b.Indices = resize(b.Indices, true, n)
+	b.Indices, b.Samples = resize(b.Indices, true, n), resize(b.Samples, true, n)
 	b.MultiHot = resize(b.MultiHot, f.columns > 0, n*f.columns)
 	b.Soft = resize(b.Soft, f.soft > 0, n*f.soft)
 	f.resetFields(b, n)
@@ -219,6 +221,7 @@ func (f *frame) copyEntry(dst *Batch, to int, src *Batch, from int) {
 	copyRow(dst.images, to, src.images, from, f.entryBytes())
 	copyRow(dst.labels, to, src.labels, from, f.label.Size())
 	copyRow(dst.Indices, to, src.Indices, from, 1)
+	copyRow(dst.Samples, to, src.Samples, from, 1)
 	copyRow(dst.MultiHot, to, src.MultiHot, from, f.columns)
 }
 

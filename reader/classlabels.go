@@ -10,54 +10,35 @@ import (
 )
 
 // Labels gives the classes of the split's samples in key order, formats.NoLabel for none, without reading
-// the samples: that of sample i is the little-endian int64 at data[i*stride:]. The stride is 0 if all have
-// the same class. The caller only reads data, which may be mapped memory of the
-// dataset, and calls release, from any goroutine, when it does not use data any more: until then data
-// stays valid, after Close too. Only where the split's samples do not lie side by side, or the dataset is
-// not packed, the memory is the Loader's own, 8 bytes a sample.
+// the samples: that of sample i is the little-endian int64 at data[i*stride:]. The memory is the caller's,
+// 8 bytes a sample: a view of the index would show other classes, and no error, after the file is cut.
+// release does nothing, and need not be called.
 func (l *Loader) Labels() (data []byte, stride int, release func(), err error) {
 	if err := l.enter(); err != nil {
 		return nil, 0, nil, err
 	}
 	defer l.leave()
-	release = func() {}
-	x, ok := l.dataset.(indexed)
-	first, side := l.samples.Range()
-	if !ok || !side || !l.classified() {
-		data, stride, err = l.copyLabels()
-		return data, stride, release, err
-	}
-	if v, ok := l.dataset.(formats.Viewer); ok {
-		if release, err = v.Lease(); err != nil {
-			return nil, 0, nil, err
-		}
-	}
-	mark := guard.Now()
-	data, stride, err = x.Labels()
-	if err = cmp.Or(guard.Since(mark, data, err), guard.Do(func() error { return guard.Shortened(data) })); err != nil {
-		release()
-		return nil, 0, nil, err
-	}
-	return data[first*stride:], stride, release, nil
-}
-
-// copyLabels is Labels in memory of its own.
-func (l *Loader) copyLabels() (data []byte, stride int, err error) {
 	var failed error
 	mark := guard.Now()
 	label, lent, err := l.labels(&failed)
-	if label == nil || err != nil {
-		none := int64(formats.NoLabel)
-		return binary.LittleEndian.AppendUint64(nil, uint64(none)), 0, err
+	if err != nil {
+		return nil, 0, nil, err
 	}
 	data = aligned(nil, 8*l.samples.Len())
 	err = guard.Do(func() error {
 		for i := range l.samples.Len() {
-			binary.LittleEndian.PutUint64(data[8*i:], uint64(label(i)))
+			class := int64(formats.NoLabel)
+			if label != nil {
+				class = label(i)
+			}
+			binary.LittleEndian.PutUint64(data[8*i:], uint64(class))
 		}
 		return cmp.Or(failed, lent.shortened())
 	})
-	return data, 8, cmp.Or(l.samples.Check(mark), lent.since(mark, err))
+	if err = cmp.Or(l.samples.Check(mark), lent.since(mark, err)); err != nil {
+		return nil, 0, nil, err
+	}
+	return data, 8, func() {}, nil
 }
 
 // lentLabels is the mapped memory of several datasets that labels are read from.

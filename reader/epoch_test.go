@@ -336,7 +336,7 @@ func TestPaddingIsMarked(t *testing.T) {
 	}
 	l = makeLoader(t, rawImages(5, 2, 2, 3), Config{BatchSize: 2, WorldSize: 3, Rank: 2, Tail: order.Repeat})
 	b = collect(t, l, 0)[0]
-	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(Labels[int64](b), []int64{4, 0}) {
-		t.Errorf("padding with labels: indices %v, labels %v", b.Indices, Labels[int64](b))
+	if !slices.Equal(b.Indices, []int{4, -1}) || !slices.Equal(b.Samples, []int{4, 0}) || !slices.Equal(Labels[int64](b), []int64{4, 0}) {
+		t.Errorf("padding with labels: indices %v, samples %v, labels %v", b.Indices, b.Samples, Labels[int64](b))
 	}
 }

@@ -162,7 +162,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 }
 
 // classesOf are what Labels gives.
-func classesOf(t *testing.T, l *Loader) (list []int64, lent bool) {
+func classesOf(t *testing.T, l *Loader) (list []int64) {
 	t.Helper()
 	data, stride, release, err := l.Labels()
 	if err != nil {
@@ -172,10 +172,10 @@ func classesOf(t *testing.T, l *Loader) (list []int64, lent bool) {
 	for i := range l.Samples() {
 		list = append(list, int64(binary.LittleEndian.Uint64(data[i*stride:])))
 	}
-	return list, stride == rowBytes
+	return list
 }
 
-// TestLabels are those of the samples. They are lent where they lie side by side.
+// TestLabels are those of the samples.
 func TestLabels(t *testing.T) {
 	for _, side := range []bool{false, true} {
 		ds := twoSplits(60, side)
@@ -190,55 +190,46 @@ func TestLabels(t *testing.T) {
 				}
 				want = append(want, in.Label)
 			}
-			got, lent := classesOf(t, l)
-			if !slices.Equal(got, want) || lent != (split == "" || side && split == "val") {
-				t.Errorf("split %q, side by side %t: lent %t, labels %v, want %v", split, side, lent, got, want)
-			}
-			if got, lent := classesOf(t, plain); !slices.Equal(got, want) || lent {
-				t.Errorf("split %q without an index: lent %t, labels %v, want %v", split, lent, got, want)
+			for _, of := range []*Loader{l, plain} {
+				if got := classesOf(t, of); !slices.Equal(got, want) {
+					t.Errorf("split %q, side by side %t, index %t: labels %v, want %v", split, side, of == l, got, want)
+				}
 			}
 		}
 	}
 	none := rawImages(5, 2, 2, 3)
 	none.dropLabels()
-	if got, _ := classesOf(t, makeLoader(t, none, Config{BatchSize: 1})); !slices.Equal(got, []int64{-1, -1, -1, -1, -1}) {
+	if got := classesOf(t, makeLoader(t, none, Config{BatchSize: 1})); !slices.Equal(got, []int64{-1, -1, -1, -1, -1}) {
 		t.Errorf("without labels: %v", got)
 	}
 }
 
-// TestLabelsOutliveTheLoader: their memory is leased until release, and not for ever.
-func TestLabelsOutliveTheLoader(t *testing.T) {
+// TestLabelsAreTheCallers: a change of the dataset's memory changes no labels that were given.
+func TestLabelsAreTheCallers(t *testing.T) {
 	ds := catalogue(twoSplits(10, false))
 	l, err := New(ds, Config{BatchSize: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, release, err := l.Labels()
+	data, _, release, err := l.Labels()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
+	before := slices.Clone(data)
+	if err := l.Close(); err != nil || ds.leases.Load() != 0 {
+		t.Errorf("%d leases are left: %v", ds.leases.Load(), err)
 	}
-	if n := ds.leases.Load(); n != 1 {
-		t.Errorf("%d leases after Close, want that of the labels", n)
-	}
+	clear(ds.labels) // as after the file was cut
 	release()
-	release()
-	if n := ds.leases.Load(); n != 0 {
-		t.Errorf("%d leases after release", n)
+	if !slices.Equal(data, before) {
+		t.Error("the labels changed")
 	}
 	if _, _, _, err := l.Labels(); !errors.Is(err, formats.ErrClosed) {
 		t.Errorf("labels after Close: %v", err)
 	}
 	ds.broken = errRow
-	if l, err = New(ds, Config{BatchSize: 1}); err != nil {
-		t.Fatal(err)
-	}
+	l = makeLoader(t, ds, Config{BatchSize: 1})
 	if _, _, _, err := l.Labels(); !errors.Is(err, errRow) {
 		t.Errorf("labels that cannot be read: %v", err)
-	}
-	if err := l.Close(); err != nil || ds.leases.Load() != 0 {
-		t.Errorf("%d leases are left: %v", ds.leases.Load(), err)
 	}
 }

@@ -83,7 +83,8 @@ func (b *Batch) Clone() *Batch {
 	c.lease = nil
 	c.images, c.labels = cloneAligned(b.allImages())[:len(b.images)], cloneAligned(b.labels)
 	c.others = slices.Clone(b.others)
-	c.MultiHot, c.Soft, c.Indices = slices.Clone(b.MultiHot), slices.Clone(b.Soft), slices.Clone(b.Indices)
+	c.MultiHot, c.Soft = slices.Clone(b.MultiHot), slices.Clone(b.Soft)
+	c.Indices, c.Samples = slices.Clone(b.Indices), slices.Clone(b.Samples)
 	c.Fields = slices.Clone(b.Fields)
 	for k := range c.Fields {
 		c.Fields[k].copyValues()
@@ -135,7 +136,7 @@ func (b *Batch) end() {
 	b.lease.state = over
 	b.device = nil
 	b.lease.memory.freeDevice()
-	b.images, b.labels, b.MultiHot, b.Soft, b.Fields, b.Indices, b.Rest = nil, nil, nil, nil, nil, nil, nil
+	b.images, b.labels, b.MultiHot, b.Soft, b.Fields, b.Indices, b.Samples, b.Rest = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // check panics, with the mutex unlocked, if the lease is over.

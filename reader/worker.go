@@ -112,7 +112,7 @@ func (w *worker) render(e entry, now time.Duration) error {
 	if err != nil {
 		return err
 	}
-	b.Indices[i] = w.number
+	b.Indices[i], b.Samples[i] = w.number, w.number
 	if err := w.label(b, i); err != nil {
 		return fmt.Errorf("label of %s: %w", w.sample.Key, err)
 	}

@@ -19,10 +19,19 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/internal/interpreter"
 )
 
 // pythonUsage is the exit code of Python's dsconv.measure after a wrong option, a script that is missing, and the like.
 const pythonUsage = 2
+
+// measureCode runs dsconv.measure, whose script then imports from its own folder.
+const measureCode = `try:
+    from dsconv.measure import main
+except ImportError as err:
+    sys.exit(str(err))
+main()
+`
 
 // pythonStops is how long a Python that was told to stop may take: it ends its DataLoader's workers.
 const pythonStops = 10 * time.Second
@@ -87,7 +96,7 @@ func runScript(cc *cli.Context, c *console) (*bench.Report, error) {
 
 // scriptArguments are those of Python's dsconv.measure.
 func scriptArguments(cc *cli.Context) ([]string, error) {
-	args := []string{"-m", "dsconv.measure", "--progress=json", "--json=3", "--script=" + cc.String("script")}
+	args := []string{"--progress=json", "--json=3", "--script=" + cc.String("script")}
 	for _, name := range []string{"step", "transfer"} {
 		if cc.IsSet(name) {
 			args = append(args, "--"+name+"="+cc.String(name))
@@ -123,7 +132,8 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 		return nil, err
 	}
 	defer r.Close()
-	cmd := exec.CommandContext(ctx, python, args...)
+	cmd := interpreter.Command(ctx, python, measureCode, args...)
+	cmd.Env = nil // the script's PYTHONPATH is as without bench
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.Stdout, cmd.Stderr = messages, messages
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

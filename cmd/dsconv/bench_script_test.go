@@ -43,7 +43,7 @@ printf '%s' '`+fakeReport+`' >&3
 		t.Error(out.String())
 	}
 	for _, want := range []string{
-		"-m dsconv.measure --progress=json --json=3 --script=train.py:loader --step=step --rounds=1 --limit-batches=7 -- a.lmdb",
+		"from dsconv.measure import main", "--progress=json --json=3 --script=train.py:loader --step=step --rounds=1 --limit-batches=7 -- a.lmdb",
 		"printed by the script\n", "round 1 of 1: train.py:loader: 0.50 s an epoch, 10 images/s",
 	} {
 		if !strings.Contains(messages.String(), want) {

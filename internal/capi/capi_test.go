@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"unsafe"
@@ -159,39 +160,24 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestLabelsStay until they are dropped, though their loader is closed.
-func TestLabelsStay(t *testing.T) {
+// TestLabels are copied, and only to memory of their size.
+func TestLabels(t *testing.T) {
 	handle := open(t, dataset(t, 8))
-	var out lentLabels
-	lend := reflect.ValueOf(dsconv_labels)
-	to := reflect.NewAt(lend.Type().In(1).Elem(), unsafe.Pointer(&out))
-	if text := called(lend, []reflect.Value{reflect.ValueOf(handle).Convert(lend.Type().In(0)), to}); text != "" {
-		t.Fatal(text)
+	f := reflect.ValueOf(dsconv_labels)
+	labels := func(to []int64, size int) string {
+		at := reflect.ValueOf(unsafe.Pointer(unsafe.SliceData(to)))
+		in := f.Type().In
+		return called(f, []reflect.Value{reflect.ValueOf(handle).Convert(in(0)), at, reflect.ValueOf(size).Convert(in(2))})
 	}
-	if _, err := call("close", fmt.Appendf(nil, `{"loader": %d}`, handle)); err != nil {
-		t.Fatal(err)
-	}
-	runtime.GC()
-	for i := range int(out.n) {
-		if got := *(*int64)(unsafe.Add(out.data, i*int(out.stride))); got != int64(i%2) {
-			t.Errorf("label %d is %d", i, got)
+	list := make([]int64, 8)
+	for _, size := range []int{0, 56, 72} {
+		if text := labels(list, size); !strings.Contains(text, "for labels of 64") {
+			t.Errorf("%d bytes: %q", size, text)
 		}
 	}
-	if out.n != 8 {
-		t.Errorf("%d labels, want 8", out.n)
+	if text := labels(list, 64); text != "" || !slices.Equal(list, []int64{0, 1, 0, 1, 0, 1, 0, 1}) {
+		t.Errorf("labels %v: %s", list, text)
 	}
-	for range 2 {
-		drop(out.handle)
-	}
-	if _, err := lookup[*lent](out.handle); !errors.Is(err, errClosed) {
-		t.Errorf("labels that were dropped: %v", err)
-	}
-}
-
-// lentLabels is dsconv_labels_t: a test has no C.
-type lentLabels struct {
-	data              unsafe.Pointer
-	n, stride, handle int64
 }
 
 func drop(handle int64) {

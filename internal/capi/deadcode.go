@@ -11,7 +11,7 @@ func init() {
 	dsconv_shapes(0, 0, nil, 0)
 	dsconv_pick(0, 0, 0, 0, nil)
 	dsconv_drop(0)
-	dsconv_labels(0, nil)
+	dsconv_labels(0, nil, 0)
 	dsconv_numbers(nil, 0, 0, nil)
 	dsconv_start(0, 0, 0, nil, 0, nil, 0, nil, 0, nil)
 	dsconv_next(0, nil, 0, nil, nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // part is one tensor of a batch.
@@ -52,7 +53,7 @@ func (l *loader) describe() []part {
 	}
 	parts = append(parts, part{
 		Name: "index", Kind: kindIndex, DType: formats.Int64, Shape: []int{},
-		bytes: func(b *reader.Batch) []byte { return bytesOf(b.Indices) },
+		bytes: l.indexBytes,
 	})
 	for k, f := range frame.Fields {
 		parts = append(parts, part{
@@ -67,6 +68,15 @@ func (l *loader) describe() []part {
 		})
 	}
 	return parts
+}
+
+// indexBytes are the samples' indices. Those of padding are -1, unless the tail only repeats samples: a caller
+// who writes to a row for each index must not write to the last one.
+func (l *loader) indexBytes(b *reader.Batch) []byte {
+	if l.Config().Tail == order.Repeat {
+		return bytesOf(b.Samples)
+	}
+	return bytesOf(b.Indices)
 }
 
 // viewPart is one of the views of a loader's images.

@@ -66,7 +66,7 @@ func openSingle(out *C.int64_t, fill func(s *single) error) error {
 
 func (s *single) drop() { singles.Put(s) }
 
-// dsconv_drop closes the handle of a single sample or of labels.
+// dsconv_drop closes the handle of a single sample or of numbers.
 //
 //export dsconv_drop
 func dsconv_drop(handle C.int64_t) {

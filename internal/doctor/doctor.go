@@ -64,8 +64,8 @@ type Machine struct {
 	missing func(path string) bool
 	// space returns the size of the file system at path and what is free of it, in bytes.
 	space func(path string) (size, free uint64, err error)
-	// run runs a program and returns what it prints.
-	run func(ctx context.Context, name string, args ...string) ([]byte, error)
+	// run runs a program, which ctx ends, and returns what it prints.
+	run func(ctx context.Context, program *exec.Cmd) ([]byte, error)
 	// getenv is os.Getenv.
 	getenv func(name string) string
 	// nvidia opens NVIDIA's libraries.
@@ -114,15 +114,14 @@ func space(path string) (size, free uint64, err error) {
 }
 
 // run waits for the program alone: not for what it started, which may hold its output open.
-func run(ctx context.Context, name string, args ...string) ([]byte, error) {
-	command := exec.CommandContext(ctx, name, args...)
-	command.WaitDelay = time.Second
-	out, err := command.Output()
+func run(_ context.Context, program *exec.Cmd) ([]byte, error) {
+	program.WaitDelay = time.Second
+	out, err := program.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		if text := strings.TrimSpace(string(exit.Stderr) + string(out)); text != "" {
 			first, _, _ := strings.Cut(text, "\n")
-			return out, fmt.Errorf("%s: %s", name, first)
+			return out, fmt.Errorf("%s: %s", program.Args[0], first)
 		}
 	}
 	return out, err
@@ -130,11 +129,19 @@ func run(ctx context.Context, name string, args ...string) ([]byte, error) {
 
 // ask runs a program with the time limit. There is no program without its error being exec.ErrNotFound.
 func (m *Machine) ask(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return m.limited(ctx, func(ctx context.Context) *exec.Cmd {
+		return exec.CommandContext(ctx, name, args...) //nolint:forbidigo // it is not Python
+	})
+}
+
+// limited is ask of the program that command returns.
+func (m *Machine) limited(ctx context.Context, command func(context.Context) *exec.Cmd) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	out, err := m.run(limited, name, args...)
+	program := command(limited)
+	out, err := m.run(limited, program)
 	if limited.Err() != nil {
-		return nil, fmt.Errorf("%s did not answer within %v", name, m.timeout)
+		return nil, fmt.Errorf("%s did not answer within %v", program.Args[0], m.timeout)
 	}
 	return out, err
 }

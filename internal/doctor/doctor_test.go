@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -25,8 +27,9 @@ func fake(files map[string]string, programs map[string]string) *Machine {
 		root:    root,
 		resolve: func(path string) (string, error) { return path, nil },
 		space:   func(string) (uint64, uint64, error) { return 1 << 40, 1 << 39, nil },
-		run: func(_ context.Context, name string, args ...string) ([]byte, error) {
-			out, found := programs[strings.Join(append([]string{name}, args...), " ")]
+		run: func(_ context.Context, program *exec.Cmd) ([]byte, error) {
+			name := program.Args[0]
+			out, found := programs[strings.Join(program.Args, " ")]
 			if !found {
 				out, found = programs[name]
 			}
@@ -140,7 +143,7 @@ func TestWhatHangsIsLeftBehind(t *testing.T) {
 	defer close(hanging)
 	m.space = func(string) (uint64, uint64, error) { <-hanging; return 0, 0, nil }
 	check(t, []Line{m.Disk(t.Context(), "dead", "/mnt/my data/a")}, "dead", Warning, "no answer", "did not answer within 1ms")
-	m.run = func(ctx context.Context, _ string, _ ...string) ([]byte, error) {
+	m.run = func(ctx context.Context, _ *exec.Cmd) ([]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -351,6 +354,31 @@ func TestPython(t *testing.T) {
 	check(t, lines, "Python", OK, "not found: py", "--python")
 	lines, _ = fake(nil, map[string]string{"py": "hello"}).Python(t.Context(), "py", "devel")
 	check(t, lines, "Python", Warning, "py does not work")
+}
+
+// TestOtherDsconv: another project has the name in package indexes, and is told from this one by its files.
+func TestOtherDsconv(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	for file, want := range map[string]string{"strange.py": "another project's package", "_library.py": "9.9"} {
+		site := t.TempDir()
+		for name, text := range map[string]string{
+			"dsconv/__init__.py": "raise SystemExit('imported')", "dsconv/" + file: "",
+			"dsconv-9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: dsconv\nVersion: 9.9\n",
+		} {
+			path := filepath.Join(site, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PYTHONPATH", site)
+		m := This("linux", 1, 1)
+		m.timeout = time.Minute
+		m.nvidia = func(nvjpeg.Search) nvidia { return nvidia{} }
+		lines, _ := m.Python(t.Context(), "python3", "1.0")
+		check(t, lines, "dsconv for Python", Warning, want)
+	}
 }
 
 // TestAnotherSystem: without /proc and /sys everything has a value.

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
+
+	"github.com/dsconv/dsconv/internal/interpreter"
 )
 
 // pythonScript prints what python is. It imports no package: torch takes seconds, and may crash.
@@ -28,7 +30,7 @@ type python struct {
 // Python describes the Python called name and the packages that work with dsconv. It returns the folders
 // with packages too. version is dsconv's own.
 func (m *Machine) Python(ctx context.Context, name, version string) (lines []Line, packages []string) {
-	out, err := m.ask(ctx, name, "-c", pythonScript)
+	out, err := m.limited(ctx, func(ctx context.Context) *exec.Cmd { return interpreter.Command(ctx, name, pythonScript) })
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return []Line{ok("Python", "not found: %s", name).advise("name one with --python, if you use dsconv from Python")}, nil
 	}
@@ -47,8 +49,12 @@ func (m *Machine) Python(ctx context.Context, name, version string) (lines []Lin
 }
 
 func (p *python) dsconv(version string) Line {
-	line := p.optional("dsconv", "pip install dsconv gives this Python the Loader")
+	line := p.optional("dsconv", "dsconv's wheel, which make wheel builds in its sources, gives this Python the Loader")
 	line.Name = "dsconv for Python"
+	if folder := p.Packages["other"]; folder != "" {
+		line.Value = "not installed: " + folder + " is another project's package of this name"
+		return line.warn("pip uninstall dsconv, then install the wheel that make wheel builds in dsconv's sources")
+	}
 	if installed := p.Packages["dsconv"]; installed != "" && version != "devel" && installed != version {
 		return line.warn("this command is dsconv %s: update the older of both", version)
 	}

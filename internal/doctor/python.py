@@ -15,6 +15,10 @@ for name in ("dsconv", "torch", "torchvision", "Pillow", "Pillow-SIMD"):
         packages[name] = version(name) or ""
     except PackageNotFoundError:
         pass
+package = find_spec("dsconv")
+for folder in package.submodule_search_locations or () if package else ():
+    if not os.path.exists(os.path.join(folder, "_library.py")):  # another project has this name in package indexes
+        packages["dsconv"], packages["other"] = "", folder
 cuda = ""
 try:
     torch = find_spec("torch")

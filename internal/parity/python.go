@@ -9,19 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/dsconv/dsconv/internal/interpreter"
 	"github.com/dsconv/dsconv/python"
 )
 
-// bootstrap runs the modules whose sources are the first line of the input. It keeps a file of
-// the current folder from passing for one of Python's modules.
-const bootstrap = `import sys
-sys.path[:] = [p for p in sys.path if p]
-import importlib.util, json
+// bootstrap runs the modules whose sources are the first line of the input.
+const bootstrap = `import importlib.util, json, sys
 sources = json.loads(sys.stdin.buffer.readline())
 class Finder:
     def find_spec(self, name, path=None, target=None):
@@ -74,7 +71,7 @@ func startPython(ctx context.Context, fail context.CancelCauseFunc, o Options) (
 		python: o.Python, timeout: o.timeout, ctx: ctx, fail: fail,
 		ended: make(chan struct{}), waiting: map[int]chan struct{}{},
 	}
-	cmd := exec.CommandContext(ctx, o.Python, "-c", bootstrap)
+	cmd := interpreter.Command(ctx, o.Python, bootstrap)
 	cmd.Stdout, cmd.Stderr = answers{p}, &p.stderr
 	cmd.WaitDelay = time.Second // a process that the killed one started may hold the pipes open
 	if p.in, err = cmd.StdinPipe(); err != nil {

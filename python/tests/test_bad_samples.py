@@ -110,7 +110,7 @@ def test_substitutes_keep_batches_full(mixed: Path, small: dict[str, int], trans
 @ways
 @pytest.mark.parametrize("on_error", ["skip", "substitute"])
 def test_ranks_have_equally_many_batches(mixed: Path, transforms: Any, on_error: str) -> None:
-    parts = [loaded(loader(mixed, transforms, on_error, rank=r, world_size=3))[0] for r in range(3)]
+    parts = [loaded(loader(mixed, transforms, on_error, rank=r, world_size=3, tail="pad"))[0] for r in range(3)]
     assert [len(part) for part in parts] == [2, 2, 2]
     counted = [i for part in parts for _, _, index, _ in part for i in index.tolist() if i >= 0]
     if on_error == "skip":
@@ -174,11 +174,12 @@ def test_errors_that_no_sample_causes_end_the_epoch(mixed: Path, on_error: str, 
     assert train.bad()["times"] == 0
 
 
-def test_padding_stays_padding_when_it_is_replaced(mixed: Path) -> None:
+@pytest.mark.parametrize(("tail", "marked"), [("pad", 2), ("repeat", 0)])
+def test_padding_stays_padding_when_it_is_replaced(mixed: Path, tail: str, marked: int) -> None:
     """In an epoch of 40 samples, two of 3 ranks repeat a sample at the end."""
     for transforms in WAYS.values():
         index = []
         for rank in range(3):
-            batches, _ = loaded(loader(mixed, transforms, "substitute", rank=rank, world_size=3, seed=20))
+            batches, _ = loaded(loader(mixed, transforms, "substitute", rank=rank, world_size=3, seed=20, tail=tail))
             index += [i for _, _, found, _ in batches for i in found.tolist()]
-        assert len(index) == 42 and index.count(-1) == 2
+        assert len(index) == 42 and index.count(-1) == marked and min(index) >= -1

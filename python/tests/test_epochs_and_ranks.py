@@ -82,13 +82,11 @@ def test_tails(packed: Path, tail: str, python: bool) -> None:
         for index, label in batches:
             known = index >= 0
             assert (label[known] == labels[index[known]]).all()
-            if tail != "repeat":
-                assert (label[~known] == -1).all()
-            elif not known.all():
-                assert (label[~known] >= 0).all()
+            assert (label[~known] == -1).all() and (tail != "repeat" or known.all())
             seen += index[known].tolist()
-    assert len(set(seen)) == len(seen)
-    assert len(seen) == (SAMPLES if tail != "drop" else SAMPLES // (world * BATCH) * world * BATCH)
+    repeated = 2 if tail == "repeat" else 0
+    assert len(set(seen)) == len(seen) - repeated
+    assert len(seen) - repeated == (SAMPLES if tail != "drop" else SAMPLES // (world * BATCH) * world * BATCH)
     if tail != "uneven":
         assert all(s == steps[0] for s in steps), "equal steps"
 
@@ -106,3 +104,21 @@ def test_ranks_of_the_environment(packed: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(early) == len(late) == 3
     assert indices(early) == indices(late)
     assert len(given) == 2
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("tail", ["repeat", "pad"])
+def test_repeated_samples_are_themselves_unless_they_are_padding(packed: Path, tail: str, own: bool) -> None:
+    """A memory bank writes to bank[index]: an index of -1 would be its last row."""
+    transforms = np.asarray if own else "crop:8x8"
+    keys, seen = dsconv.Dataset(packed).keys, []
+    for rank in range(5):
+        fields = ("index", "key", "label")
+        for index, key, label in dsconv.Loader(
+            packed, 4, transforms, fields=fields, rank=rank, world_size=5, tail=tail
+        ):
+            for i, k, y in zip(index.tolist(), key, label.tolist()):
+                assert (k, y >= 0) == ((keys[i], True) if i >= 0 else ("", False))
+                seen.append(i)
+    assert len(seen) == 50 and sorted({i for i in seen if i >= 0}) == list(range(SAMPLES))
+    assert seen.count(-1) == (2 if tail == "pad" else 0)

@@ -88,6 +88,37 @@ def test_none_with_other_items(paths: list[Path]) -> None:
         assert len(rows) == 1 and what in notes[0]
 
 
+def collated(samples: list[Any]) -> Any:
+    return {"x": torch.stack([x for x, _ in samples]), "y": torch.tensor([int(y) for _, y in samples]), "by": "user"}
+
+
+def test_the_users_collate_fn_is_called_on_both_sides(paths: list[Path]) -> None:
+    of = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
+    dataset = Listed(paths, lambda p: of[p.parent.name])
+    rows, notes = ours(DataLoader(dataset, 8, collate_fn=collated), (), "own")
+    assert len(rows) == 2 and "collate_fn=..." in rows[1].command, notes
+    theirs, batch = next(iter(rows[0].iterable)), next(iter(rows[1].iterable))
+    rows[1].close()
+    assert batch["by"] == "user" and torch.equal(batch["x"], theirs["x"]) and torch.equal(batch["y"], theirs["y"])
+
+
+def only_ints(samples: list[Any]) -> Any:
+    assert all(type(y) is int and hasattr(x, "nonsense") for x, y in samples)
+
+
+@pytest.mark.parametrize("collate", [only_ints, max])
+def test_none_if_the_collate_fn_does_not_take_its_samples(paths: list[Path], collate: Any) -> None:
+    of = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
+    rows, notes = ours(DataLoader(Listed(paths, lambda p: of[p.parent.name]), 8, collate_fn=collate), (), "own")
+    assert len(rows) == 1 and "collate_fn fails with its samples" in notes[0]
+
+
+def test_none_if_the_collate_fn_takes_other_items(paths: list[Path]) -> None:
+    dataset = Listed(paths, lambda p: 1, shape=lambda x, y: {"x": x, "y": y})
+    rows, notes = ours(DataLoader(dataset, 8, collate_fn=list), (), "own")
+    assert len(rows) == 1 and "collate_fn takes batches of items that are a dict" in notes[0]
+
+
 def test_listed_labels_need_no_items() -> None:
     class Table:
         targets = [2, 2, 0, 1]

@@ -133,9 +133,11 @@ def test_licences_and_nothing_else_are_inside() -> None:
         names = [n for n in wheel.namelist() if ".dist-info/" not in n]
         texts = wheel.read("dsconv/LICENSES").decode()
         executable = wheel.getinfo("dsconv/bin/dsconv").external_attr >> 16 & 0o111
+        kind = wheel.read("dsconv/bin/dsconv")[16:18]
     assert all(n.startswith("dsconv/") and not n.endswith((".pyc", ".h")) for n in names)
     assert {"dsconv/libdsconv.so", "dsconv/py.typed", "dsconv/__init__.py"} <= set(names)
     assert executable == 0o111
+    assert kind == b"\x03\0", "position-independent: ET_DYN"
     libraries = ("libjpeg-turbo", "HDF5", "libwebp", "libtiff", "libaec", "zlib")
     for part in ("Apache License", *libraries, "OpenLDAP Public License"):
         assert part in texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from . import _library
 from ._batch_memory import Block, Memory
 from ._errors import ForkError
+from ._held import Held
 from ._samplers import Sampled
 from ._source import Source
 
@@ -37,7 +37,7 @@ class RawBatch:
 _in_use: dict[int, Block] = {}
 
 
-class BatchStream:
+class BatchStream(Held):
     """The rest of an epoch, in order. It must be closed; its destructor closes it too.
 
     The library borrows a block when a batch begins and gives it back with the batch.
@@ -106,7 +106,7 @@ class BatchStream:
 
     def close(self) -> None:
         """Stops the epoch and waits for its threads."""
-        if not self._open or self._pid != os.getpid():
+        if self._ending() or not self._open or self._pid != os.getpid():
             return
         if self._run.value:
             _library.library().dsconv_stop(self._run)
@@ -116,10 +116,6 @@ class BatchStream:
             if self._memory is not None:
                 self._memory.take_back(block)
         self._open = False
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
-            self.close()
 
 
 def _array(values: np.ndarray | None) -> tuple[int | None, int]:

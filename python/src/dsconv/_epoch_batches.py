@@ -82,6 +82,13 @@ class EpochBatches:
         self._check_targets(plan)
 
     def _check_targets(self, plan: Plan) -> None:
+        have = len(self._source.classes)
+        for classes in plan.classes:
+            if have and classes != have:
+                raise ArgumentError(
+                    f"num_classes={classes}: the dataset has {have} classes, and mixed labels a column for each; leave"
+                    " num_classes out"
+                )
         if self._target_transform is None:
             return
         if self._fields.label is None:
@@ -174,6 +181,8 @@ class EpochBatches:
         for k in images:
             if self._source.views:
                 stacked[k] = [self._images.convert(view) for view in stack(tuple(zip(*columns[k])))]
+            elif isinstance(columns[k][0], (dict, list, tuple)):  # of a transform: no tensor, whose format could change
+                stacked[k] = stack_column(list(columns[k]))
             else:
                 stacked[k] = self._images.convert(stacked[k])
         return tuple(stacked)

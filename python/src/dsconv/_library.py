@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import json
+import mmap
 import os
 import sys
 import threading
@@ -25,12 +26,6 @@ class BatchInfo(ctypes.Structure):
     """The description of a batch that dsconv_next writes: see internal/capi/batch.h."""
 
     _fields_ = [("images", Pointer), ("n", Int), ("end", Int), ("skipped", Int), ("substituted", Int)]
-
-
-class LabelsInfo(ctypes.Structure):
-    """The description of labels that dsconv_labels writes: see internal/capi/labels.h."""
-
-    _fields_ = [("data", Pointer), ("n", Int), ("stride", Int), ("handle", Int)]
 
 
 class RestInfo(ctypes.Structure):
@@ -63,7 +58,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "dsconv_shapes": (Int, [Int, ctypes.c_int32, Pointer, Int]),
     "dsconv_pick": (Pointer, [Int, Int, Int, Int, ctypes.POINTER(Int)]),
     "dsconv_drop": (None, [Int]),
-    "dsconv_labels": (Pointer, [Int, ctypes.POINTER(LabelsInfo)]),
+    "dsconv_labels": (Pointer, [Int, Pointer, Int]),
     "dsconv_order": (Int, [Int, Int, Int, Pointer, Pointer, Int]),
     "dsconv_numbers": (Pointer, [Pointer, Int, ctypes.c_int32, ctypes.POINTER(Int)]),
     "dsconv_start": (
@@ -148,7 +143,45 @@ def _end() -> None:
 def _open() -> ctypes.CDLL:
     if not path().exists():
         raise Error(f"{path()} is missing: install dsconv from a wheel, or name the library in DSCONV_LIBRARY")
-    return ctypes.CDLL(str(path()))
+    return _load(str(path()))
+
+
+# What Go's start and a small Loader take.
+_ADDRESS_SPACE, _THREADS = 2 << 30, 12
+
+
+def _load(file: str) -> ctypes.CDLL:
+    """Loads the library. Go ends the process, with its registers on the screen, if it gets no memory or no threads for
+    its start: so both are tried first."""
+    try:
+        mmap.mmap(-1, _ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
+    except OSError as err:
+        needed = f"{_ADDRESS_SPACE >> 20} MiB of address space"
+        raise Error(
+            f"dsconv needs {needed}, and the process has less left ({err}): raise its limit (ulimit -v)"
+        ) from err
+    enough = threading.Event()
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(_THREADS):
+            started.append(threading.Thread(target=enough.wait))
+            started[-1].start()
+    except RuntimeError as err:
+        raise Error(
+            f"dsconv needs {_THREADS} threads, and the process can start {len(started) - 1} ({err}): raise the limit "
+            "(ulimit -u, or the container's)"
+        ) from err
+    finally:
+        enough.set()
+    with open(file, "rb") as elf:  # the system ends a process that loads a part of a library
+        header = elf.read(64)
+        at, size, count = (int.from_bytes(header[i:j], "little") for i, j in ((40, 48), (58, 60), (60, 62)))
+        if header[:4] == b"\x7fELF" and os.fstat(elf.fileno()).st_size < max(64, at + size * count):
+            raise Error(f"{path()} is not whole: install dsconv's wheel again")
+    try:
+        return ctypes.CDLL(file)
+    except OSError as err:
+        raise Error(f"{path()} cannot be loaded ({err}): install dsconv's wheel again") from err
 
 
 def _open_copy() -> ctypes.CDLL:
@@ -162,9 +195,12 @@ def _open_copy() -> ctypes.CDLL:
         size = os.fstat(source.fileno()).st_size
         sent = 0
         while sent < size:
-            sent += os.sendfile(fd, source.fileno(), sent, size - sent)
+            copied = os.sendfile(fd, source.fileno(), sent, size - sent)
+            if copied == 0:
+                raise Error(f"{path()} became shorter while it was read: install dsconv's wheel again")
+            sent += copied
         # The path holds the process's id: a grandchild's copy must have another path again.
-        return ctypes.CDLL(f"/proc/{os.getpid()}/fd/{fd}")
+        return _load(f"/proc/{os.getpid()}/fd/{fd}")
 
 
 def _declare(loaded: ctypes.CDLL) -> ctypes.CDLL:

@@ -13,6 +13,7 @@ from ._loader_figures import LoaderFigures
 if TYPE_CHECKING:
     import torch
 
+    from ._changed_transforms import GivenTransforms
     from ._epoch_batches import EpochBatches
     from ._epoch_counter import EpochCounter
 
@@ -26,6 +27,7 @@ class LoaderEpochs(LoaderFigures, Generic[Batch]):
     _given_device: Any
     _epochs: EpochCounter
     _batches: EpochBatches
+    _transforms: GivenTransforms
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration this epoch, counted from 0. Each epoch has its own order and augmentations."""
@@ -59,10 +61,11 @@ class LoaderEpochs(LoaderFigures, Generic[Batch]):
         self._epochs.resume(state["epoch"], state["position"])
 
     def __iter__(self) -> Iterator[Batch]:
+        self._transforms.check(self._dataset)
         self._prepare()
         gpu = later_gpu(self._given_device, self._source.gpu)
         if gpu != self._source.gpu:
-            self.device = decoding_gpu(f"cuda:{gpu}")
+            vars(self)["device"] = decoding_gpu(f"cuda:{gpu}")
             self._source.change(gpu={**self._source.configuration["gpu"], "device": gpu})
         return self._epochs.iterate(self._batches.start)
 

@@ -113,5 +113,5 @@ class LoaderFigures:
         """Updates rank and world size: Lightning's fit() starts the other processes after the constructor."""
         found = (self.rank, self.world_size) if self._given_rank else rank_and_world(None, None)
         if found != (self.rank, self.world_size):
-            self.rank, self.world_size = found
+            vars(self).update(rank=found[0], world_size=found[1])
             self._source.change(rank=self.rank, world_size=self.world_size)

@@ -9,10 +9,11 @@ import numpy as np
 
 from . import _fields
 from ._errors import ArgumentError
+from ._held import Held
 from ._library import Int, call, library, lock, result
 
 
-class NativeTransform:
+class NativeTransform(Held):
     """Applies native ops to single images. It is safe to use from several threads.
 
     Args:
@@ -41,13 +42,11 @@ class NativeTransform:
     def __reduce__(self) -> tuple[Any, ...]:
         return NativeTransform, (self.words, self.dtype, self.layout, "gray" if self.channels == 1 else "rgb")
 
-    def __del__(self) -> None:
-        try:
-            opened = getattr(self, "_opened", None)
-            if opened is not None and opened[0] == os.getpid():
-                call("forget", handle=opened[1])
-        except (Exception, SystemExit):  # noqa: SIM105 -- at the interpreter's end contextlib may be gone
-            pass
+    def close(self) -> None:
+        """Frees the library's copy. The next use makes another."""
+        opened, self._opened = self._opened, None
+        if opened is not None and opened[0] == os.getpid():
+            call("forget", handle=opened[1])
 
     def __call__(self, pixels: np.ndarray, seed: int = 0, epoch: int = 0, sample: int = 0) -> np.ndarray:
         """Transforms pixels, uint8 of shape (H, W, C) or (H, W). Random draws depend on (seed, epoch, sample)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -59,6 +60,7 @@ class PythonTransforms:
         self.list_of_views = isinstance(plan.rest, Views)
         self.threads, self.prefetch, self.on_error = threads, prefetch, on_error
         self.pads = pads  # padding has no label
+        self.marks = source.configuration["tail"] == "pad"  # nor an index, a key and columns
         self.image = next((k for k, f in enumerate(fields.fields) if f.number == 0), None)
         for field in fields.fields:
             if field.number > 0 and field.kind in ("image", "mask", "boxes") and self.image is not None:
@@ -72,6 +74,7 @@ class PythonTransforms:
         epoch = _Epoch(self, order)
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="dsconv") if self.threads else _NoThreads()
         pending: deque[tuple[list[Entry], list[Future[Any]], int]] = deque()
+        ending = sys.is_finalizing  # modules may be gone then, and Python has waited for the threads
 
         def finish() -> tuple[list[Any], list[bool], int]:
             entries, futures, end = pending.popleft()
@@ -85,10 +88,11 @@ class PythonTransforms:
             while pending:
                 yield finish()
         finally:
-            for _, futures, _ in pending:
-                for future in futures:
-                    future.cancel()
-            pool.shutdown(wait=True)
+            if not ending():
+                for _, futures, _ in pending:
+                    for future in futures:
+                        future.cancel()
+                pool.shutdown(wait=True)
 
 
 class _NoThreads(Executor):
@@ -210,14 +214,14 @@ class _Epoch:
     def _value(self, field: Field, picked: int, padding: bool) -> Any:
         fields = self._settings.fields
         if field.number == TEXTS:
-            return "" if padding else fields.texts(field, picked, 1)[0]
+            return "" if padding and self._settings.marks else fields.texts(field, picked, 1)[0]
         if field.number == 0:
             return [self._image(plan, part, field, picked) for plan, part in zip(self._settings.plans, self._parts)]
         if field.shape is None:
             shape = _fields.shapes(picked, field.number)[0]
             return fields.value(field, _fields.read_bytes(picked, field.number), shape)
         value = _fields.read(picked, field.number, field.dtype, field.shape)
-        if padding and (field.kind == "index" or self._settings.pads and field.number == 1):
+        if padding and (self._settings.marks and field.kind == "index" or self._settings.pads and field.number == 1):
             value = np.full_like(value, no_value(field.kind, value.dtype))
         # Only int64 may become a Python number: default_collate makes int64 or float64 of any number.
         return value.item() if value.ndim == 0 and field.dtype == "int64" else fields.tensor(value, field.dtype)
@@ -285,11 +289,16 @@ def stack(columns: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def stack_column(values: list[Any]) -> Any:
-    """One value for each sample, by torch's default_collate; without torch, an array if they are numbers."""
+    """One value for each sample, by torch's default_collate; without torch by the same rule, with arrays."""
+    first = values[0]
     try:
         from torch.utils.data import default_collate
     except ImportError:
-        numbers = isinstance(values[0], (np.ndarray, np.generic, int, float)) and _collates(tuple(values))
+        if isinstance(first, dict):
+            return {name: stack_column([value[name] for value in values]) for name in first}
+        if isinstance(first, (list, tuple)):
+            return [stack_column(list(column)) for column in zip(*values)]
+        numbers = isinstance(first, (np.ndarray, np.generic, int, float)) and _collates(tuple(values))
         return np.stack([np.asarray(value) for value in values]) if numbers else values
     return default_collate(values)
 

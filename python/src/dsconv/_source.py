@@ -13,7 +13,7 @@ import numpy as np
 from . import _library
 from ._device_memory import check_process
 from ._fields import Field
-from ._lent_labels import LentLabels
+from ._held import Held
 
 _NUMBERS = {"int32": 0, "float64": 1}  # as in internal/capi/numbers.h
 _TEXTS = 4096  # samples whose texts are asked for at once
@@ -65,7 +65,7 @@ class Description(TypedDict):
     rest: list[RestDescription] | None
 
 
-class Source:
+class Source(Held):
     """A dataset with all settings of its batches. It can be pickled, and used in a forked process.
 
     Args:
@@ -187,10 +187,14 @@ class Source:
     def labels(self) -> np.ndarray:
         """The labels of all samples in key order: class indices, int64, -1 for no label; the numbers to predict,
         float32, nan for no label; or a row of uint8 for each, with a column for each class. Nobody can write to the
-        array, which may lie in the dataset's file: see `_lent_labels.LentLabels`."""
+        array, which is a copy: a view of the dataset's file would change with it."""
         kind = next((field.kind for field in self.fields if field.number == 1), "")
-        dtype = {"number": "<f4", "multihot": "|u1"}.get(kind, "<i8")
-        return np.asarray(LentLabels(self.handle, dtype, len(self.classes) if kind == "multihot" else None))
+        dtype = {"number": np.float32, "multihot": np.uint8}.get(kind, np.int64)
+        columns = (len(self.classes),) if kind == "multihot" else ()
+        labels = np.empty((self.samples, *columns), dtype)
+        _library.result(_library.library().dsconv_labels(self.handle, labels.ctypes.data, labels.nbytes))
+        labels.setflags(write=False)
+        return labels
 
     def texts(self, method: str) -> Iterator[Any]:
         """The results of a method that takes samples, for all samples, some at a time: few are in JSON at once."""
@@ -237,10 +241,6 @@ class Source:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"configuration": self.configuration, "_opened": None}
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception, SystemExit):  # the interpreter may be ending
-            self.close()
 
 
 @contextlib.contextmanager

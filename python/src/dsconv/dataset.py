@@ -46,8 +46,8 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     It is a `torch.utils.data.Dataset` if torch is installed. Item i is (image, target), each after its transform. The
     image is an RGB PIL image with Pillow's pixels. The target is the class index, or -1 for no label. If labels are
     numbers to predict, it is a float, or nan for no label; if they are multi-hot, a uint8 tensor with a 1 for each
-    class that applies (a numpy array without torch). Samples are in the order of their keys' bytes: class by class, as
-    in ImageFolder.
+    class that applies (a numpy array without torch). Samples are in the order of their keys' bytes: that of
+    ImageFolder for most names, see `imagefolder_order`.
 
     It is safe to use from several threads, and in the workers of a DataLoader, forked or spawned: each process opens
     the dataset itself, in no time, and shares its pages with the others. `Loader` is several times as fast.
@@ -294,11 +294,25 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     def samples(self) -> list[tuple[str, Any]]:
         """The path of each sample's source file and its target. Each use makes a new list.
 
-        Of a folder of images they are those of ImageFolder. Of a packed dataset, the paths are relative to the folder
-        that was packed, which may be gone."""
+        Of a folder of images they are those of ImageFolder, in the order of `keys`. Of a packed dataset, the
+        paths are relative to the folder that was packed, which may be gone."""
         folder = self.root if self._source.describe()["format"] == "folder" and len(self._paths) == 1 else ""
         paths = (os.path.join(folder, path) for paths in self._source.texts("sources") for path in paths)
         return list(zip(paths, self.targets.tolist()))
+
+    @property
+    def imagefolder_order(self) -> np.ndarray:
+        """The indices of all samples in the order of torchvision's ImageFolder, int64: `imagefolder_order[k]` is the
+        sample that ImageFolder has at k, if the images lie in class folders.
+
+        For a list of indices that was saved for ImageFolder take `Subset(dataset, dataset.imagefolder_order[list])`, or
+        `Loader(path, indices=...)`. The dataset's own order is that of the keys' bytes, which have no extension:
+        `a/1-2` comes before `a/1`, and the folder `shirt-long` before `shirt`. Each use makes a new array."""
+        classes, targets = [*self.classes, ""], self.targets  # -1, no label, is the last
+        names = [classes[target] for target in targets] if targets.dtype == np.int64 else [""] * len(targets)
+        paths = (os.path.split(path) for paths in self._source.texts("sources") for path in paths)
+        places = [(name, *path) for name, path in zip(names, paths)]
+        return np.array(sorted(range(len(places)), key=places.__getitem__), np.int64)
 
     @property
     def imgs(self) -> list[tuple[str, Any]]:

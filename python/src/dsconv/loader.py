@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _arguments
+from ._changed_transforms import GivenTransforms
 from ._dataset_figures import with_figures
 from ._device import check_device, decoding_gpu, gpu_options, has_cuda
 from ._epoch_batches import EpochBatches
@@ -77,14 +78,14 @@ class Loader(LoaderEpochs[Batch]):
         prefetch_factor: batches to prefetch for each of the num_workers; None is 2 batches in all.
         pin_memory: put batches in pinned memory if CUDA is available.
         drop_last: leave out the last samples that fill no batch on every rank. Without it, the last batch is smaller.
-            Ranks then repeat up to world_size - 1 samples to have equally many, as DistributedSampler does; the
-            repeated samples have the index -1.
+            Ranks then repeat up to world_size - 1 samples to have equally many, as DistributedSampler does, with
+            their labels, indices and keys; tail="pad" marks them.
         split: load this split of the dataset, or these of a list. None loads all samples, and warns if splits are
             shuffled together.
-        fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`; -1 is
-            padding), "key", the dataset's extra fields, and the columns of its label table. Masks, boxes and extra
-            images are transformed together with the image. None is ("image", "label"). With fields a batch is a named
-            tuple: `batch.mask`. A name that no attribute can have is changed, "class" to `class_` (docs/python.md).
+        fields: names of the fields of a batch: "image", "label", "index" (of the sample in `loader.dataset`), "key",
+            the dataset's extra fields, and the columns of its label table. Masks, boxes and extra images are
+            transformed together with the image. None is ("image", "label"). With fields a batch is a named tuple:
+            `batch.mask`. A name that no attribute can have is changed, "class" to `class_` (docs/python.md).
         as_dict: batches, and the samples that collate_fn gets, are dicts by the names of the fields. None is the
             Dataset's, else False.
         tv_tensors: images, masks and boxes are torchvision's `tv_tensors`, for its v2 transforms after the Loader.
@@ -121,8 +122,9 @@ class Loader(LoaderEpochs[Batch]):
         decode: "exact" (Pillow's pixels), or "fast": decode JPEGs at a reduced size if that is large enough.
         orientation: rotate images as their EXIF data says. Pillow and ImageFolder do not.
         color: "rgb" or "gray".
-        tail: used instead of drop_last: "repeat" (the default); "drop"; "pad", as "repeat", but repeated samples also
-            have the label -1; or "uneven", which evaluates each sample once on any number of ranks.
+        tail: used instead of drop_last: "repeat" (the default); "drop"; "pad", as "repeat", but repeated samples have
+            the label -1, the index -1 and empty texts; or "uneven", which evaluates each sample once on any number of
+            ranks.
         label_dtype: of the labels: "int64" (the default), "uint8" or "uint16". Numbers to predict are float32.
         max_pixels: a larger image is a bad sample. This also limits the memory for an image. None is Pillow's limit,
             178,956,970.
@@ -327,6 +329,7 @@ class Loader(LoaderEpochs[Batch]):
         rests = (plan.rest,) if self._views is None else self._views.rests
         warn_of_unseeded(*rests, self.collate_fn, target_transform, stacklevel=2)
         self._plan = plan
+        self._transforms = GivenTransforms(selection, views if isinstance(views, (list, tuple)) else [chosen])
         defers = _arguments.on_device(normalize, decoder, nvjpeg, self.collate_fn, plan, dtype=dtype, color=color)
         images = image_format(plan, dtype, memory_format, defers)
         self._given_rank = rank is not None
@@ -388,6 +391,14 @@ class Loader(LoaderEpochs[Batch]):
         self._selection = selection
         self._epochs = EpochCounter()
         self._dataset: Any = selection.given
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Settings hold from the construction on: a new value would have no effect."""
+        code = Loader.__init__.__code__
+        arguments = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+        if "_dataset" in vars(self) and name in arguments and getattr(self, name, None) is not value:
+            raise AttributeError(f"{name} cannot be changed after the Loader was made: make a new one with {name}=...")
+        super().__setattr__(name, value)
 
     def __len__(self) -> int:
         """The number of this rank's batches in an epoch."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dsconv._tensors import collates_by_default
 from dsconv.transforms import translate
 
 from .image_files import ImageFiles, NotImageFiles, image_files
@@ -36,8 +37,8 @@ def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> 
         files = image_files(loader.dataset)
         with kept_states(loader):
             choice = _same_samples(files)
-            if loops:
-                _check_items(loader, choice)
+            if loops or _collates(loader):
+                _check_items(loader, choice, "the step" if loops else "collate_fn")
         rows += _of_folder(loader, files, choice)
         rows += [_row(loader, files.transform, {**choice, "indices": None}, path) for path in paths]
     except NotImageFiles as err:
@@ -59,8 +60,8 @@ def _of_folder(loader: Any, files: ImageFiles, choice: dict[str, Any]) -> list[R
 
 
 def _command(loader: Any, files: ImageFiles, transforms: str) -> str:
-    shuffle = ", shuffle=True" if _shuffles(loader) else ""
-    return f'dsconv.Loader("{files.root}", batch_size={_batch_size(loader)}, {transforms}{shuffle})'
+    more = (", shuffle=True" if _shuffles(loader) else "") + (", collate_fn=..." if _collates(loader) else "")
+    return f'dsconv.Loader("{files.root}", batch_size={_batch_size(loader)}, {transforms}{more})'
 
 
 def _same_samples(files: ImageFiles) -> dict[str, Any]:
@@ -99,14 +100,14 @@ def _missing(paths: Sequence[str], samples: Sequence[tuple[str, Any]]) -> str:
     return next(path for path in paths if os.path.abspath(path) not in known)
 
 
-def _check_items(loader: Any, choice: dict[str, Any]) -> None:
-    """Raises NotImageFiles if the loop's step would get other batches from dsconv.Loader."""
+def _check_items(loader: Any, choice: dict[str, Any], taker: str) -> None:
+    """Raises NotImageFiles if the loop's step, or the collate_fn, would get other batches from dsconv.Loader."""
     item = loader.dataset[0]
     if isinstance(item, (list, tuple)) and len(item) == 2 and "fields" in choice:
-        raise NotImageFiles("the step takes labels, and the images are not in a folder for each class")
+        raise NotImageFiles(f"{taker} takes labels, and the images are not in a folder for each class")
     if not isinstance(item, (list, tuple)) or len(item) != 2:
         what = f"{len(item)} values" if isinstance(item, (list, tuple)) else f"a {type(item).__name__}"
-        raise NotImageFiles(f"the step takes batches of items that are {what}; dsconv.Loader has (image, label)")
+        raise NotImageFiles(f"{taker} takes batches of items that are {what}; dsconv.Loader has (image, label)")
 
 
 def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row:
@@ -119,6 +120,7 @@ def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row
         "shuffle": _shuffles(loader),
         "drop_last": loader.drop_last,
         "pin_memory": loader.pin_memory,
+        "collate_fn": loader.collate_fn if _collates(loader) else None,
         **{key: value for key, value in choice.items() if value is not None},
     }
     try:
@@ -127,10 +129,27 @@ def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row
             made = dsconv.Loader(path, **options)
     except (ValueError, TypeError, OSError, dsconv.Error) as err:
         raise NotImageFiles(f"{path}: {err}") from err
+    if _collates(loader):
+        _try_collate(made)
     row = Row(f"dsconv.Loader({path})", made, settings=settings(made), added=True)
     row.settings.update(dataset=path, **_native(transforms))
     row.notes = [f"{row.name}: {w.message}" for w in warned]
     return row
+
+
+def _collates(loader: Any) -> bool:
+    """The DataLoader has a collate_fn of the user's, whose time belongs to both sides."""
+    return loader.batch_sampler is not None and not collates_by_default(loader.collate_fn)
+
+
+def _try_collate(made: Any) -> None:
+    """Raises NotImageFiles if the user's collate_fn does not take dsconv.Loader's samples."""
+    try:
+        next(iter(made), None)
+    except Exception as err:
+        made.close()
+        raise NotImageFiles(f"collate_fn fails with its samples: {type(err).__name__}: {err}") from err
+    made.set_epoch(0)
 
 
 def _native(transforms: Any) -> dict[str, str]:

@@ -35,14 +35,16 @@ def list_steps(t: Any, join: Join) -> Iterator[Step]:
 
 def choose_native(steps: Sequence[Step], native: NativeOps) -> Plan:
     """A plan for the steps: native ops up to the first step that has none, then Python."""
+    mixers = [mixer for step in steps for mixer in mixers_of(step.op)]
+    classes = tuple(mixer.num_classes for mixer in mixers if mixer.num_classes is not None)
     for i, step in enumerate(steps):
         try:
             native.add(step, steps[i + 1 :])
         except NotNative as e:
             if step.library == "dsconv":  # a Compose of it would be translated again, without end
                 step = replace(step, join=None)
-            return _plan(native, [step, *steps[i + 1 :]], str(e))
-    return _plan(native, [], "")
+            return replace(_plan(native, [step, *steps[i + 1 :]], str(e)), classes=classes)
+    return replace(_plan(native, [], ""), classes=classes)
 
 
 def _plan(native: NativeOps, rest: Sequence[Step], why: str) -> Plan:

@@ -17,7 +17,7 @@ from .seeds import new_generator
 @dataclass(frozen=True, init=False)
 class MixUp(Transform):
     """Blends each image and label of a batch with the previous sample's. The weight is drawn from a beta distribution
-    with ``alpha``. The images must be floats."""
+    with ``alpha``. The images must be floats. ``num_classes`` must be the dataset's number of classes."""
 
     alpha: float
     num_classes: int | None

@@ -26,6 +26,7 @@ class Plan:
     rest    what Python runs on one image of that kind; None if all transforms are native
     mixers  mix whole batches after ``rest``, one of them for each batch; empty if there are none or
             they are native
+    classes the num_classes of mixers, which must be the dataset's
     named   the names of the transforms that Python runs
     notes   why Python runs them, and what to change
     """
@@ -35,5 +36,6 @@ class Plan:
     kind: str | None = None
     rest: Callable[[Any], Any] | None = None
     mixers: tuple[Mixer, ...] = ()
+    classes: tuple[int, ...] = ()
     named: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
