@@ -36,11 +36,7 @@ type table struct {
 }
 
 func (w *writer) createTable(file string) (*table, error) {
-	path := w.Path(file)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := w.Create(file)
 	if err != nil {
 		return nil, err
 	}

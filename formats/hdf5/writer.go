@@ -96,7 +96,7 @@ func (w *writer) openFiles() error {
 		return w.reopenFiles()
 	}
 	for _, name := range w.fileNames() {
-		f, err := staging.CreateFile(w.Path(name), name)
+		f, err := w.CreateFile(name)
 		if err != nil {
 			return err
 		}
@@ -109,15 +109,15 @@ func (w *writer) openFiles() error {
 func (w *writer) reopenFiles() error {
 	var states []staging.FileState
 	names := w.fileNames()
-	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) {
+	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) || slices.ContainsFunc(states, func(st staging.FileState) bool { return !slices.Contains(names, st.Name) }) {
 		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", w.Path(dataFile), formats.ErrDamaged)
 	}
 	// A Commit that was killed may have written the header already.
-	if err := clearHead(w.Path(dataFile)); err != nil {
+	if err := w.clearHead(); err != nil {
 		return err
 	}
-	for i, name := range names {
-		f, err := staging.ReopenFile(w.Path(name), states[i])
+	for i := range names {
+		f, err := w.ReopenFile(states[i])
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (w *writer) entries(i int, do func(e entry) error) error {
 	return errors.Join(readEntries(bufio.NewReader(f), do), f.Close())
 }
 
-func clearHead(path string) error {
-	f, err := staging.OpenStaged(path)
+func (w *writer) clearHead() error {
+	f, err := w.Open(dataFile)
 	if err != nil {
 		return err
 	}

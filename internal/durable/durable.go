@@ -156,19 +156,24 @@ func openStream(path string) (*os.File, error) {
 // create creates a file beside path with a name that is free.
 func create(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
-	base = shorten(base, 200) // the whole name must not be longer than a file system allows
 	mode := fs.FileMode(0o666)
 	if was, err := os.Lstat(path); err == nil && was.Mode().IsRegular() {
 		mode &= was.Mode() // nobody may read the new file who could not read the old one
 	}
 	for range 100 {
-		name := fmt.Sprintf("%s.%s.%08x%s", dir, base, rand.Uint32(), suffix)
+		name := dir + TemporaryName(base)
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
 	return nil, fmt.Errorf("write %s: no free name for a temporary file in its folder", path)
+}
+
+// TemporaryName returns a name for an unfinished file that will be called name.
+func TemporaryName(name string) string {
+	// The whole must not be longer than a file system allows.
+	return fmt.Sprintf(".%s.%08x%s", shorten(name, 200), rand.Uint32(), suffix)
 }
 
 // shorten cuts s to at most n bytes without splitting a character: some file systems refuse

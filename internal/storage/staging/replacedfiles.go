@@ -9,8 +9,6 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -121,7 +119,7 @@ func (s *Stage) readReplacedChecksums() (checksum.Checksums, error) {
 	if table, err := p.ChecksumsIn(p.Sidecar()); err == nil {
 		return table, nil
 	}
-	entries, err := os.ReadDir(s.file(replacedName))
+	entries, err := s.in(replacedName).list()
 	if err != nil {
 		return nil, err
 	}
@@ -139,23 +137,4 @@ func linkCount(st os.FileInfo) uint64 {
 		return uint64(sys.Nlink) //nolint:unconvert // it is narrower on other systems
 	}
 	return 1
-}
-
-// renameNoReplace renames from to to; an error if to exists.
-func renameNoReplace(from, to string) error {
-	err := renameExclusive(from, to)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		// The file system cannot do this in one step.
-		if !durable.Exists(to) {
-			return os.Rename(from, to)
-		}
-		err = os.ErrExist
-	}
-	if errors.Is(err, os.ErrExist) {
-		return inTheWayError(to)
-	}
-	if err != nil {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
-	}
-	return nil
 }
