@@ -55,7 +55,7 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	if s.parent, err = os.OpenRoot(filepath.Dir(s.dir)); err != nil {
 		return nil, err
 	}
-	root, err := openOwn(s.dir)
+	root, err := OpenOwn(s.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// openOwn opens a folder that is dsconv's by its name; ErrForeign if others could have put something there.
-func openOwn(dir string) (*os.Root, error) {
+// OpenOwn opens a folder that is dsconv's by its name; ErrForeign if others could have put something there.
+func OpenOwn(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func openOwn(dir string) (*os.Root, error) {
 	f, err := root.Open(".")
 	if err == nil {
 		if own := durable.CheckOwn(f); own != nil {
-			err = fmt.Errorf("%s: %w: %w, so it is not trusted; finish or discard it as the user who made it, or choose another name", dir, formats.ErrForeign, own)
+			err = fmt.Errorf("%s: %w: %w: let its owner finish or remove it, take the right to write to it from others if they can be trusted (chmod go-w), or choose another path", dir, formats.ErrForeign, own)
 		}
 		err = errors.Join(err, f.Close())
 	}

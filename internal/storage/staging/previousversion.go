@@ -63,7 +63,7 @@ func FindPrevious(dataset string) (*PreviousVersion, error) {
 	if !st.IsDir() {
 		return nil, foreignError(dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
-	root, err := openOwn(dir)
+	root, err := OpenOwn(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -235,7 +235,7 @@ func (s *Stage) nothingReplaced() bool {
 // EachUnfinished calls yield with each row of the unfinished dataset at path as of its last checkpoint. The
 // caller must hold its lock. ErrNoPartial if there is none.
 func EachUnfinished(path string, yield func(r *sampleindex.Row) error) error {
-	root, err := openOwn(filepath.Clean(path) + sidecar.PartialSuffix)
+	root, err := OpenOwn(filepath.Clean(path) + sidecar.PartialSuffix)
 	if durable.IsMissing(err) {
 		return formats.ErrNoPartial
 	}
