@@ -25,6 +25,8 @@ type step struct {
 	Replaced bool `json:"Old,omitempty"`
 	// ID is the fileID of From when the list was written, so that no other file is moved away.
 	ID string `json:",omitempty"`
+	// Tail is endOf From, for a file without a table of checksums: a copy has another ID.
+	Tail string `json:",omitempty"`
 }
 
 // startPublishing makes the dataset visible. Old files of a replaced dataset are moved away first; then
@@ -85,7 +87,13 @@ func (s *Stage) steps(old []string, moves []step) ([]step, error) {
 		if st.Mode()&fs.ModeSymlink != 0 {
 			return nil, foreignError(path, "it is a symbolic link")
 		}
-		steps = append(steps, step{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
+		m := step{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)}
+		if path == s.target() && st.Mode().IsRegular() && len(old) == 1 {
+			if m.Tail, err = endOf(path); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, m)
 	}
 	for _, m := range moves {
 		if durable.Exists(m.To) && !replaced[m.To] {
@@ -119,7 +127,7 @@ func (s *Stage) encodeList(steps []step) ([]byte, error) {
 		if err := errors.Join(errFrom, errTo); err != nil {
 			return nil, err
 		}
-		list[i] = step{From: from, To: to, Replaced: m.Replaced, ID: m.ID}
+		list[i] = step{From: from, To: to, Replaced: m.Replaced, ID: m.ID, Tail: m.Tail}
 	}
 	return json.Marshal(list)
 }
@@ -133,7 +141,7 @@ func (s *Stage) decodeList(b []byte) ([]step, error) {
 	}
 	root := filepath.Dir(s.dir)
 	for i, m := range steps {
-		steps[i] = step{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID}
+		steps[i] = step{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID, Tail: m.Tail}
 		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
 			return nil, fmt.Errorf("%s: %w: the list of files to publish has a path outside the dataset's folder", s.dir, formats.ErrDamaged)
 		}

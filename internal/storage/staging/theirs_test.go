@@ -76,3 +76,38 @@ func TestAnotherFolderInThePlaceOfTheStagingFolder(t *testing.T) {
 		}
 	}
 }
+
+// A replacement of a dataset of one file is complete and was killed before it was published, and then all was copied: files
+// have other inodes and times. It is published; not if the file is another one by now, until that is moved away.
+func TestCopyOfAKilledReplacement(t *testing.T) {
+	for content, published := range map[string]bool{"old": true, "odd": false, "older": false} {
+		path := filepath.Join(t.TempDir(), "x.h5")
+		must(t, os.WriteFile(path, []byte("old"), 0o644))
+		s := newStage(t, path, true)
+		must(t, os.WriteFile(s.Path("new"), []byte("new"), 0o644))
+		steps, err := s.steps([]string{path}, []step{{From: s.Path("new"), To: path}})
+		must(t, err)
+		must(t, os.Mkdir(s.file(replacedName), 0o755))
+		must(t, errors.Join(s.writeList(encodeMoves(t, s, steps)), s.Close()))
+		dir := filepath.Join(t.TempDir(), "copy")
+		must(t, os.CopyFS(dir, os.DirFS(filepath.Dir(path))))
+		path = filepath.Join(dir, "x.h5")
+		must(t, os.WriteFile(path, []byte(content), 0o644))
+		must(t, os.Chmod(path+".partial", 0o700))
+		if _, err = resumeStage(path, formats.CreateOptions{}); published != errors.Is(err, formats.ErrPublished) {
+			t.Errorf("%s: %v", content, err)
+		}
+		if !published {
+			must(t, os.Rename(path, path+".mine"))
+			if err := Discard(path); !errors.Is(err, formats.ErrPublished) {
+				t.Errorf("%s: %v", content, err)
+			}
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
+			t.Errorf("%s became %q, %v", content, b, err)
+		}
+		if _, err := os.Stat(path + ".partial"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+}
