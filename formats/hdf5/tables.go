@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // hole is a contiguous dataset whose bytes the library does not write: they are copied from a file
@@ -204,7 +205,7 @@ func (w *writer) descriptionTables() ([]hole, error) {
 
 // idOfFile returns the ID of the index that is made from the manifest in a file.
 func idOfFile(path string) (id sampleindex.ID, err error) {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return id, err
 	}

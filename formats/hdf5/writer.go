@@ -21,6 +21,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/internal/storage/value"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Files in the staging folder. An extra field has two of its own, for its bytes and its index.
@@ -160,7 +161,7 @@ func (w *writer) image() *formats.Field { return &w.Meta.Schema[w.Meta.Schema.Im
 
 // entries calls do with each staged entry of the extra field at position i of the schema.
 func (w *writer) entries(i int, do func(e entry) error) error {
-	f, err := os.Open(w.Path(fieldFile(i) + entriesFile))
+	f, err := unblocked.Open(w.Path(fieldFile(i) + entriesFile))
 	if err != nil {
 		return err
 	}

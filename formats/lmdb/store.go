@@ -17,6 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/staging"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // LibraryVersion returns the version of the LMDB library in this build, "" without one.
@@ -36,8 +37,8 @@ const (
 // transaction to its thread. A store belongs to one goroutine.
 type store struct {
 	stage   *staging.Stage
-	name    string // of the folder in the staging folder
-	dir     string // its path
+	name    string   // of the folder in the staging folder
+	dir     string   // its path
 	names   []string // of the databases; none is the main database alone
 	limit   int      // flushBytes
 	mapSize int64
@@ -135,7 +136,7 @@ func (s *store) open() (err error) {
 	if err := s.env.Update(s.openDatabases); err != nil {
 		return err
 	}
-	if s.file, err = os.Open(s.data()); err != nil {
+	if s.file, err = unblocked.Open(s.data()); err != nil {
 		return err
 	}
 	if s.pin, err = s.env.BeginTxn(nil, lmdb.Readonly); err == nil {
