@@ -418,3 +418,42 @@ func firstClass(t *testing.T, root string) string {
 	}
 	return found[0]
 }
+
+// A folder with the name of the shards' is swept only if dsconv shows that it made it: not because of the names in it, and not
+// if it is another user's.
+func TestForeignFolderOfShards(t *testing.T) {
+	src := pets(t, 6)
+	for name, c := range map[string]struct {
+		files []string
+		other bool
+		fine  bool
+	}{
+		"a user's, with such names": {files: []string{"shard-00001/precious"}},
+		"and attempts":              {files: []string{"try-00000-1f2e3d4c5b6a/precious"}},
+		"left by a killed sweep":    {files: []string{"swept.json", "shard-00001/x.tar", "try-00000-1f2e3d4c5b6a/x"}, fine: true},
+		"with a user's file":        {files: []string{"swept.json", "notes.txt"}},
+		"another user's":            {files: []string{"swept.json"}, other: true},
+	} {
+		if c.other && os.Geteuid() != 0 {
+			continue // only root can give a folder away
+		}
+		dir := t.TempDir()
+		dst := filepath.Join(dir, "x-%d.tar")
+		for _, file := range c.files {
+			file = filepath.Join(dst+".shards", file)
+			must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("precious"), 0o644)))
+		}
+		if c.other {
+			must(t, os.Chown(dst+".shards", 65534, 65534))
+		}
+		_, err := dsconv.PlanShards(t.Context(), []string{src}, dst, filepath.Join(dir, "plan.json"), threeShards(), dsconv.ShardPlanOptions{Discard: true})
+		if (err == nil) != c.fine || err != nil && !errors.Is(err, formats.ErrForeign) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, file := range c.files {
+			if _, err := os.Stat(filepath.Join(dst+".shards", file)); (err != nil) != c.fine && file != "swept.json" {
+				t.Errorf("%s: %s: %v", name, file, err)
+			}
+		}
+	}
+}

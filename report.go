@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Report is the result of a pack, over all datasets that it writes.
@@ -187,7 +188,7 @@ func TablePath(file, dst string) (string, error) {
 	if err != nil {
 		return name, nil // there is none yet, or writing it returns the error
 	}
-	f, err := os.Open(name)
+	f, err := unblocked.Open(name)
 	if err != nil {
 		return name, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -129,7 +130,7 @@ func (r *run) copyAside(path string, data []byte) error {
 		return fmt.Errorf("its path is not inside the folder: %w", err)
 	}
 	to := filepath.Join(r.o.Quarantine, rel)
-	switch was, err := os.ReadFile(to); {
+	switch was, err := unblocked.ReadFile(to); {
 	case err == nil && bytes.Equal(was, data):
 		return nil
 	case err == nil:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dsconv/dsconv/internal/scratch"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -33,12 +34,13 @@ func (p *Plan) Measure(ctx context.Context) (m Measurement, err error) {
 	if err := p.checkRun(ctx); err != nil {
 		return m, err
 	}
-	dir, err := os.MkdirTemp("", "dsconv-measure-")
+	temporary, err := scratch.New("", "measure")
 	if err != nil {
-		return m, fmt.Errorf("create a temporary folder to measure the size of %s: %w", p.Path, err)
+		return m, fmt.Errorf("measure the size of %s: %w", p.Path, err)
 	}
+	dir := temporary.Path
 	defer func() {
-		if gone := os.RemoveAll(dir); err == nil {
+		if gone := temporary.Remove(); err == nil {
 			err = gone
 		}
 	}()

@@ -17,6 +17,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // The source list is a file of DST.partial that records the samples of the plan, one for each
@@ -142,7 +143,7 @@ type sourceListReader struct {
 var errSourceList = fmt.Errorf("%w: cannot read the list of the source's samples", formats.ErrDamaged)
 
 func openSourceList(path string) (*sourceListReader, error) {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errSourceList
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
+	"github.com/dsconv/dsconv/internal/scratch"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
@@ -148,14 +149,14 @@ func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (
 	shape := e.as.meter.loader.ImageShape()
 	recipes := src.recipes(o, max(shape[0], shape[1]))
 	e.total = 2*len(recipes) + o.Rounds
-	temporary, err := newScratch(o.Dir)
+	temporary, err := scratch.New(o.Dir, "plan")
 	if err != nil {
 		return e, err
 	}
 	defer func() { // what is loaded from it is mapped
-		err = errors.Join(err, temporary.remove())
+		err = errors.Join(err, temporary.Remove())
 	}()
-	if err = e.pack(ctx, temporary.dir, recipes); err != nil {
+	if err = e.pack(ctx, temporary.Path, recipes); err != nil {
 		return e, err
 	}
 	return e, e.load(ctx)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/trainer"
@@ -203,7 +203,7 @@ func readReports(c *console, files []string) (reports []*bench.Report, err error
 	for _, file := range files {
 		in := io.NopCloser(c.in)
 		if file != "-" {
-			if in, err = os.Open(file); err != nil {
+			if in, err = unblocked.OpenNamed(file); err != nil {
 				return nil, fmt.Errorf("merge %s: %w", file, err)
 			}
 		}

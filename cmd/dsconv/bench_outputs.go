@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/page"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // benchOutput is a form in which bench writes its report.
@@ -87,7 +88,7 @@ func (o *benchOutput) check(file string) error {
 	if _, open := durable.Descriptor(file); open {
 		return nil // what the shell opened
 	}
-	f, err := os.Open(file)
+	f, err := unblocked.Open(file)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -224,7 +225,7 @@ func checkPlan(file string) error {
 	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
 		return nil // writing it returns the error
 	}
-	f, err := os.Open(file)
+	f, err := unblocked.Open(file)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/legible"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // selectionHelp explains the arguments and flags that name samples, alike in all commands.
@@ -199,7 +200,7 @@ func (s *selection) chooseKeys(all []formats.Dataset, list []chosenSamples) erro
 // eachLine calls yield for each line of the file that is not empty; "-" is standard input.
 func eachLine(name string, in io.Reader, yield func(line int, text string) error) error {
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := unblocked.OpenNamed(name)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // unpackTable is the table of labels, one row per sample, and the description of its columns.
@@ -56,7 +57,7 @@ func (u *unpacker) writeWhole(name string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	if was, err := os.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
+	if was, err := unblocked.ReadFile(to); err != nil || !bytes.Equal(was, b.Bytes()) {
 		return errors.Join(foreignFileError(u.dir, name), err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package exampletf
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // version is a folder's name that TensorFlow Datasets gives to a prepared dataset: it is in NAME or NAME/CONFIG.
@@ -50,7 +50,7 @@ func preparedIn(path string) (string, error) {
 // folders of images have many.
 func prepared(path string, depth int) (folders []string) {
 	const many = 64
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return nil // what cannot be read has none
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // tfds is what the files of TensorFlow Datasets say beside the records.
@@ -170,7 +171,7 @@ func readSmall(path string) ([]byte, error) {
 	if !st.Mode().IsRegular() || st.Size() > maxSidecar {
 		return nil, fmt.Errorf("%s: %w: it is not a regular file of at most %d bytes", path, formats.ErrDamaged, maxSidecar)
 	}
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Tree is a file system that is a source of its own, such as an archive (*archive.FS). It must allow concurrent reads.
@@ -92,7 +92,7 @@ func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, erro
 }
 
 func isEmptyFolder(path string) bool {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -77,8 +78,8 @@ func (s suite) findsDamage(t *testing.T, path string) bool {
 	return found || err != nil
 }
 
-// truncated: a truncated or missing file is an error of Open, or of Check and
-// of the affected reads; nothing crashes and no read returns wrong data.
+// truncated: a truncated or missing file, or a pipe in its place, is an error of Open, or of Check and
+// of the affected reads; nothing crashes, waits or returns wrong data.
 func (s suite) truncated(t *testing.T) {
 	c := stereo(40)
 	path := s.write(t, c)
@@ -101,9 +102,27 @@ func (s suite) truncated(t *testing.T) {
 			s.survives(t, path, c, name+" removed")
 		}
 		s.salvaged(t, path, c, name, name+" removed")
+		s.refusesPipe(t, path, c, file)
 		overwrite(t, file, []byte(content))
 	}
 	undamaged(t, s.open(t, path))
+}
+
+// refusesPipe puts a pipe in the place of a file: nothing waits for its writer.
+func (s suite) refusesPipe(t *testing.T, path string, c set, file string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(file), syscall.Mkfifo(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s.survives(t, path, c, file+" exchanged for a pipe")
+	if salvager, ok := s.format.(formats.Salvager); ok {
+		if ds, err := salvager.Salvage(path); err == nil {
+			nothingWrong(t, ds, c, file+" exchanged for a pipe, salvaged")
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s suite) survives(t *testing.T, path string, c set, what string) {

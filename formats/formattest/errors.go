@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // stageErrors: ErrNoPartial, ErrLocked, ErrPartial and ErrExists are returned when they should be.
@@ -96,7 +97,7 @@ func (s suite) foreign(t *testing.T) {
 			t.Errorf("Create over a foreign file with %+v", o)
 			_ = w.Close()
 		}
-		if b, err := os.ReadFile(file); err != nil || string(b) != "precious" {
+		if b, err := unblocked.ReadFile(file); err != nil || string(b) != "precious" {
 			t.Fatalf("the foreign file is now %q, %v", b, err)
 		}
 	}

@@ -45,6 +45,8 @@ func Run(t *testing.T, f formats.WritableFormat, name string) {
 		{"StageErrors", suite.stageErrors},
 		{"Replace", suite.replace},
 		{"Foreign", suite.foreign},
+		{"Theirs", suite.theirs},
+		{"Rights", suite.rights},
 		{"BadKeys", suite.badKeys},
 		{"BadSchemas", suite.badSchemas},
 		{"FlippedBits", suite.flippedBits},

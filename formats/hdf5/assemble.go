@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // span is a byte range of one file that is copied into another.
@@ -63,7 +64,7 @@ func assembleFile(f *os.File, size int64, spans []span, written checksum.FileChe
 }
 
 func (s span) copy(dst *os.File, buf []byte) error {
-	src, err := os.Open(s.source)
+	src, err := unblocked.Open(s.source)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // hole is a contiguous dataset whose bytes the library does not write: they are copied from a file
@@ -36,11 +37,7 @@ type table struct {
 }
 
 func (w *writer) createTable(file string) (*table, error) {
-	path := w.Path(file)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := w.Create(file)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +205,7 @@ func (w *writer) descriptionTables() ([]hole, error) {
 
 // idOfFile returns the ID of the index that is made from the manifest in a file.
 func idOfFile(path string) (id sampleindex.ID, err error) {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return id, err
 	}

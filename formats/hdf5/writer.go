@@ -21,6 +21,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/internal/storage/value"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Files in the staging folder. An extra field has two of its own, for its bytes and its index.
@@ -96,7 +97,7 @@ func (w *writer) openFiles() error {
 		return w.reopenFiles()
 	}
 	for _, name := range w.fileNames() {
-		f, err := staging.CreateFile(w.Path(name), name)
+		f, err := w.CreateFile(name)
 		if err != nil {
 			return err
 		}
@@ -109,15 +110,15 @@ func (w *writer) openFiles() error {
 func (w *writer) reopenFiles() error {
 	var states []staging.FileState
 	names := w.fileNames()
-	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) {
+	if err := json.Unmarshal(w.State, &states); err != nil || len(states) != len(names) || slices.ContainsFunc(states, func(st staging.FileState) bool { return !slices.Contains(names, st.Name) }) {
 		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", w.Path(dataFile), formats.ErrDamaged)
 	}
 	// A Commit that was killed may have written the header already.
-	if err := clearHead(w.Path(dataFile)); err != nil {
+	if err := w.clearHead(); err != nil {
 		return err
 	}
-	for i, name := range names {
-		f, err := staging.ReopenFile(w.Path(name), states[i])
+	for i := range names {
+		f, err := w.ReopenFile(states[i])
 		if err != nil {
 			return err
 		}
@@ -160,15 +161,15 @@ func (w *writer) image() *formats.Field { return &w.Meta.Schema[w.Meta.Schema.Im
 
 // entries calls do with each staged entry of the extra field at position i of the schema.
 func (w *writer) entries(i int, do func(e entry) error) error {
-	f, err := os.Open(w.Path(fieldFile(i) + entriesFile))
+	f, err := unblocked.Open(w.Path(fieldFile(i) + entriesFile))
 	if err != nil {
 		return err
 	}
 	return errors.Join(readEntries(bufio.NewReader(f), do), f.Close())
 }
 
-func clearHead(path string) error {
-	f, err := staging.OpenStaged(path)
+func (w *writer) clearHead() error {
+	f, err := w.Open(dataFile)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 )
@@ -34,14 +35,14 @@ func (s *store) growMap(b *batch) error {
 
 // shrinkMapSize sets the map size recorded in the finished data.mdb to the file's length, so that
 // readers that use it map no more, and so that the file does not depend on the writer's map.
-func shrinkMapSize(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func (s *store) shrinkMapSize() error {
+	f, err := s.stage.Open(path.Join(s.name, dataName))
 	if err != nil {
 		return err
 	}
 	err = writeMapSize(f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("finish %s: %w", path, err)
+		return fmt.Errorf("finish %s: %w", f.Name(), err)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ package lmdb
 import (
 	"errors"
 	"fmt"
-	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
@@ -49,13 +49,13 @@ func (w *writer) linkReused() error {
 		if err := s.close(); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
+		if err := s.removeLock(); err != nil {
 			return err
 		}
 	}
 	for _, fs := range w.reused {
 		from, to := w.ReplacedPath(fs.Name), filepath.Join(w.Path(stagedName), filepath.FromSlash(fs.Name))
-		if err := os.Remove(to); err != nil {
+		if err := w.Remove(path.Join(stagedName, fs.Name)); err != nil {
 			return err
 		}
 		if err := staging.LinkOrCopy(from, to); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
-	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // snapshot is the state of an environment in a checkpoint. Restoring the file's length and both
@@ -58,20 +57,16 @@ func (s *store) takeSnapshot() (snapshot, error) {
 	return snap, nil
 }
 
-// restore restores the data.mdb at path and returns its checksums. ErrDamaged if that is not
+// restore restores the data.mdb that f is, closes it and returns its checksums. ErrDamaged if that is not
 // possible, or if the file is not one that a writer of that many entries per database leaves.
-func (s snapshot) restore(path string, names []string, entries int) (blockChecksums, error) {
-	f, err := staging.OpenStaged(path)
-	if err != nil {
-		return blockChecksums{}, err
-	}
-	err = s.checkFile(f, names, entries)
+func (s snapshot) restore(f *os.File, names []string, entries int) (blockChecksums, error) {
+	err := s.checkFile(f, names, entries)
 	var sums blockChecksums
 	if err == nil {
 		sums, err = s.write(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return sums, fmt.Errorf("resume %s: %w", path, err)
+		return sums, fmt.Errorf("resume %s: %w", f.Name(), err)
 	}
 	return sums, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/staging"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // LibraryVersion returns the version of the LMDB library in this build, "" without one.
@@ -34,7 +36,9 @@ const (
 // a goroutine writes in one transaction while the next one is gathered: LMDB ties a write
 // transaction to its thread. A store belongs to one goroutine.
 type store struct {
-	dir     string
+	stage   *staging.Stage
+	name    string   // of the folder in the staging folder
+	dir     string   // its path
 	names   []string // of the databases; none is the main database alone
 	limit   int      // flushBytes
 	mapSize int64
@@ -71,34 +75,36 @@ type put struct {
 	key, at, end int
 }
 
-// createStore creates the environment in dir and removes what an earlier attempt left there.
-func createStore(dir string, names []string) (*store, error) {
-	if err := os.RemoveAll(dir); err != nil {
+// createStore creates the environment in the named folder of the staging folder and removes what an earlier attempt left there.
+func createStore(stage *staging.Stage, name string, names []string) (*store, error) {
+	if err := errors.Join(stage.Remove(name), stage.Mkdir(name)); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	s := newStore(dir, names)
+	s := newStore(stage, name, names)
 	return s, s.open()
 }
 
-func newStore(dir string, names []string) *store {
+func newStore(stage *staging.Stage, name string, names []string) *store {
 	// Full capacity from the start: growing buffers would allocate several times as much.
 	newBatch := func() batch { return batch{buf: make([]byte, 0, flushBytes+flushBytes/8)} }
-	return &store{dir: dir, names: names, limit: flushBytes, mapSize: initialMapSize, gathered: newBatch(), spare: newBatch()}
+	return &store{stage: stage, name: name, dir: stage.Path(name), names: names, limit: flushBytes, mapSize: initialMapSize, gathered: newBatch(), spare: newBatch()}
 }
 
-// reopenStore continues the environment in dir as of st; each of its databases has that many
+// reopenStore continues the environment in the named folder as of st; each of its databases has that many
 // entries.
-func reopenStore(dir string, names []string, st snapshot, entries int) (*store, error) {
-	s := newStore(dir, names)
-	var err error
-	if s.checksums, err = st.restore(s.data(), names, entries); err != nil {
+func reopenStore(stage *staging.Stage, name string, names []string, st snapshot, entries int) (*store, error) {
+	s := newStore(stage, name, names)
+	f, err := stage.Open(path.Join(name, dataName))
+	if err != nil {
+		return nil, err
+	}
+	if s.checksums, err = st.restore(f, names, entries); err != nil {
 		return nil, err
 	}
 	return s, s.open()
 }
+
+func (s *store) removeLock() error { return s.stage.Remove(path.Join(s.name, lockName)) }
 
 func (s *store) data() string { return filepath.Join(s.dir, dataName) }
 
@@ -110,7 +116,7 @@ func (s *store) open() (err error) {
 	}()
 	// LMDB would clear the lock file of a killed process itself, but not that of another machine
 	// on a shared file system.
-	if err := os.RemoveAll(filepath.Join(s.dir, lockName)); err != nil {
+	if err := s.removeLock(); err != nil {
 		return err
 	}
 	keepHeapPages()
@@ -130,7 +136,7 @@ func (s *store) open() (err error) {
 	if err := s.env.Update(s.openDatabases); err != nil {
 		return err
 	}
-	if s.file, err = os.Open(s.data()); err != nil {
+	if s.file, err = unblocked.Open(s.data()); err != nil {
 		return err
 	}
 	if s.pin, err = s.env.BeginTxn(nil, lmdb.Readonly); err == nil {
@@ -285,10 +291,10 @@ func (s *store) finish(name string) (sums checksum.FileChecksums, err error) {
 	if err := errors.Join(err, sumErr, s.close()); err != nil {
 		return sums, err
 	}
-	if err := os.Remove(filepath.Join(s.dir, lockName)); err != nil {
+	if err := s.removeLock(); err != nil {
 		return sums, err
 	}
-	if err := shrinkMapSize(s.data()); err != nil {
+	if err := s.shrinkMapSize(); err != nil {
 		return sums, err
 	}
 	head, err := checksum.OfFile(s.data(), name, checksum.BlockSize)

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"path"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -70,20 +70,19 @@ func startWriter(single *staging.Single) (formats.Writer, error) {
 
 func (w *writer) openStores() (err error) {
 	names := fieldNames(w.Meta.Schema, w.extra)
-	dir := w.Path(stagedName)
-	fields := filepath.Join(dir, fieldsName)
+	fields := path.Join(stagedName, fieldsName)
 	if w.State == nil {
-		if w.images, err = createStore(dir, nil); err == nil && len(names) > 0 {
-			w.fields, err = createStore(fields, names)
+		if w.images, err = createStore(w.Stage, stagedName, nil); err == nil && len(names) > 0 {
+			w.fields, err = createStore(w.Stage, fields, names)
 		}
 		return err
 	}
 	var st state
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
-		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", dir, formats.ErrDamaged)
+		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", w.Path(stagedName), formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(dir, nil, st.Images, w.Len()); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(fields, names, *st.Fields, w.Len())
+	if w.images, err = reopenStore(w.Stage, stagedName, nil, st.Images, w.Len()); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(w.Stage, fields, names, *st.Fields, w.Len())
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 
@@ -143,7 +144,7 @@ func (x *indexer) publish(dir string) (names []string, err error) {
 			return nil, err
 		}
 		name := indexName(file)
-		if err := os.Rename(stage.Path(name), filepath.Join(dir, name)); err != nil {
+		if err := stage.Rename(name, path.Join(filepath.Base(dir), name)); err != nil {
 			return nil, err
 		}
 		names = append(names, name)

@@ -39,7 +39,8 @@ func WriteJSON(path string, v any) error {
 }
 
 // Write replaces the file at path, if any, by what write writes. When it returns, the bytes and
-// then the name are on the disk; until then, and after an error, path is what it was. A symbolic
+// then the name are on the disk; until then, and after an error, path is what it was. The new file
+// has the mode of the one it replaces and, where the system allows it, the owner and group. A symbolic
 // link at path is an error: Write replaces neither the link nor its target. Write writes into a
 // pipe, a device or an open file of the process, such as /dev/stdout.
 func Write(path string, write func(w io.Writer) error) error {
@@ -76,6 +77,9 @@ func buildAt(path string, build func(f *os.File) error, move func(from, to strin
 		return err
 	}
 	err = build(f)
+	if was, lerr := os.Lstat(path); err == nil && lerr == nil && was.Mode().IsRegular() {
+		err = KeepRights(f.Name(), was)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
@@ -152,15 +156,24 @@ func openStream(path string) (*os.File, error) {
 // create creates a file beside path with a name that is free.
 func create(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
-	base = shorten(base, 200) // the whole name must not be longer than a file system allows
+	mode := fs.FileMode(0o666)
+	if was, err := os.Lstat(path); err == nil && was.Mode().IsRegular() {
+		mode &= was.Mode() // nobody may read the new file who could not read the old one
+	}
 	for range 100 {
-		name := fmt.Sprintf("%s.%s.%08x%s", dir, base, rand.Uint32(), suffix)
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		name := dir + TemporaryName(base)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
 	return nil, fmt.Errorf("write %s: no free name for a temporary file in its folder", path)
+}
+
+// TemporaryName returns a name for an unfinished file that will be called name.
+func TemporaryName(name string) string {
+	// The whole must not be longer than a file system allows.
+	return fmt.Sprintf(".%s.%08x%s", shorten(name, 200), rand.Uint32(), suffix)
 }
 
 // shorten cuts s to at most n bytes without splitting a character: some file systems refuse

@@ -20,11 +20,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // checksumKey is the metadata's key of the file's checksum, 64 hexadecimal digits.
@@ -86,7 +86,7 @@ func Write(path string, f *File) error {
 // Read reads the file at path. ErrDamaged is in the error's chain if Write did not write the
 // file or it was changed since; fs.ErrNotExist if there is none.
 func Read(path string) (*File, error) {
-	b, err := os.ReadFile(path)
+	b, err := unblocked.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // The listing is a file beside the plan that has a line of JSON for each sample, in the order of writing. The lines of a
@@ -138,7 +139,7 @@ func (p *Plan) frame(shard int) ([]byte, error) {
 	damaged := func(why string) error {
 		return fmt.Errorf("%s: %w: %s: dsconv shards plan writes it again, with the same options", p.listingFile(), formats.ErrDamaged, why)
 	}
-	f, err := os.Open(p.listingFile())
+	f, err := unblocked.Open(p.listingFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, damaged("the listing of the plan is missing")
 	} else if err != nil {

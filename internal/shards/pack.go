@@ -107,7 +107,7 @@ func (p *Plan) attempt(ctx context.Context, reg formats.Registry, d *Dataset, w 
 	}
 	defer func() {
 		if dir != "" {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, w.remove(dir))
 		}
 	}()
 	file := filepath.Join(dir, d.dataFile())

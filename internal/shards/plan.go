@@ -14,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // version is the version of plans that this package writes and reads.
@@ -75,7 +76,7 @@ var errOtherPlan = errors.New("it belongs to another plan")
 // Read reads the plan in a file. The error is formats.ErrNewer for one of a later version of dsconv, and
 // formats.ErrDamaged for one that was changed.
 func Read(file string) (*Plan, error) {
-	b, err := os.ReadFile(file)
+	b, err := unblocked.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // unit is the content of a shard's unitName.
@@ -40,7 +41,7 @@ var errMissing = errors.New("it is missing")
 // formats.ErrDamaged.
 func (w *work) read(i int, d *Dataset) (*unit, error) {
 	dir := w.shard(i)
-	b, err := os.ReadFile(filepath.Join(dir, unitName))
+	b, err := unblocked.ReadFile(filepath.Join(dir, unitName))
 	switch {
 	case durable.IsMissing(err) && !durable.Exists(dir):
 		return nil, errMissing

@@ -16,11 +16,13 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // work is the folder DST.shards, in which the shards of a dataset are packed until they are committed:
 //
 //	plan.json            which plan they are of; it is there from the plan to the commit
+//	swept.json           the same while the folder is removed: it shows that dsconv made the others
 //	try-00003-1f2e3d4c/  an attempt to pack shard 3
 //	shard-00003/         shard 3, complete: an attempt that was renamed
 type work struct {
@@ -31,6 +33,7 @@ type work struct {
 const (
 	workSuffix = ".shards"
 	markerName = "plan.json"
+	sweptName  = "swept.json"
 	unitName   = "shard.json"
 )
 
@@ -52,12 +55,17 @@ var errNoWork = errors.New("there are no shards of this plan any more")
 
 // check returns errNoWork if there is no folder, and errOtherPlan if it is another plan's.
 func (w *work) check() error {
-	b, err := os.ReadFile(filepath.Join(w.dir, markerName))
+	root, err := w.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	b, err := root.ReadFile(markerName)
 	switch {
 	case durable.IsMissing(err):
 		return errNoWork
 	case err != nil:
-		return err
+		return fmt.Errorf("read %s: %w", filepath.Join(w.dir, markerName), err)
 	}
 	var m marker
 	if err := json.Unmarshal(b, &m); err != nil || m.Plan == "" {
@@ -67,6 +75,20 @@ func (w *work) check() error {
 		return fmt.Errorf("%s: %w: the one in %s", w.dir, errOtherPlan, m.File)
 	}
 	return nil
+}
+
+// open opens the folder. What is in it is believed, so it must be this user's alone.
+func (w *work) open() (*os.Root, error) {
+	if st, err := os.Lstat(w.dir); durable.IsMissing(err) {
+		return nil, errNoWork
+	} else if err == nil && !st.IsDir() {
+		return nil, fmt.Errorf("%s: %w: it is %s, not a folder; move it away, then repeat the command", w.dir, formats.ErrForeign, durable.KindOf(st.Mode()))
+	}
+	root, err := staging.OpenOwn(w.dir)
+	if durable.IsMissing(err) {
+		err = errNoWork // it has just been removed
+	}
+	return root, err
 }
 
 // checkFree returns an error if the folder cannot be this plan's. With discard, another plan's is removed.
@@ -82,14 +104,13 @@ func (w *work) checkFree(discard bool) error {
 	case !errors.Is(err, errNoWork):
 		return err
 	}
-	entries, _ := os.ReadDir(w.dir) // create says why it cannot be read
-	left := false
+	entries, _ := os.ReadDir(w.dir)                         // create says why it cannot be read
+	left := durable.Exists(filepath.Join(w.dir, sweptName)) // by a sweep that was killed
 	for _, e := range entries {
 		switch {
 		case e.Name() == markerName: // another process has just created it
 			return w.checkFree(discard)
-		case workNames().MatchString(e.Name()): // a sweep that was killed leaves these
-			left = true
+		case left && (e.Name() == sweptName || workNames().MatchString(e.Name())):
 		case !durable.IsTemporary(e.Name()): // another process may be about to create the marker
 			return fmt.Errorf("%s: %w: it has %s; move the folder away, then repeat the command", w.dir, formats.ErrForeign, e.Name())
 		}
@@ -159,17 +180,39 @@ func (w *work) newAttempt(i int) string {
 	return filepath.Join(w.dir, fmt.Sprintf("try-%05d-%s", i, hex.EncodeToString(random[:])))
 }
 
+// remove removes a folder in the folder.
+func (w *work) remove(dir string) error {
+	root, err := w.open()
+	if errors.Is(err, errNoWork) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.RemoveAll(filepath.Base(dir)), root.Close())
+}
+
 // sweepTries bounds how often sweep begins again while attempts that still run make new files.
 const sweepTries = 200
 
-// sweep removes the folder: first the marker, so that no new attempt begins, then shards and attempts. What dsconv did
-// not make stays, and the folder with it.
+// sweep removes the folder: first the marker, so that no new attempt begins, then shards and attempts, and what shows that
+// they are dsconv's. What dsconv did not make stays, and the folder with it.
 func (w *work) sweep() error {
-	if err := os.Remove(filepath.Join(w.dir, markerName)); err != nil && !durable.IsMissing(err) {
+	root, err := w.open()
+	if errors.Is(err, errNoWork) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	defer root.Close()
+	if err := root.Rename(markerName, sweptName); err != nil && !durable.IsMissing(err) {
+		return err
+	}
+	_, err = root.Lstat(sweptName)
+	marked := err == nil
 	for try := 1; ; try++ {
-		err := w.clear()
+		err := w.clear(root, marked)
 		switch {
 		case err == nil || durable.IsMissing(err):
 			return durable.SyncDir(filepath.Dir(w.dir))
@@ -180,8 +223,9 @@ func (w *work) sweep() error {
 	}
 }
 
-func (w *work) clear() error {
-	entries, err := os.ReadDir(w.dir)
+// clear removes what is in the folder; only if it was marked, shards and attempts are dsconv's.
+func (w *work) clear(root *os.Root, marked bool) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return err
 	}
@@ -190,16 +234,25 @@ func (w *work) clear() error {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case workNames().MatchString(name) && e.IsDir():
-			errs = append(errs, os.RemoveAll(filepath.Join(w.dir, name)))
+		case workNames().MatchString(name) && e.IsDir() && marked:
+			errs = append(errs, root.RemoveAll(name))
 		case durable.IsTemporary(name), strings.HasPrefix(name, ".nfs"):
-			errs = append(errs, os.Remove(filepath.Join(w.dir, name)))
-		case name != markerName:
+			errs = append(errs, root.Remove(name))
+		case name != markerName && name != sweptName:
 			foreign = name
 		}
 	}
-	if foreign != "" {
-		return errors.Join(append(errs, fmt.Errorf("%s: %w: it has %s, and was not removed", w.dir, formats.ErrForeign, foreign))...)
+	err = errors.Join(errs...)
+	if err == nil && marked {
+		if err = root.Remove(sweptName); durable.IsMissing(err) {
+			err = nil
+		}
 	}
-	return errors.Join(append(errs, os.Remove(w.dir))...)
+	if foreign != "" {
+		err = errors.Join(err, fmt.Errorf("%s: %w: it has %s, and was not removed", w.dir, formats.ErrForeign, foreign))
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(w.dir)
 }

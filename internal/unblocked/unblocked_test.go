@@ -2,6 +2,7 @@ package unblocked
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -19,6 +20,11 @@ func TestOpen(t *testing.T) {
 		if f, err := Open(path); !errors.Is(err, errNotRegular) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
+		for _, read := range []func(string) ([]byte, error){ReadFile, ReadNamed} {
+			if b, err := read(path); !errors.Is(err, errNotRegular) {
+				t.Errorf("%s: %q, %v", path, b, err)
+			}
+		}
 	}
 	for _, path := range []string{dir, file} {
 		f, err := Open(path)
@@ -29,7 +35,32 @@ func TestOpen(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if b, err := ReadFile(file); string(b) != "x" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
 	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// What a shell puts in the place of <(COMMAND) is opened where a user named it.
+func TestOpenNamed(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("labels"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("no such names here")
+	}
+	if b, err := ReadNamed(name); string(b) != "labels" || err != nil {
+		t.Errorf("%q, %v", b, err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -85,7 +85,7 @@ func DecodeChecksums(b []byte) (Checksums, error) {
 // OfFile reads the file at path and computes its checksums; name goes into the result.
 // limit, if not negative, is the number of bytes to cover.
 func OfFile(path, name string, limit int64) (FileChecksums, error) {
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return FileChecksums{}, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Arguments returns an error if Check or CheckQuick of the dataset at path cannot work with them.
@@ -110,7 +111,7 @@ func (fs FileChecksums) MaybeSame(path string, size int64) bool {
 	if size == 0 || size == fs.Size {
 		return true
 	}
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}
@@ -167,7 +168,7 @@ func (sc *scanner) work(ctx context.Context) {
 
 func (sc *scanner) span(ctx context.Context, sp span, buf []byte) error {
 	fs := &sc.checksums[sp.file]
-	f, err := os.Open(fs.path(sc.dir))
+	f, err := unblocked.Open(fs.path(sc.dir))
 	if errors.Is(err, unix.EIO) {
 		sc.damaged(fs, sp.from*BlockSize, (sp.to-sp.from)*BlockSize, err.Error())
 		return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // ChecksumsName is the name of the file with the checksums in the folder that describes a dataset.
@@ -29,7 +30,7 @@ func (s Checksums) ReadSmall(dir, name string) ([]byte, error) {
 	if st.Size() != s[i].Size {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, but %d were written", file, formats.ErrDamaged, st.Size(), s[i].Size)
 	}
-	b, err := os.ReadFile(file)
+	b, err := unblocked.ReadFile(file)
 	if err != nil {
 		return nil, formats.WrapDamaged(err)
 	}
@@ -43,7 +44,7 @@ func (s Checksums) ReadSmall(dir, name string) ([]byte, error) {
 // damaged.
 func ReadChecksums(dir string) (Checksums, error) {
 	file := filepath.Join(dir, ChecksumsName)
-	b, err := os.ReadFile(file)
+	b, err := unblocked.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, formats.WrapDamaged(err)
 	}

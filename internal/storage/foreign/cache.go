@@ -3,7 +3,6 @@ package foreign
 import (
 	"encoding/hex"
 	"encoding/json"
-	"os"
 
 	"github.com/zeebo/xxh3"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // cacheVersion is that of the description in the cache and of the rules by which rows are made.
@@ -36,7 +36,7 @@ type cached struct {
 // readDescription returns what the cache has, nil if it has nothing that is whole.
 func readDescription(id sampleindex.ID) *described {
 	path := indexfile.DescriptionPath(id)
-	text, err := os.ReadFile(path)
+	text, err := unblocked.ReadFile(path)
 	if err != nil {
 		return nil
 	}

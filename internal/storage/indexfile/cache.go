@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 const (
@@ -28,13 +29,36 @@ const (
 // descriptionSuffix is that of the file beside an index that package foreign keeps.
 const descriptionSuffix = ".json"
 
-// cachePath returns where an index of that ID is in the user's cache, "" if there is no cache: no HOME, or a relative one.
+// cachePath returns where an index of that ID is in the user's cache, "" if there is no cache: no HOME, a relative one, or
+// one in a folder of others, who could have put another dataset's samples there.
 func cachePath(id sampleindex.ID) string {
-	dir, err := os.UserCacheDir()
-	if err != nil || !filepath.IsAbs(dir) {
+	home, err := os.UserCacheDir()
+	if err != nil || !filepath.IsAbs(home) {
 		return ""
 	}
-	return filepath.Join(dir, "dsconv", "indexes", hex.EncodeToString(id[:]))
+	own := filepath.Join(home, "dsconv")
+	dir := filepath.Join(own, "indexes")
+	for _, at := range []string{home, own, dir} {
+		if !isTrusted(at, at == home) {
+			return ""
+		}
+	}
+	return filepath.Join(dir, hex.EncodeToString(id[:]))
+}
+
+// isTrusted reports whether nobody but this user can have put something into the folder, or, if it is the home of caches,
+// can exchange what this user has put there. What is not there, or cannot be read, is no danger.
+func isTrusted(dir string, home bool) bool {
+	f, err := unblocked.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	if durable.CheckOwn(f) == nil {
+		return true
+	}
+	st, err := f.Stat()
+	return err == nil && home && durable.OwnerOf(st) == 0 && (st.Mode().Perm()&0o022 == 0 || st.Mode()&os.ModeSticky != 0)
 }
 
 // DescriptionPath returns where the description of that dataset is in the user's cache, "" if there is no cache.
@@ -87,9 +111,9 @@ func prune(dir string, now time.Time) {
 		switch {
 		case !e.Type().IsRegular():
 			continue
-		case durable.IsTemporary(e.Name()):
+		case durable.IsTemporary(e.Name()) && isID(strings.Split(e.Name(), ".")[1]):
 			most = abandonedAge
-		case !isCached(e.Name()):
+		case !isCached(filepath.Join(dir, e.Name())):
 			continue
 		}
 		if st, err := e.Info(); err == nil && now.Sub(st.ModTime()) > most {
@@ -98,8 +122,25 @@ func prune(dir string, now time.Time) {
 	}
 }
 
-// isCached reports whether name is one that this package gives to a file in the cache.
-func isCached(name string) bool {
-	id, err := hex.DecodeString(strings.TrimSuffix(name, descriptionSuffix))
+// isCached reports whether the file in the cache has the name and the beginning of one of this package's.
+func isCached(path string) bool {
+	name := filepath.Base(path)
+	id, described := strings.CutSuffix(name, descriptionSuffix)
+	if !isID(id) {
+		return false
+	}
+	f, err := unblocked.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, 64)
+	n, _ := f.ReadAt(b, 0)
+	return described && strings.HasPrefix(string(b[:n]), `{"id":"`+id+`"`) || !described && sampleindex.IsIndex(b[:n])
+}
+
+// isID reports whether s is an ID as the cache's names have it.
+func isID(s string) bool {
+	id, err := hex.DecodeString(s)
 	return err == nil && len(id) == len(sampleindex.ID{})
 }

@@ -202,7 +202,11 @@ func TestCacheIsPruned(t *testing.T) {
 	dir := filepath.Dir(cachePath(s.ID))
 	at := func(name string) string { return filepath.Join(dir, name) }
 	base := filepath.Base(cachePath(first.ID))
-	for _, name := range []string{base + ".json", "." + base + ".0123abcd.dsconv-new", ".running.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123"} {
+	if err := os.WriteFile(at(base+".json"), []byte(`{"id":"`+base+`","checksum":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Repeat("cd", len(sampleindex.ID{}))
+	for _, name := range []string{other, other + ".json", ".notes.0123abcd.dsconv-new", "." + base + ".0123abcd.dsconv-new", ".running.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123"} {
 		if err := os.WriteFile(at(name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -221,9 +225,52 @@ func TestCacheIsPruned(t *testing.T) {
 	}
 	open(t, used) // it is used again
 	open(t, s)
-	want := []string{filepath.Base(cachePath(used.ID)), filepath.Base(cachePath(s.ID)), ".running.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123", strings.Repeat("ab", len(sampleindex.ID{}))}
+	want := []string{filepath.Base(cachePath(used.ID)), filepath.Base(cachePath(s.ID)), ".running.0123abcd.dsconv-new", ".notes.0123abcd.dsconv-new", "notes.txt", base + ".old", "0123", strings.Repeat("ab", len(sampleindex.ID{})), other, other + ".json"}
 	slices.Sort(want)
 	if got := namesIn(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A cache in a folder that others have made, or could have changed, is not used: nothing is read there or written.
+func TestCacheOfOthers(t *testing.T) {
+	s := sourceOf("x", "a", "b")
+	for name, c := range map[string]struct {
+		at    string
+		mode  os.FileMode
+		other bool
+		fine  bool
+	}{
+		"own":                  {"dsconv/indexes", 0o755, false, true},
+		"open to a group":      {"dsconv/indexes", 0o775, false, false},
+		"dsconv open to all":   {"dsconv", 0o777, false, false},
+		"open to all":          {".", 0o777, false, false},
+		"another's":            {".", 0o755, true, false},
+		"another's dsconv":     {"dsconv", 0o755, true, false},
+		"another's at the end": {"dsconv/indexes", 0o755, true, false},
+	} {
+		if c.other && os.Geteuid() != 0 {
+			continue // only root can give a folder away
+		}
+		cache := t.TempDir()
+		t.Setenv("XDG_CACHE_HOME", cache)
+		if err := os.MkdirAll(filepath.Join(cache, "dsconv", "indexes"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		at := filepath.Join(cache, c.at)
+		if err := os.Chmod(at, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if c.other {
+			if err := os.Chown(at, 65534, 65534); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if key := open(t, s); key != "a" {
+			t.Errorf("%s: the key %s", name, key)
+		}
+		if names := namesIn(t, filepath.Join(cache, "dsconv", "indexes")); (len(names) > 0) != c.fine || (cachePath(s.ID) != "") != c.fine {
+			t.Errorf("%s: %q", name, names)
+		}
 	}
 }

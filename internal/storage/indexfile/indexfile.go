@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Name is the name of the file in the folder that describes a dataset.
@@ -182,7 +183,7 @@ func Replaceable(path string) bool {
 	if err != nil || !st.Mode().IsRegular() { // opening a pipe would wait
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	f, err := os.Open(path)
+	f, err := unblocked.Open(path)
 	if err != nil {
 		return false
 	}

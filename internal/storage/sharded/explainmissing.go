@@ -13,6 +13,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Errors about a path that cannot be opened, which name the datasets found there.
@@ -170,7 +171,7 @@ func (p ShardPath) loneSidecar() string {
 	sidecars, _ := filepath.Glob(filepath.Join(escapeGlob(p.Dir), "*"+filepath.Ext(p.Before+p.after)+sidecarSuffix))
 	lone := ""
 	for _, side := range sidecars {
-		b, err := os.ReadFile(filepath.Join(side, manifest.MetaName))
+		b, err := unblocked.ReadFile(filepath.Join(side, manifest.MetaName))
 		if err != nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // The files of the folder that describes a dataset: for LMDB the dataset itself, for tars and
@@ -63,7 +64,7 @@ func HasPartial(path string) bool {
 // newer returns ErrNewer if dataset.json has a later version, whose table of checksums may
 // have another layout.
 func newer(dir string) error {
-	b, err := os.ReadFile(filepath.Join(dir, manifest.MetaName))
+	b, err := unblocked.ReadFile(filepath.Join(dir, manifest.MetaName))
 	if err != nil {
 		return nil //nolint:nilerr // the caller reports its own error
 	}

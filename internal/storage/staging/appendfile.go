@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path"
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
@@ -32,23 +33,43 @@ type FileState struct {
 	Digest uint32 // CRC-32C of the block checksums
 }
 
-// CreateFile creates the file at path and replaces an unfinished one; name is the file's name in
-// Checksums.
-func CreateFile(path, name string) (*File, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+// Create creates one of the format's files and replaces an unfinished one.
+func (s *Stage) Create(name string) (*os.File, error) {
+	if err := s.Remove(name); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := s.root.OpenFile(path.Join(dataName, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	return f, s.named(err)
+}
+
+// Remove removes one of the format's files or folders, with all in it, if it is there.
+func (s *Stage) Remove(name string) error {
+	return s.named(s.root.RemoveAll(path.Join(dataName, name)))
+}
+
+// Mkdir creates a folder among the format's files.
+func (s *Stage) Mkdir(name string) error {
+	return s.named(s.root.Mkdir(path.Join(dataName, name), 0o755))
+}
+
+// Rename renames one of the format's files.
+func (s *Stage) Rename(from, to string) error {
+	return s.named(s.root.Rename(path.Join(dataName, from), path.Join(dataName, to)))
+}
+
+// CreateFile is Create of a File.
+func (s *Stage) CreateFile(name string) (*File, error) {
+	f, err := s.Create(name)
 	if err != nil {
 		return nil, err
 	}
 	return &File{f: f, name: name, block: make([]byte, 0, checksum.BlockSize)}, nil
 }
 
-// ReopenFile continues the file at path as of st: bytes after that are cut off, bytes before
-// are read and compared with st. ErrDamaged if they differ.
-func ReopenFile(path string, st FileState) (*File, error) {
-	f, err := OpenStaged(path)
+// ReopenFile continues the file that st is of: bytes after st are cut off, bytes before
+// are read and compared with it. ErrDamaged if they differ.
+func (s *Stage) ReopenFile(st FileState) (*File, error) {
+	f, err := s.Open(st.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +81,14 @@ func ReopenFile(path string, st FileState) (*File, error) {
 	return w, nil
 }
 
-// OpenStaged opens a file of the staging folder for writing. ErrForeign if it is a link or has
+// Open opens one of the format's files for writing. ErrForeign if it is a link or has
 // a second name, since other programs may use it then.
-func OpenStaged(path string) (*os.File, error) {
-	f, st, err := openRegular(path, os.O_RDWR)
+func (s *Stage) Open(name string) (*os.File, error) {
+	return openStaged(s.in(path.Join(dataName, name)))
+}
+
+func openStaged(file entry) (*os.File, error) {
+	f, st, err := file.openRegular(os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, formats.WrapDamaged(err)
 	}
@@ -72,7 +97,7 @@ func OpenStaged(path string) (*os.File, error) {
 	}
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok && sys.Nlink > 1 {
 		_ = f.Close()
-		return nil, foreignError(path, "the file has a second name (a hard link)")
+		return nil, foreignError(file.String(), "the file has a second name (a hard link)")
 	}
 	return f, nil
 }

@@ -70,7 +70,7 @@ func ownFilesIn(dir string) ([]string, error) {
 
 // clearReplaced removes what was replaced, and moves files that are not dsconv's to the new version.
 func (s *Stage) clearReplaced() error {
-	entries, err := os.ReadDir(s.file(replacedName))
+	entries, err := s.in(replacedName).list()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *Stage) moveForeign(old string) (*foreignMover, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newForeignMover(s.root, old, s.newFolder(), own)
+	c := newForeignMover(s, old, s.newFolder(), own)
 	return c, c.move(".")
 }
 
@@ -139,15 +139,15 @@ func (s *Stage) newFolder() string {
 
 // foreignMover moves files that are not dsconv's from a replaced folder to the new one.
 type foreignMover struct {
-	root           *os.Root // of the staging folder
+	stage          *Stage // nil if nothing is moved
 	oldDir, newDir string
 	ownInOrder     []string        // dsconv's files in oldDir, in the order of their removal
 	own            map[string]bool // the same
 	dirs           map[string]bool // folders that hold them
 }
 
-func newForeignMover(root *os.Root, old, now string, own []string) *foreignMover {
-	c := &foreignMover{root: root, oldDir: old, newDir: now, ownInOrder: own, own: map[string]bool{}, dirs: map[string]bool{}}
+func newForeignMover(s *Stage, old, now string, own []string) *foreignMover {
+	c := &foreignMover{stage: s, oldDir: old, newDir: now, ownInOrder: own, own: map[string]bool{}, dirs: map[string]bool{}}
 	for _, name := range own {
 		c.own[name], c.dirs[path.Dir(name)] = true, true
 	}
@@ -170,10 +170,10 @@ func (c *foreignMover) move(dir string) error {
 			if err := c.move(name); err != nil || c.dirs[name] {
 				return err
 			}
-			return removeFiles(c.root, c.inStage(name)) // it is empty now
+			return removeFiles(c.stage.root, c.inStage(name)) // it is empty now
 		}
 		moved = true
-		return renameNoReplace(filepath.Join(c.oldDir, name), to)
+		return c.stage.renameNoReplace(filepath.Join(c.oldDir, name), to)
 	})
 	if err != nil || !moved {
 		return err
@@ -194,7 +194,11 @@ func (c *foreignMover) makeFolder(name string) error {
 	if err := c.eachForeign(name, func(string, bool) error { needed = true; return nil }); err != nil || !needed {
 		return err
 	}
-	return os.Mkdir(to, 0o755)
+	at, err := filepath.Rel(c.stage.parent.Name(), to)
+	if err != nil {
+		return err
+	}
+	return c.stage.parent.Mkdir(at, 0o755)
 }
 
 // eachForeign calls do with each file or folder in the old subfolder dir that is not dsconv's.

@@ -9,10 +9,7 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
@@ -148,36 +145,6 @@ func recordsFrom(f *os.File, from int64) (*recordReader, error) {
 	return newRecordReader(io.NewSectionReader(f, from, left), left), nil
 }
 
-// openRegular opens a regular file; ErrForeign for a link, pipe or folder.
-func openRegular(path string, flag int) (*os.File, os.FileInfo, error) {
-	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, unix.ELOOP) {
-		return nil, nil, foreignError(path, "it is a symbolic link")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = foreignError(path, "it is "+durable.KindOf(st.Mode()))
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, nil, err
-	}
-	return f, st, nil
-}
-
-// readUpTo reads at most the first n bytes of a file.
-func readUpTo(path string, n int64) ([]byte, error) {
-	f, _, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, n))
-}
-
 // hasJournalStart reports whether f begins with a journal's first record.
 func hasJournalStart(f *os.File) (bool, error) {
 	records, err := recordsFrom(f, 0)
@@ -195,10 +162,10 @@ func hasJournalStart(f *os.File) (bool, error) {
 	return err == nil || errors.Is(err, formats.ErrNewer), nil
 }
 
-// truncateJournal keeps only the first record of the journal at path, if there is one. That
+// truncateJournal keeps only the first record of the journal, if there is one. That
 // record identifies the folder as dsconv's.
-func truncateJournal(path string) error {
-	f, _, err := openRegular(path, os.O_RDWR)
+func truncateJournal(journal entry) error {
+	f, _, err := journal.openRegular(os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -218,10 +185,10 @@ func truncateJournal(path string) error {
 	return f.Truncate(records.whole)
 }
 
-// eachCheckpoint reads all complete records of the journal at path, which it does not change. It calls begin
+// eachCheckpoint reads all complete records of the journal, which it does not change. It calls begin
 // with the first record's Meta, and do with each checkpoint.
-func eachCheckpoint(path string, begin func(m *formats.Meta), do func(c *checkpoint) error) (m *formats.Meta, last checkpoint, err error) {
-	f, _, err := openRegular(path, os.O_RDONLY)
+func eachCheckpoint(journal entry, begin func(m *formats.Meta), do func(c *checkpoint) error) (m *formats.Meta, last checkpoint, err error) {
+	f, _, err := journal.openRegular(os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, last, formats.ErrNoPartial
 	}
@@ -258,16 +225,16 @@ func eachCheckpoint(path string, begin func(m *formats.Meta), do func(c *checkpo
 			err = do(&last)
 		}
 		if err != nil {
-			return nil, last, fmt.Errorf("read %s: %w", path, err)
+			return nil, last, fmt.Errorf("read %s: %w", journal, err)
 		}
 		length = int64(len(p))
 	}
 }
 
-// readJournal reads the journal at path up to its last checkpoint.
-func readJournal(path string, each func(r *sampleindex.Row) error) (*formats.Meta, rowLog, checkpoint, error) {
+// readJournal reads the journal up to its last checkpoint.
+func readJournal(journal entry, each func(r *sampleindex.Row) error) (*formats.Meta, rowLog, checkpoint, error) {
 	var log rowLog
-	m, last, err := eachCheckpoint(path, func(m *formats.Meta) { log = newRowLog(m) }, func(c *checkpoint) error {
+	m, last, err := eachCheckpoint(journal, func(m *formats.Meta) { log = newRowLog(m) }, func(c *checkpoint) error {
 		before := log.recorded
 		err := log.take(c.rows, func(r *sampleindex.Row) error {
 			if err := r.CheckTaken(); err != nil {
@@ -285,11 +252,11 @@ func readJournal(path string, each func(r *sampleindex.Row) error) (*formats.Met
 	return m, log, last, err
 }
 
-// reopenJournal opens the journal at path for appending, cuts off what follows its last
+// reopenJournal opens the journal for appending, cuts off what follows its last
 // complete record, and writes that record again. If its fsync had failed, the system may treat
 // the record as written though the disk does not have it, and another fsync would not write it.
-func reopenJournal(path string, last checkpoint) (*os.File, error) {
-	f, err := OpenStaged(path)
+func reopenJournal(journal entry, last checkpoint) (*os.File, error) {
+	f, err := openStaged(journal)
 	if err != nil {
 		return nil, err
 	}

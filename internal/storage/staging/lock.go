@@ -78,18 +78,15 @@ func (s *Stage) tryLock(create bool) (err error) {
 // openLock opens the lock, and creates it in a folder that is dsconv's. It follows no link and
 // truncates no file.
 func (s *Stage) openLock() (*os.File, error) {
-	f, err := os.OpenFile(s.file(lockName), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	f, _, err := s.in(lockName).openRegular(os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		if err := s.checkOwned(); err != nil {
-			if durable.Exists(s.file(lockName)) {
+			if s.in(lockName).exists() {
 				return nil, errGone // another process is using the folder: try again
 			}
 			return nil, err
 		}
-		f, err = os.OpenFile(s.file(lockName), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
-	}
-	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) {
-		return nil, foreignError(s.file(lockName), "it is not a regular file")
+		f, err = s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o644)
 	}
 	return f, err
 }
@@ -120,8 +117,8 @@ func (s *Stage) remove() error {
 	if err := s.closeJournal(); err != nil {
 		return err
 	}
-	if durable.Exists(s.file(journalName)) {
-		if err := os.Rename(s.file(journalName), s.file(removedJournalName)); err != nil {
+	if s.in(journalName).exists() {
+		if err := s.root.Rename(journalName, removedJournalName); err != nil {
 			return err
 		}
 		if err := durable.SyncDir(s.dir); err != nil {
@@ -136,7 +133,7 @@ func (s *Stage) remove() error {
 		return err
 	}
 	if shared {
-		if err := truncateJournal(s.file(removedJournalName)); err != nil {
+		if err := truncateJournal(s.in(removedJournalName)); err != nil {
 			return err
 		}
 		return errors.Join(removeFiles(s.root, publishListName, undoName, lockName), s.Close())
@@ -145,7 +142,7 @@ func (s *Stage) remove() error {
 		return err
 	}
 	// Another process may have created its own lock by now; then it owns the folder.
-	if err := unix.Rmdir(s.dir); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+	if err := s.parent.Remove(filepath.Base(s.dir)); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return &os.PathError{Op: "remove", Path: s.dir, Err: err}
 	}
 	return s.Close()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -35,10 +36,12 @@ func foreignError(path, what string) error {
 }
 
 // openFolder opens the staging folder without following a link; with create it makes the
-// folder. Files in it are removed through the open folder.
+// folder, which is for this user alone: what is published has the usual modes. Whatever is done to files in
+// it is done through the open folder. ErrForeign if others could have put something there: it would be taken
+// for dsconv's own.
 func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	if create {
-		if err := os.Mkdir(s.dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}
 	}
@@ -49,13 +52,35 @@ func (s *Stage) openFolder(create bool) (*os.Root, error) {
 	if !st.IsDir() {
 		return nil, foreignError(s.dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
-	root, err := os.OpenRoot(s.dir)
+	if s.parent, err = os.OpenRoot(filepath.Dir(s.dir)); err != nil {
+		return nil, err
+	}
+	root, err := OpenOwn(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	if now, err := root.Stat("."); err != nil || !os.SameFile(st, now) {
 		_ = root.Close()
 		return nil, fmt.Errorf("%s: another process replaced it while it was opened; repeat the command", s.dir)
+	}
+	return root, nil
+}
+
+// OpenOwn opens a folder that is dsconv's by its name; ErrForeign if others could have put something there.
+func OpenOwn(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.Open(".")
+	if err == nil {
+		if own := durable.CheckOwn(f); own != nil {
+			err = fmt.Errorf("%s: %w: %w: let its owner finish or remove it, take the right to write to it from others if they can be trusted (chmod go-w), or choose another path", dir, formats.ErrForeign, own)
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
 	return root, nil
 }
@@ -72,7 +97,7 @@ func (s *Stage) checkOwned() error {
 		}
 	}
 	for _, name := range []string{journalName, removedJournalName} {
-		if ok, err := looksLikeJournal(s.file(name)); ok || err != nil {
+		if ok, err := looksLikeJournal(s.in(name)); ok || err != nil {
 			return err
 		}
 	}
@@ -96,7 +121,7 @@ func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }) {
 		return false, nil
 	}
-	b, err := readUpTo(s.file(publishListName), maxList)
+	b, err := s.in(publishListName).readUpTo(maxList)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -118,12 +143,12 @@ func (s *Stage) checkKind(name string, m fs.FileMode) error {
 func (s *Stage) isEmptyRemains(name string, dir bool) (bool, error) {
 	switch {
 	case dir && slices.Contains(stageFolders, name):
-		entries, err := os.ReadDir(s.file(name))
+		entries, err := s.in(name).list()
 		return len(entries) == 0, err
 	case name == journalName || name == removedJournalName:
-		return tornJournal(s.file(name))
+		return tornJournal(s.in(name))
 	case name == lockName:
-		st, err := os.Lstat(s.file(name))
+		st, err := s.root.Lstat(name)
 		return err == nil && st.Size() == 0, err
 	}
 	return false, nil
@@ -134,8 +159,8 @@ var metaPrefix = []byte(`{"version":`)
 
 // tornJournal reports whether the file is what a power failure leaves of a journal's first
 // record: nothing, zeros, or its beginning.
-func tornJournal(path string) (bool, error) {
-	b, err := readUpTo(path, 1<<20)
+func tornJournal(journal entry) (bool, error) {
+	b, err := journal.readUpTo(1 << 20)
 	if err != nil {
 		return false, err
 	}
@@ -144,10 +169,10 @@ func tornJournal(path string) (bool, error) {
 	return begun || len(bytes.Trim(b, "\x00")) == 0, nil
 }
 
-// looksLikeJournal reports whether the file at path is a journal: its first record is whole or
+// looksLikeJournal reports whether the file is a journal: its first record is whole or
 // begins correctly, or a second record follows at the offset that the first one's length gives.
-func looksLikeJournal(path string) (bool, error) {
-	f, _, err := openRegular(path, os.O_RDONLY)
+func looksLikeJournal(file entry) (bool, error) {
+	f, _, err := file.openRegular(os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -177,7 +202,7 @@ func looksLikeJournal(path string) (bool, error) {
 
 // journalLost reports whether the journal cannot be read though data was written.
 func (s *Stage) journalLost() (bool, error) {
-	if !durable.Exists(s.file(journalName)) || !durable.Exists(s.file(dataName)) {
+	if !s.in(journalName).exists() || !s.in(dataName).exists() {
 		return false, nil
 	}
 	empty, err := s.isEmptyRemains(dataName, true)

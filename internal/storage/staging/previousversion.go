@@ -63,7 +63,12 @@ func FindPrevious(dataset string) (*PreviousVersion, error) {
 	if !st.IsDir() {
 		return nil, foreignError(dir, "it is "+durable.KindOf(st.Mode())+", not a folder")
 	}
-	b, err := readUpTo(filepath.Join(dir, previousNoteName), 1<<16)
+	root, err := OpenOwn(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	b, err := entry{root, previousNoteName}.readUpTo(1 << 16)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, foreignError(dir, "it has no "+previousNoteName+", so it is not a previous version of a dataset")
 	}
@@ -174,7 +179,7 @@ func (s *Stage) preparePrevious() error {
 		return err
 	}
 	// The note comes first: if this is interrupted, dropPreparedPrevious recognizes the links by it.
-	if err := durable.WriteFile(s.file(path.Join(replacedName, previousNoteName)), b); err != nil {
+	if err := s.in(path.Join(replacedName, previousNoteName)).replace(b); err != nil {
 		return err
 	}
 	for _, file := range s.reused {
@@ -188,14 +193,14 @@ func (s *Stage) preparePrevious() error {
 // dropPreparedPrevious removes what an earlier preparePrevious left if it was interrupted before
 // the publish list was written.
 func (s *Stage) dropPreparedPrevious() error {
-	entries, err := os.ReadDir(s.file(replacedName))
+	entries, err := s.in(replacedName).list()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	noted := durable.Exists(s.file(path.Join(replacedName, previousNoteName)))
+	noted := s.in(path.Join(replacedName, previousNoteName)).exists()
 	for _, e := range entries {
 		link := noted && s.owns(filepath.Join(filepath.Dir(s.dir), e.Name()))
 		if !e.Type().IsRegular() || !link && !durable.IsTemporary(e.Name()) {
@@ -211,10 +216,10 @@ func (s *Stage) dropPreparedPrevious() error {
 // keepsPrevious reports whether the folder old is a complete version that must be kept: all else is
 // published.
 func (s *Stage) keepsPrevious() (bool, error) {
-	if !durable.Exists(s.file(path.Join(replacedName, previousNoteName))) {
+	if !s.in(path.Join(replacedName, previousNoteName)).exists() {
 		return false, nil
 	}
-	b, err := readUpTo(s.file(publishListName), maxList)
+	b, err := s.in(publishListName).readUpTo(maxList)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -235,11 +240,11 @@ func (s *Stage) finishPrevious(entries []fs.DirEntry) error {
 		return err
 	}
 	if durable.Exists(s.previousPath()) {
-		if err := renameNoReplace(s.previousPath(), s.file(supersededName)); err != nil {
+		if err := s.renameNoReplace(s.previousPath(), s.file(supersededName)); err != nil {
 			return err
 		}
 	}
-	if err := renameNoReplace(s.file(replacedName), s.previousPath()); err != nil {
+	if err := s.renameNoReplace(s.file(replacedName), s.previousPath()); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(s.dir))

@@ -25,6 +25,8 @@ type step struct {
 	Replaced bool `json:"Old,omitempty"`
 	// ID is the fileID of From when the list was written, so that no other file is moved away.
 	ID string `json:",omitempty"`
+	// Tail is endOf From, for a file without a table of checksums: a copy has another ID.
+	Tail string `json:",omitempty"`
 }
 
 // startPublishing makes the dataset visible. Old files of a replaced dataset are moved away first; then
@@ -47,13 +49,16 @@ func (s *Stage) startPublishing(old []string, moves []step) error {
 	if err := s.dropPreparedPrevious(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.file(replacedName), 0o755); err != nil {
+	if err := s.root.MkdirAll(replacedName, 0o755); err != nil {
 		return err
 	}
 	if s.keepPrevious && len(old) > 0 {
 		if err := s.preparePrevious(); err != nil {
 			return err
 		}
+	}
+	if err := keepRights(old, moves); err != nil {
+		return err
 	}
 	// The names of the files must be durable before the list that names them.
 	if err := syncDirs(s.file(dataName)); err != nil {
@@ -82,7 +87,13 @@ func (s *Stage) steps(old []string, moves []step) ([]step, error) {
 		if st.Mode()&fs.ModeSymlink != 0 {
 			return nil, foreignError(path, "it is a symbolic link")
 		}
-		steps = append(steps, step{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)})
+		m := step{From: path, To: filepath.Join(s.file(replacedName), filepath.Base(path)), Replaced: true, ID: fileID(st)}
+		if path == s.target() && st.Mode().IsRegular() && len(old) == 1 {
+			if m.Tail, err = endOf(path); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, m)
 	}
 	for _, m := range moves {
 		if durable.Exists(m.To) && !replaced[m.To] {
@@ -116,7 +127,7 @@ func (s *Stage) encodeList(steps []step) ([]byte, error) {
 		if err := errors.Join(errFrom, errTo); err != nil {
 			return nil, err
 		}
-		list[i] = step{From: from, To: to, Replaced: m.Replaced, ID: m.ID}
+		list[i] = step{From: from, To: to, Replaced: m.Replaced, ID: m.ID, Tail: m.Tail}
 	}
 	return json.Marshal(list)
 }
@@ -130,7 +141,7 @@ func (s *Stage) decodeList(b []byte) ([]step, error) {
 	}
 	root := filepath.Dir(s.dir)
 	for i, m := range steps {
-		steps[i] = step{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID}
+		steps[i] = step{From: filepath.Join(root, m.From), To: filepath.Join(root, m.To), Replaced: m.Replaced, ID: m.ID, Tail: m.Tail}
 		if !filepath.IsLocal(m.From) || !filepath.IsLocal(m.To) {
 			return nil, fmt.Errorf("%s: %w: the list of files to publish has a path outside the dataset's folder", s.dir, formats.ErrDamaged)
 		}
@@ -181,14 +192,14 @@ func (s *Stage) mayOwn(path string) bool {
 	return err == nil && filepath.Dir(path) == filepath.Dir(own) && p.SharesSidecar(filepath.Base(path))
 }
 
-func (s *Stage) writeList(b []byte) error { return durable.WriteFile(s.file(publishListName), b) }
+func (s *Stage) writeList(b []byte) error { return s.in(publishListName).replace(b) }
 
 // isComplete reports whether the dataset only needs to be published.
-func (s *Stage) isComplete() bool { return durable.Exists(s.file(publishListName)) }
+func (s *Stage) isComplete() bool { return s.in(publishListName).exists() }
 
 // publish does the steps of the list; it can be repeated.
 func (s *Stage) publish() error {
-	b, err := readUpTo(s.file(publishListName), maxList)
+	b, err := s.in(publishListName).readUpTo(maxList)
 	if err != nil {
 		return err
 	}
@@ -196,8 +207,8 @@ func (s *Stage) publish() error {
 	if err != nil {
 		return err
 	}
-	if len(steps) > 0 && durable.Exists(s.file(dataName)) {
-		if err := checkTree(s.file(dataName)); err != nil {
+	if len(steps) > 0 && s.in(dataName).exists() {
+		if err := checkTree(s.in(dataName)); err != nil {
 			return err
 		}
 	}
@@ -222,17 +233,17 @@ const maxList = 1 << 28
 // checkTree returns an error if a folder of the staging folder has anything but files and
 // folders: through a link, files would be written or moved elsewhere. It removes temporary files
 // that a kill left.
-func checkTree(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+func checkTree(dir entry) error {
+	return fs.WalkDir(dir.root.FS(), dir.name, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			return formats.WrapDamaged(err)
 		case err != nil || d.IsDir():
 			return err
 		case !d.Type().IsRegular():
-			return foreignError(path, "it is "+durable.KindOf(d.Type()))
+			return foreignError(entry{dir.root, name}.String(), "it is "+durable.KindOf(d.Type()))
 		case durable.IsTemporary(d.Name()):
-			return os.Remove(path)
+			return dir.root.Remove(name)
 		}
 		return nil
 	})
@@ -254,7 +265,7 @@ func (s *Stage) doStep(m step) error {
 			return err
 		}
 	}
-	if err := renameNoReplace(m.From, m.To); err != nil {
+	if err := s.renameNoReplace(m.From, m.To); err != nil {
 		return fmt.Errorf("publish %s: %w", m.To, err)
 	}
 	return durable.SyncDir(filepath.Dir(m.To))

@@ -2,7 +2,7 @@ package staging
 
 import "golang.org/x/sys/unix"
 
-// renameExclusive renames a file; an error if the new name exists.
-func renameExclusive(from, to string) error {
-	return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+// renameatExclusive renames a file of one open folder into another; an error if the new name exists.
+func renameatExclusive(dir int, from string, toDir int, to string) error {
+	return unix.Renameat2(dir, from, toDir, to, unix.RENAME_NOREPLACE)
 }

@@ -4,5 +4,5 @@ package staging
 
 import "golang.org/x/sys/unix"
 
-// renameExclusive is not available on this system.
-func renameExclusive(string, string) error { return unix.ENOSYS }
+// renameatExclusive is not available on this system.
+func renameatExclusive(int, string, int, string) error { return unix.ENOSYS }

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/zeebo/xxh3"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // fileID identifies a file or folder: its inode number, and for a file also its size and time,
@@ -29,6 +30,22 @@ func fileID(st os.FileInfo) string {
 		return fmt.Sprintf("folder %d", sys.Ino)
 	}
 	return fmt.Sprintf("file %d %d %d", sys.Ino, st.Size(), st.ModTime().UnixNano())
+}
+
+// endOf identifies the content of a file that ends with its own checksums, by its size and its last bytes.
+func endOf(path string) (string, error) {
+	f, err := unblocked.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	b := make([]byte, min(st.Size(), 64<<10))
+	_, err = f.ReadAt(b, st.Size()-int64(len(b)))
+	return fmt.Sprintf("%d %016x", st.Size(), xxh3.Hash(b)), err
 }
 
 // VersionAt identifies the current version of the dataset at path; "" if there is none.
@@ -48,7 +65,7 @@ func VersionAt(path string) string {
 // checkReplaced reports why the file at m.From may not be moved away as a file of the replaced
 // dataset. It may if it is the file for which the list was written. Lists of earlier dsconv
 // versions do not identify it, and a dataset may have been copied since: then the dataset's table
-// of checksums decides.
+// of checksums decides, or the end of a file that has its own.
 func (s *Stage) checkReplaced(m step) error {
 	st, err := os.Lstat(m.From)
 	if err != nil {
@@ -57,6 +74,11 @@ func (s *Stage) checkReplaced(m step) error {
 	unchanged := m.ID != "" && m.ID == fileID(st)
 	if unchanged && s.owns(m.From) {
 		return nil
+	}
+	if m.Tail != "" {
+		if end, err := endOf(m.From); err == nil && end == m.Tail {
+			return nil
+		}
 	}
 	// A file that another pattern names must be in the table in any case.
 	if err := s.checkInTable(m.From, st, !unchanged); err != nil {
@@ -121,7 +143,7 @@ func (s *Stage) readReplacedChecksums() (checksum.Checksums, error) {
 	if table, err := p.ChecksumsIn(p.Sidecar()); err == nil {
 		return table, nil
 	}
-	entries, err := os.ReadDir(s.file(replacedName))
+	entries, err := s.in(replacedName).list()
 	if err != nil {
 		return nil, err
 	}
@@ -139,23 +161,4 @@ func linkCount(st os.FileInfo) uint64 {
 		return uint64(sys.Nlink) //nolint:unconvert // it is narrower on other systems
 	}
 	return 1
-}
-
-// renameNoReplace renames from to to; an error if to exists.
-func renameNoReplace(from, to string) error {
-	err := renameExclusive(from, to)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		// The file system cannot do this in one step.
-		if !durable.Exists(to) {
-			return os.Rename(from, to)
-		}
-		err = os.ErrExist
-	}
-	if errors.Is(err, os.ErrExist) {
-		return inTheWayError(to)
-	}
-	if err != nil {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
+	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -138,7 +139,7 @@ func (b *oldDataset) indexFile(dir, name string) (content []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	content, err = os.ReadFile(filepath.Join(dir, name))
+	content, err = unblocked.ReadFile(filepath.Join(dir, name))
 	return content, err == nil && want.Verify(content) == nil
 }
 
@@ -223,7 +224,7 @@ func LinkOrCopy(from, to string) error {
 			return err
 		}
 	}
-	src, err := os.Open(from)
+	src, err := unblocked.Open(from)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (s *Stage) AppendRow(r *sampleindex.Row) error { return s.rows.append(r, s.
 // EachRow is the rows of all samples written so far in the order of writing.
 func (s *Stage) EachRow(yield func(r *sampleindex.Row) error) error {
 	if s.rows.recorded > 0 {
-		_, _, err := eachCheckpoint(s.file(journalName), func(*formats.Meta) {}, func(c *checkpoint) error { return s.rows.take(c.rows, yield) })
+		_, _, err := eachCheckpoint(s.in(journalName), func(*formats.Meta) {}, func(c *checkpoint) error { return s.rows.take(c.rows, yield) })
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ import (
 // what one Save wrote. A kill may leave samples without a note at the end, or the file of an earlier checkpoint: both
 // are ignored.
 
-const savedName = "saved" // in data/, so that an earlier dsconv removes it with the rest
+const savedPath = dataName + "/saved" // there an earlier dsconv removes it with the rest
 
 // The first byte of a record tells what it is.
 const (
@@ -113,11 +113,10 @@ func (s *Stage) startSaved() (err error) {
 	if err != nil {
 		return err
 	}
-	path := s.Path(savedName)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	if err := s.root.Remove(savedPath); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return s.named(err)
 	}
-	if s.saved.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+	if s.saved.f, err = s.root.OpenFile(savedPath, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return err
 	}
 	if err = appendRecord(s.saved.f, mark, nothing); err == nil {
@@ -133,7 +132,7 @@ func (s *Stage) startSaved() (err error) {
 // Replay opens the file of saved samples. It records the row of each sample and calls put with the sample's key and
 // values, as Save had them. Note is that of the last Save afterwards. put must not keep values.
 func (s *Stage) Replay(put func(key string, values *wire.Cursor) error) error {
-	f, note, end, err := openSaved(s.Path(savedName), s.journal)
+	f, note, end, err := openSaved(s.in(savedPath), s.journal)
 	if f == nil || err != nil {
 		return err
 	}
@@ -155,14 +154,14 @@ func (s *Stage) Replay(put func(key string, values *wire.Cursor) error) error {
 	return f.Truncate(end)
 }
 
-// openSaved opens the file of saved samples at path. f is nil if it does not exist or does not continue the journal.
+// openSaved opens a file of saved samples. f is nil if it does not exist or does not continue the journal.
 // end is the end of the last note.
-func openSaved(path string, journal *os.File) (f *os.File, note []byte, end int64, err error) {
+func openSaved(file entry, journal *os.File) (f *os.File, note []byte, end int64, err error) {
 	mark, err := journalMark(journal)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	f, err = OpenStaged(path)
+	f, err = openStaged(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, 0, nil
 	}
@@ -236,7 +235,7 @@ func (s *Stage) dropSaved() error {
 	if s.saved.f == nil {
 		return nil
 	}
-	err := errors.Join(s.saved.f.Close(), os.Remove(s.Path(savedName)))
+	err := errors.Join(s.saved.f.Close(), s.root.Remove(savedPath))
 	s.saved = savedFile{}
 	return err
 }

@@ -90,7 +90,7 @@ func (s *Shards) KeepPrevious() { s.stage.KeepPrevious() }
 func (s *Shards) Append(parts ...[]byte) (sampleindex.Location, error) {
 	if s.current == nil {
 		name := s.path.Name(len(s.done))
-		f, err := CreateFile(s.stage.Path(name), name)
+		f, err := s.stage.CreateFile(name)
 		if err != nil {
 			return sampleindex.Location{}, err
 		}
@@ -195,7 +195,7 @@ func (s *Shards) restore() error {
 	if err := s.isNamed(st.Name, len(done)); err != nil {
 		return err
 	}
-	if s.current, err = ReopenFile(s.stage.Path(st.Name), st); err != nil {
+	if s.current, err = s.stage.ReopenFile(st); err != nil {
 		return err
 	}
 	return s.checkRows(s.current.Size())

@@ -27,6 +27,7 @@ type Stage struct {
 
 	dir          string
 	root         *os.Root // of dir
+	parent       *os.Root // of the folder that has it and the dataset
 	journal      *os.File
 	lockFile     *os.File                 // the lock
 	rows         rowLog                   // of the samples written so far
@@ -106,7 +107,7 @@ func (s *Stage) checkUnused() error {
 	if s.isComplete() {
 		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
 	}
-	_, _, _, err := readJournal(s.file(journalName), func(*sampleindex.Row) error { return nil })
+	_, _, _, err := readJournal(s.in(journalName), func(*sampleindex.Row) error { return nil })
 	if err == nil {
 		return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
 	}
@@ -125,11 +126,11 @@ func (s *Stage) start() (err error) {
 	if err := s.clear(removedJournalName, lockName); err != nil {
 		return err
 	}
-	if err := os.Mkdir(s.file(dataName), 0o755); err != nil {
-		return err
+	if err := s.root.Mkdir(dataName, 0o755); err != nil {
+		return s.named(err)
 	}
-	if s.journal, err = os.OpenFile(s.file(journalName), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
-		return err
+	if s.journal, err = s.root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+		return s.named(err)
 	}
 	b, err := json.Marshal(s.Meta)
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Stage) reopen() error {
 		}
 		return formats.ErrPublished
 	}
-	m, rows, last, err := readJournal(s.file(journalName), func(*sampleindex.Row) error { return nil })
+	m, rows, last, err := readJournal(s.in(journalName), func(*sampleindex.Row) error { return nil })
 	if errors.Is(err, formats.ErrNoPartial) {
 		if lost, lerr := s.journalLost(); lerr != nil || lost {
 			return errors.Join(fmt.Errorf("%s: %w: the journal's first record cannot be read; discard it to start over", s.dir, formats.ErrDamaged), lerr)
@@ -178,10 +179,10 @@ func (s *Stage) reopen() error {
 		return fmt.Errorf("%s: %w", s.dir, err)
 	}
 	s.Meta, s.rows, s.State, s.Note = *m, rows, last.state, last.note
-	if err := checkTree(s.file(dataName)); err != nil {
+	if err := checkTree(s.in(dataName)); err != nil {
 		return err
 	}
-	s.journal, err = reopenJournal(s.file(journalName), last)
+	s.journal, err = reopenJournal(s.in(journalName), last)
 	return err
 }
 
@@ -221,7 +222,7 @@ func DiscardEmpty(path string) error {
 	if err != nil {
 		return err
 	}
-	if s.Len() > 0 || len(s.Note) > 0 || durable.Exists(s.Path(savedName)) {
+	if s.Len() > 0 || len(s.Note) > 0 || s.in(savedPath).exists() {
 		return errors.Join(fmt.Errorf("%s: %w", s.dir, formats.ErrPartial), s.Close())
 	}
 	return s.remove()
@@ -229,24 +230,31 @@ func DiscardEmpty(path string) error {
 
 // nothingReplaced reports whether no file of the replaced dataset is in the staging folder.
 func (s *Stage) nothingReplaced() bool {
-	entries, err := os.ReadDir(s.file(replacedName))
+	entries, err := s.in(replacedName).list()
 	return errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 }
 
 // EachUnfinished calls yield with each row of the unfinished dataset at path as of its last checkpoint, or of what was
 // saved after it. The caller must hold its lock. ErrNoPartial if there is none.
 func EachUnfinished(path string, yield func(r *sampleindex.Row) error) error {
-	s := Stage{dir: filepath.Clean(path) + sidecar.PartialSuffix}
-	_, rows, _, err := readJournal(s.file(journalName), yield)
+	root, err := OpenOwn(filepath.Clean(path) + sidecar.PartialSuffix)
+	if durable.IsMissing(err) {
+		return formats.ErrNoPartial
+	}
 	if err != nil {
 		return err
 	}
-	journal, _, err := openRegular(s.file(journalName), os.O_RDONLY)
+	defer root.Close()
+	_, rows, _, err := readJournal(entry{root, journalName}, yield)
+	if err != nil {
+		return err
+	}
+	journal, _, err := entry{root, journalName}.openRegular(os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer journal.Close()
-	f, _, end, err := openSaved(s.Path(savedName), journal)
+	f, _, end, err := openSaved(entry{root, savedPath}, journal)
 	if f == nil || err != nil {
 		return err
 	}
@@ -344,9 +352,11 @@ func (s *Stage) Close() error {
 		err = errors.Join(err, s.lockFile.Close())
 		s.lockFile = nil
 	}
-	if s.root != nil {
-		err = errors.Join(err, s.root.Close())
-		s.root = nil
+	for _, root := range []**os.Root{&s.root, &s.parent} {
+		if *root != nil {
+			err = errors.Join(err, (*root).Close())
+			*root = nil
+		}
 	}
 	return err
 }

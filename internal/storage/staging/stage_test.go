@@ -160,7 +160,7 @@ func TestDiscard(t *testing.T) {
 func TestFailuresAreForGood(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	s := newStage(t, path, false)
-	f, err := CreateFile(s.Path("f"), "f")
+	f, err := s.CreateFile("f")
 	must(t, err)
 	_, err = f.Write(make([]byte, 10))
 	must(t, err)

@@ -38,7 +38,7 @@ func Undo(dataset string, m formats.Meta) error {
 	if err := u.link(); err != nil {
 		return errors.Join(err, s.remove())
 	}
-	if err := durable.WriteFile(s.file(undoName), nil); err != nil {
+	if err := s.in(undoName).replace(nil); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	s.KeepPrevious()

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // ReadParquet is ParseParquet for a file on the disk.
 func ReadParquet(file string) (*Sheet, error) {
-	f, err := os.Open(file)
+	f, err := unblocked.Open(file)
 	if err != nil {
 		return nil, err
 	}

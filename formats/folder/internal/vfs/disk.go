@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // OnDisk returns the folder at a path of the disk.
@@ -34,7 +36,7 @@ func (d disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(d.path(nam
 func (d disk) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(d.path(name)) }
 
 func (d disk) OpenFolder(name string) (Folder, error) {
-	f, err := os.Open(d.path(name))
+	f, err := os.OpenFile(d.path(name), os.O_RDONLY|unix.O_DIRECTORY, 0)
 	return diskFolder{f}, err
 }
 
@@ -70,9 +72,9 @@ func (d disk) Read(name string, size, modTime int64, buf []byte) ([]byte, error)
 
 func (d disk) Join(name string) string { return filepath.Join(string(d), name) }
 
-func (d disk) ReadText(name string) ([]byte, error) { return os.ReadFile(name) }
+func (d disk) ReadText(name string) ([]byte, error) { return unblocked.ReadNamed(name) }
 
-func (d disk) OpenText(name string) (io.ReadCloser, error) { return os.Open(name) }
+func (d disk) OpenText(name string) (io.ReadCloser, error) { return unblocked.OpenNamed(name) }
 
 func (d disk) Relative(p string) (string, error) {
 	root, err := filepath.Abs(string(d))

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Tree is what folder.Tree is.
@@ -43,7 +45,7 @@ func (t tree) Read(name string, size, _ int64, buf []byte) ([]byte, error) {
 // ReadText reads a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
 func (t tree) ReadText(name string) ([]byte, error) {
 	if isFile(name) {
-		return os.ReadFile(name)
+		return unblocked.ReadFile(name)
 	}
 	b, err := fs.ReadFile(t.tree, at(t.inside(name)))
 	if err != nil {
@@ -55,7 +57,7 @@ func (t tree) ReadText(name string) ([]byte, error) {
 // OpenText opens what ReadText reads.
 func (t tree) OpenText(name string) (io.ReadCloser, error) {
 	if isFile(name) {
-		return os.Open(name)
+		return unblocked.Open(name)
 	}
 	f, err := t.Open(at(t.inside(name)))
 	if err != nil {

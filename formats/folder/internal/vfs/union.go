@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // union is several filesystems as one.
@@ -208,7 +209,7 @@ func (u *union) Join(name string) string { return name }
 // ReadText reads a file of the disk, or else of a mount.
 func (u *union) ReadText(name string) ([]byte, error) {
 	if isFile(name) {
-		return os.ReadFile(name)
+		return unblocked.ReadFile(name)
 	}
 	for i := range u.mounts {
 		if t, ok := u.mounts[i].In.(tree); ok && t.inside(name) != name {
@@ -217,7 +218,7 @@ func (u *union) ReadText(name string) ([]byte, error) {
 	}
 	b, err := first(u, path.Clean(name), func(in FS, name string) ([]byte, error) {
 		if d, ok := in.(disk); ok {
-			return os.ReadFile(d.path(name))
+			return unblocked.ReadFile(d.path(name))
 		}
 		return in.ReadText(name)
 	})
@@ -230,7 +231,7 @@ func (u *union) ReadText(name string) ([]byte, error) {
 // OpenText opens what ReadText reads.
 func (u *union) OpenText(name string) (io.ReadCloser, error) {
 	if isFile(name) {
-		return os.Open(name)
+		return unblocked.Open(name)
 	}
 	for i := range u.mounts {
 		if t, ok := u.mounts[i].In.(tree); ok && t.inside(name) != name {
@@ -239,7 +240,7 @@ func (u *union) OpenText(name string) (io.ReadCloser, error) {
 	}
 	f, err := first(u, path.Clean(name), func(in FS, name string) (io.ReadCloser, error) {
 		if d, ok := in.(disk); ok {
-			return os.Open(d.path(name))
+			return unblocked.Open(d.path(name))
 		}
 		return in.OpenText(name)
 	})
