@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // classes decides whether the texts are indices or names, and the class index of each.
@@ -62,14 +64,14 @@ func (s *Source) indexed(c *Column, t texts) error {
 // asIndex parses a class index; "3.0", which some programs write for 3, is 3.
 func asIndex(text string) (int, error) {
 	x, err := strconv.ParseFloat(text, 64)
-	switch n := int(x); {
-	case err != nil || x != float64(n) || n < 0:
-		return 0, fmt.Errorf("%q is not a class index: give a whole number from 0, or -1 or nothing for no label", text)
-	case n > MaxIndex:
+	n, whole := wire.Whole(x, MaxIndex)
+	switch {
+	case err == nil && x > MaxIndex:
 		return 0, fmt.Errorf("%s is too large for a class index (the limit is %d); if the numbers are class names, use --label-type name; if they are numbers to predict, float", text, MaxIndex)
-	default:
-		return n, nil
+	case err != nil || !whole:
+		return 0, fmt.Errorf("%q is not a class index: give a whole number from 0, or -1 or nothing for no label", text)
 	}
+	return n, nil
 }
 
 // addClasses adds new classes after those of the dataset.
