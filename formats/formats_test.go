@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,5 +136,27 @@ func TestShapesThatNothingHas(t *testing.T) {
 		if err := s.Validate(); errors.Is(err, formats.ErrSchema) == c.ok {
 			t.Errorf("%v: %v", c.shape, err)
 		}
+	}
+}
+
+// Classes that have no names get their numbers, and no label makes a list of a billion.
+func TestNumberClasses(t *testing.T) {
+	memory := []string{"a", "b", "kept"}
+	f := formats.Field{Name: "label", Classes: memory[:2]}
+	if err := f.NumberClasses(3); err != nil || !slices.Equal(f.Classes, []string{"a", "b", "2", "3"}) || memory[2] != "kept" {
+		t.Errorf("%q, %v", f.Classes, err)
+	}
+	for _, largest := range []int64{-1, 0, 3} {
+		if err := f.NumberClasses(largest); err != nil || len(f.Classes) != 4 {
+			t.Errorf("up to %d: %q, %v", largest, f.Classes, err)
+		}
+	}
+	for _, largest := range []int64{formats.MaxClasses, 1e9, math.MaxInt64} {
+		if err := f.NumberClasses(largest); !errors.Is(err, formats.ErrSchema) || len(f.Classes) != 4 {
+			t.Errorf("up to %d: %d classes, %v", largest, len(f.Classes), err)
+		}
+	}
+	if err := f.NumberClasses(formats.MaxClasses - 1); err != nil || len(f.Classes) != formats.MaxClasses {
+		t.Errorf("%d classes, %v", len(f.Classes), err)
 	}
 }

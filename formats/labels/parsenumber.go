@@ -4,11 +4,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // MaxIndex is the largest class index allowed: the dataset names a class for each index up to
 // the largest one used.
-const MaxIndex = 1<<20 - 1
+const MaxIndex = formats.MaxClasses - 1
 
 // parseNumber parses a text that people would write for a number. A text such as "007" is a name.
 func parseNumber(text string) (x float64, ok bool) {

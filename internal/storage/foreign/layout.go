@@ -72,11 +72,8 @@ func (p *plan) nameClasses() error {
 			p.labels[name] = int64(i)
 		}
 	}
-	if p.found.highest >= maxClasses {
-		return fmt.Errorf("%s: %w: the largest class index is %d, the limit is %d", p.source.Path, formats.ErrSchema, p.found.highest, maxClasses-1)
-	}
-	if n := p.found.highest + 1; n > int64(len(field.Classes)) {
-		field.Classes = append(slices.Clone(field.Classes), numbered(len(field.Classes), int(n))...)
+	if err := field.NumberClasses(p.found.highest); err != nil {
+		return fmt.Errorf("%s: %w", p.source.Path, err)
 	}
 	return nil
 }
@@ -87,20 +84,14 @@ func classNames(texts []string) []string {
 	highest := -1
 	for _, text := range texts {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 || n >= maxClasses || strconv.Itoa(n) != text {
+		if err != nil || n < 0 || n >= formats.MaxClasses || strconv.Itoa(n) != text {
 			return texts
 		}
 		highest = max(highest, n)
 	}
-	return numbered(0, highest+1)
-}
-
-func numbered(from, to int) []string {
-	var names []string
-	for i := from; i < to; i++ {
-		names = append(names, strconv.Itoa(i))
-	}
-	return names
+	var field formats.Field
+	_ = field.NumberClasses(int64(highest)) // it is less than MaxClasses
+	return field.Classes
 }
 
 // rows calls yield with the row of each sample that has what it needs; note takes the others.
