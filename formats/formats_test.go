@@ -11,6 +11,8 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/lmdb"
 )
 
 func TestCheckKey(t *testing.T) {
@@ -158,5 +160,38 @@ func TestNumberClasses(t *testing.T) {
 	}
 	if err := f.NumberClasses(formats.MaxClasses - 1); err != nil || len(f.Classes) != formats.MaxClasses {
 		t.Errorf("%d classes, %v", len(f.Classes), err)
+	}
+}
+
+// strange is a format whose functions panic.
+type strange struct{ lmdb.Format }
+
+func (strange) Name() string                         { return "strange" }
+func (strange) Match(string) bool                    { panic("Match") }
+func (strange) Open(string) (formats.Dataset, error) { panic("Open") }
+
+// A file that makes a format panic is an error that names both, or is another format's.
+func TestPanicsAreContained(t *testing.T) {
+	path := t.TempDir()
+	both := formats.Registry{strange{}, folder.Format{}}
+	if f, err := both.ByPath(path); err != nil || f.Name() != "folder" {
+		t.Errorf("the folder: %v, %v", f, err)
+	}
+	one := both[:1]
+	for name, open := range map[string]func() (formats.Dataset, error){
+		"Match": func() (formats.Dataset, error) { return one.Open(path) },
+		"Open": func() (formats.Dataset, error) {
+			return one.OpenWith(t.Context(), path, formats.ReadOptions{Format: "strange"})
+		},
+	} {
+		ds, err := open()
+		if ds != nil || err == nil {
+			t.Fatalf("%s: %v, %v", name, ds, err)
+		}
+		for _, part := range []string{path, "strange", "panic: " + name, "formats_test.strange." + name} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%v does not say %q", err, part)
+			}
+		}
 	}
 }
