@@ -226,11 +226,21 @@ func (r *roles) skip(column, cause string) {
 	r.skipped = append(r.skipped, formats.Skip{Path: "column " + column, Cause: cause})
 }
 
+// has reports whether a field or a column has the name. It copies nothing: a file may have 10,000 columns.
+func (r *roles) has(name string) bool {
+	for _, list := range [][]role{r.fields, r.columns} {
+		for i := range list {
+			if list[i].Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // free returns the name, or one like it that is neither a field's nor a column's. The label's is for the label.
 func (r *roles) free(name string) string {
-	isTaken := func(try string) bool {
-		return try == "label" || slices.ContainsFunc(slices.Concat(r.fields, r.columns), func(x role) bool { return x.Name == try })
-	}
+	isTaken := func(try string) bool { return try == "label" || r.has(try) }
 	try := name
 	for n := 2; isTaken(try); n++ {
 		try = fmt.Sprintf("%s_%d", name, n)

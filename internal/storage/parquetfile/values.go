@@ -3,7 +3,9 @@ package parquetfile
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
+	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -37,6 +39,25 @@ func (v *Values) Bits(i int) (x uint64, ok bool) {
 	return v.bits[i], true
 }
 
+// Text returns the value of row i of the column c as text; ok is false if it is null.
+func (v *Values) Text(c *Column, i int) (text string, ok bool) {
+	if b, ok := v.Bytes(i); ok {
+		return string(b), true
+	}
+	x, ok := v.Bits(i)
+	switch {
+	case !ok:
+		return "", false
+	case c.Type == Boolean:
+		return strconv.FormatBool(x != 0), true
+	case c.Type == Float:
+		return strconv.FormatFloat(float64(math.Float32frombits(uint32(x))), 'g', -1, 32), true
+	case c.Type == Double:
+		return strconv.FormatFloat(math.Float64frombits(x), 'g', -1, 64), true
+	}
+	return strconv.FormatInt(int64(x), 10), true
+}
+
 // decode returns the values of a page of data. words is the dictionary, nil if there is none.
 func (p *page) decode(c *Column, codec int64, words *Values) (*Values, error) {
 	b, err := p.content(codec)
@@ -65,6 +86,10 @@ func (p *page) decode(c *Column, codec int64, words *Values) (*Values, error) {
 		err = v.runs(c, b, present)
 	case plainDictionary, rleDictionary:
 		err = v.indexed(c, b, present, words)
+	case deltaEncoding:
+		err = v.deltas(c, b, present)
+	case deltaLengths, deltaTexts:
+		err = v.deltaBytes(c, b, present, p.encoding == deltaTexts)
 	default:
 		return nil, fmt.Errorf("%w: the column %s has the encoding %d; write it again as pyarrow does by default", formats.ErrSchema, c.Name(), p.encoding)
 	}
@@ -165,8 +190,11 @@ func (v *Values) hasRow(i int) bool { return v.there == nil || v.there[i] }
 
 // plain reads present values that lie one after another.
 func (v *Values) plain(c *Column, b []byte, present int) error {
-	if c.Type == ByteArray {
+	switch c.Type {
+	case ByteArray:
 		return v.plainBytes(b, present)
+	case FixedBytes:
+		return v.fixedBytes(c, b, present)
 	}
 	size := map[Type]int{Int32: 4, Int64: 8, Float: 4, Double: 8}[c.Type]
 	if c.Type == Boolean {
@@ -224,6 +252,18 @@ func (v *Values) plainBytes(b []byte, present int) error {
 	return nil
 }
 
+// fixedBytes reads present values of one length.
+func (v *Values) fixedBytes(c *Column, b []byte, present int) error {
+	if c.width <= 0 || len(b)/c.width < present {
+		return errPage
+	}
+	v.text, v.at, v.length = b, make([]int32, v.rows), make([]int32, v.rows)
+	for k, i := range v.presentRows(present) {
+		v.at[i], v.length[i] = int32(k*c.width), int32(c.width)
+	}
+	return nil
+}
+
 // presentRows lists the rows with a value; the others are set to none.
 func (v *Values) presentRows(present int) []int32 {
 	rows := make([]int32, 0, present)
@@ -258,7 +298,7 @@ func (v *Values) indexed(c *Column, b []byte, present int, words *Values) error 
 	if words == nil {
 		return damaged("a page of indexes without a dictionary")
 	}
-	if c.Type == ByteArray {
+	if c.isBytes() {
 		v.text, v.at, v.length = words.text, make([]int32, v.rows), make([]int32, v.rows)
 	} else {
 		v.bits = make([]uint64, v.rows)
