@@ -13,9 +13,12 @@ import (
 )
 
 func (r *run) readAll(to chan<- *job) {
+	image := r.schema.ImageIndex()
 	for j := range r.read {
+		alone := r.budget.admit(j)
 		start := time.Now()
 		j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
+		r.budget.keep(j, image, alone)
 		r.readNS.Add(int64(time.Since(start)))
 		to <- j
 	}
