@@ -23,9 +23,10 @@ const (
 	Float     Type = 4
 	Double    Type = 5
 	ByteArray Type = 6
-	// FixedBytes are bytes of one length.
-	FixedBytes Type = 7
 )
+
+// fixedBytes are bytes of one length.
+const fixedBytes Type = 7
 
 // Column is a column with values, not a group of columns.
 type Column struct {
@@ -35,10 +36,10 @@ type Column struct {
 
 	// maxLevel is the definition level of a value that is there; lists are how many of its groups repeat.
 	maxLevel, lists int
-	width           int // of FixedBytes
+	width           int // of fixedBytes
 }
 
-func (c *Column) isBytes() bool { return c.Type == ByteArray || c.Type == FixedBytes }
+func (c *Column) isBytes() bool { return c.Type == ByteArray || c.Type == fixedBytes }
 
 // IsRead reports whether values of the column can be read.
 func (c *Column) IsRead() bool { return !c.IsList() && (c.isBytes() || c.Type.isNumber()) }

@@ -122,7 +122,7 @@ var errPage = damaged("a page ends within its values")
 // readLevels reads which rows have a value, and returns how many.
 func (v *Values) readLevels(b []byte, maxLevel int) (present int, err error) {
 	v.there = make([]bool, v.rows)
-	err = eachRun(b, uint(bits.Len(uint(maxLevel))), v.rows, func(i int, x uint32) error {
+	err = EachRun(b, uint(bits.Len(uint(maxLevel))), v.rows, func(i int, x uint32) error {
 		if x > uint32(maxLevel) {
 			return damaged("a level of %d, at most %d is possible", x, maxLevel)
 		}
@@ -134,8 +134,8 @@ func (v *Values) readLevels(b []byte, maxLevel int) (present int, err error) {
 	return present, err
 }
 
-// eachRun reads n numbers of that width in Parquet's hybrid of run lengths and packed bits.
-func eachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) error {
+// EachRun reads n numbers of that width in Parquet's hybrid of run lengths and packed bits.
+func EachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) error {
 	size := int(width+7) / 8
 	for i := 0; i < n; {
 		head, k := binary.Uvarint(b)
@@ -162,7 +162,7 @@ func eachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) err
 			return errPage
 		}
 		for k := range min(int(groups)*8, n-i) {
-			if err := yield(i+k, packedAt(b, uint(k)*width, width)); err != nil {
+			if err := yield(i+k, uint32(BitsAt(b, k*int(width), width))); err != nil {
 				return err
 			}
 		}
@@ -178,13 +178,6 @@ func littleEndian(b []byte) (x uint32) {
 	return x
 }
 
-// packedAt returns the number of width bits at that bit of b, which has it.
-func packedAt(b []byte, bit, width uint) uint32 {
-	var wide [8]byte
-	copy(wide[:], b[bit/8:])
-	return uint32(binary.LittleEndian.Uint64(wide[:]) >> (bit % 8) & (1<<width - 1))
-}
-
 // hasRow reports whether row i has a value.
 func (v *Values) hasRow(i int) bool { return v.there == nil || v.there[i] }
 
@@ -193,7 +186,7 @@ func (v *Values) plain(c *Column, b []byte, present int) error {
 	switch c.Type {
 	case ByteArray:
 		return v.plainBytes(b, present)
-	case FixedBytes:
+	case fixedBytes:
 		return v.fixedBytes(c, b, present)
 	}
 	size := map[Type]int{Int32: 4, Int64: 8, Float: 4, Double: 8}[c.Type]
@@ -287,7 +280,7 @@ func (v *Values) runs(c *Column, b []byte, present int) error {
 	}
 	v.bits = make([]uint64, v.rows)
 	rows := v.presentRows(present)
-	return eachRun(b[4:], 1, present, func(k int, x uint32) error {
+	return EachRun(b[4:], 1, present, func(k int, x uint32) error {
 		v.bits[rows[k]] = uint64(x & 1)
 		return nil
 	})
@@ -310,7 +303,7 @@ func (v *Values) indexed(c *Column, b []byte, present int, words *Values) error 
 	if len(b) == 0 || b[0] > 32 {
 		return errPage
 	}
-	return eachRun(b[1:], uint(b[0]), present, func(k int, x uint32) error {
+	return EachRun(b[1:], uint(b[0]), present, func(k int, x uint32) error {
 		if uint64(x) >= uint64(words.rows) {
 			return damaged("word %d of a dictionary of %d", x, words.rows)
 		}
