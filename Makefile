@@ -217,7 +217,7 @@ fuzz: deps ## every fuzz target for FUZZTIME (default 20s) each
 
 .PHONY: asan
 asan: test-deps $(VENV)/.done photos ## the C code under AddressSanitizer
-	$(TEST_ENV) go test -asan ./preprocess/... ./internal/image/... ./reader/... ./gpudecode/...
+	$(TEST_ENV) go test -asan -short ./preprocess/... ./internal/image/... ./gpudecode/...
 
 .PHONY: test-jpeg3
 test-jpeg3: test-deps $(VENV)/.done ## preprocess's tests with libjpeg-turbo 3, whose source is in the folder JPEG3

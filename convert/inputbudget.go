@@ -39,6 +39,7 @@ func (r *run) reserveInput(ctx context.Context, j *job) (err error) {
 
 // releaseInput frees the memory of j's sample if that is large.
 func (r *run) releaseInput(j *job) {
+	r.budget.releaseFields(j)
 	if j.inputBytes == 0 {
 		return
 	}

@@ -24,6 +24,7 @@ type outputBudget struct {
 	next     int  // the position that is committed next
 	nextIdle bool // no worker has position next yet
 	stopped  bool
+	fields   fieldBytes
 }
 
 // stopWith ends all waiting when ctx ends.

@@ -15,11 +15,14 @@ import (
 )
 
 func (r *run) readAll(ctx context.Context, to chan<- *job) {
+	image := r.schema.ImageIndex()
 	for j := range r.read {
+		alone := r.budget.admit(j)
 		start := time.Now()
 		if j.err = ctx.Err(); j.err == nil {
 			j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
 		}
+		r.budget.keep(j, image, alone)
 		r.readNS.Add(int64(time.Since(start)))
 		to <- j
 	}

@@ -38,6 +38,7 @@ type job struct {
 	started     atomic.Bool   // a worker has it
 	reserved    int64         // bytes of out, see outputBudget
 	inputBytes  int64         // of in that are counted, see limitInputs
+	fieldBytes  int64         // of in and out that are counted, see fieldBytes
 	deferred    bool          // processed when it is committed
 	// What a GPU decoded, the bytes of the gpuStage's room that it takes, and afterwards what decoded it.
 	decoded      *preprocess.Decoded

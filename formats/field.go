@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Kind is what a field means; it decides how geometric transforms and batching treat the field.
@@ -71,6 +72,22 @@ type Field struct {
 	Shape []int `json:"shape,omitempty"`
 	// Classes names the indices of a Label or MultiHot.
 	Classes []string `json:"classes,omitempty"`
+}
+
+// MaxClasses is the most classes that are named by their numbers.
+const MaxClasses = 1 << 20
+
+// NumberClasses names the classes that have no names, up to the class index largest, by their numbers. It is ErrSchema if
+// there were more than MaxClasses: a label of a few bytes must not become a list that takes all memory.
+func (f *Field) NumberClasses(largest int64) error {
+	if largest >= MaxClasses {
+		return fmt.Errorf("%w: the field %s has the class index %d: the limit is %d", ErrSchema, f.Name, largest, MaxClasses-1)
+	}
+	f.Classes = slices.Clip(f.Classes) // it may be the memory of others
+	for i := len(f.Classes); i <= int(largest); i++ {
+		f.Classes = append(f.Classes, strconv.Itoa(i))
+	}
+	return nil
 }
 
 // Schema lists a dataset's fields. The first field of kind Image is the

@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/formats/lmdb"
 )
 
 func TestCheckKey(t *testing.T) {
@@ -134,6 +137,61 @@ func TestShapesThatNothingHas(t *testing.T) {
 		s := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "vector", Kind: formats.Array, Shape: c.shape}}
 		if err := s.Validate(); errors.Is(err, formats.ErrSchema) == c.ok {
 			t.Errorf("%v: %v", c.shape, err)
+		}
+	}
+}
+
+// Classes that have no names get their numbers, and no label makes a list of a billion.
+func TestNumberClasses(t *testing.T) {
+	memory := []string{"a", "b", "kept"}
+	f := formats.Field{Name: "label", Classes: memory[:2]}
+	if err := f.NumberClasses(3); err != nil || !slices.Equal(f.Classes, []string{"a", "b", "2", "3"}) || memory[2] != "kept" {
+		t.Errorf("%q, %v", f.Classes, err)
+	}
+	for _, largest := range []int64{-1, 0, 3} {
+		if err := f.NumberClasses(largest); err != nil || len(f.Classes) != 4 {
+			t.Errorf("up to %d: %q, %v", largest, f.Classes, err)
+		}
+	}
+	for _, largest := range []int64{formats.MaxClasses, 1e9, math.MaxInt64} {
+		if err := f.NumberClasses(largest); !errors.Is(err, formats.ErrSchema) || len(f.Classes) != 4 {
+			t.Errorf("up to %d: %d classes, %v", largest, len(f.Classes), err)
+		}
+	}
+	if err := f.NumberClasses(formats.MaxClasses - 1); err != nil || len(f.Classes) != formats.MaxClasses {
+		t.Errorf("%d classes, %v", len(f.Classes), err)
+	}
+}
+
+// strange is a format whose functions panic.
+type strange struct{ lmdb.Format }
+
+func (strange) Name() string                         { return "strange" }
+func (strange) Match(string) bool                    { panic("Match") }
+func (strange) Open(string) (formats.Dataset, error) { panic("Open") }
+
+// A file that makes a format panic is an error that names both, or is another format's.
+func TestPanicsAreContained(t *testing.T) {
+	path := t.TempDir()
+	both := formats.Registry{strange{}, folder.Format{}}
+	if f, err := both.ByPath(path); err != nil || f.Name() != "folder" {
+		t.Errorf("the folder: %v, %v", f, err)
+	}
+	one := both[:1]
+	for name, open := range map[string]func() (formats.Dataset, error){
+		"Match": func() (formats.Dataset, error) { return one.Open(path) },
+		"Open": func() (formats.Dataset, error) {
+			return one.OpenWith(t.Context(), path, formats.ReadOptions{Format: "strange"})
+		},
+	} {
+		ds, err := open()
+		if ds != nil || err == nil {
+			t.Fatalf("%s: %v, %v", name, ds, err)
+		}
+		for _, part := range []string{path, "strange", "panic: " + name, "formats_test.strange." + name} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%v does not say %q", err, part)
+			}
 		}
 	}
 }

@@ -111,10 +111,10 @@ func OpenFormat(ctx context.Context, f Format, path string, o ReadOptions) (Data
 	case f == nil || ctx == nil:
 		return nil, errors.New("formats.OpenFormat: no format or no context: give dsconv.Formats() and context.Background()")
 	case ok:
-		return opener.OpenWith(ctx, path, o)
+		return openWith(f, path, func() (Dataset, error) { return opener.OpenWith(ctx, path, o) })
 	case len(o.Map) > 0:
 		return nil, fmt.Errorf("%s: %w: the map %s is for datasets of other programs; the format %s has the fields that it was written with",
 			path, ErrSchema, o.mapText(), f.Name())
 	}
-	return f.Open(path)
+	return openWith(f, path, func() (Dataset, error) { return f.Open(path) })
 }

@@ -55,12 +55,18 @@ func (r Registry) ByPath(path string) (Format, error) {
 	if err := cmp.Or(r.check(), CheckPath(path)); err != nil {
 		return nil, err
 	}
+	var failed error
 	for _, matches := range []func(Format, string) bool{describes, Format.Match} {
 		for _, f := range r {
-			if matches(f, path) {
+			found := false
+			failed = cmp.Or(failed, contained(f, path, func() error { found = matches(f, path); return nil }))
+			if found {
 				return f, nil
 			}
 		}
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	return nil, fmt.Errorf("%w: %s: neither its name nor its content is that of a known format: %s",
 		ErrUnknownFormat, path, strings.Join(r.names(), ", "))
@@ -95,7 +101,7 @@ func (r Registry) Open(path string) (Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Open(path)
+	return openWith(f, path, func() (Dataset, error) { return f.Open(path) })
 }
 
 func (r Registry) names() []string {

@@ -33,7 +33,13 @@ type gzipReader struct {
 	// found is told of each block's end; nil if nobody asks.
 	found  func(point)
 	blocks blockReader
+	// followed counts members whose blocks found is told of. That needs a decoder for each, of 40 KiB. A file can have a
+	// member in 20 bytes: of many small ones, which have no seek points, most share plain.
+	followed int64
+	plain    io.ReadCloser
 }
+
+const maxFollowed = 4096
 
 // blockReader is what flate reads if found is told of blocks: byte by byte, but for stored blocks. flate counts the
 // bytes that it has in hand before a stored block twice (klauspost/compress 1.20.3), so that the offset of each
@@ -93,9 +99,12 @@ func (g *gzipReader) nextMember() error {
 		return err
 	}
 	g.start, g.first, g.crc, g.checked = g.position(), g.out, 0, true
-	if g.found == nil {
-		g.flate = flate.NewReader(g.in)
-		return nil
+	if g.followed++; g.found == nil || g.followed > maxFollowed+g.out>>20 {
+		if g.plain == nil {
+			g.plain = flate.NewReader(g.in)
+		}
+		g.flate = g.plain
+		return g.plain.(flate.Resetter).Reset(g.in, nil)
 	}
 	var excess int64 // of flate's offsets
 	g.blocks = blockReader{Reader: g.in}
@@ -130,7 +139,7 @@ func (g *gzipReader) Read(b []byte) (int, error) {
 			err = g.endMember()
 			g.failed = err // with the last bytes, whose reader may not look at it
 		}
-		if n > 0 || err != nil {
+		if n > 0 || err != nil || g.flate == nil { // who reads looks at the context after each member
 			return n, noEOF(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -377,6 +378,51 @@ func TestBombs(t *testing.T) {
 	must(t, err)
 	must(t, w.Close())
 	check(t, "x.zip", zipped.Bytes(), map[string]string{"bomb.jpg": "no image is"})
+}
+
+// Links count as the files that they lead to: a small archive is no dataset of gigabytes.
+func TestManyLinks(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind byte
+		n    int
+		ok   bool
+	}{
+		"some":           {tar.TypeLink, 900, true},
+		"hard links":     {tar.TypeLink, 1100, false},
+		"symbolic links": {tar.TypeSymlink, 1100, false},
+	} {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		must(t, w.WriteHeader(&tar.Header{Name: "a/0.jpg", Mode: 0o644, Size: 1 << 20}))
+		_, err := w.Write(make([]byte, 1<<20))
+		must(t, err)
+		for i := range c.n {
+			must(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("a/%d.jpg", i+1), Typeflag: c.kind, Linkname: map[byte]string{tar.TypeLink: "a/0.jpg", tar.TypeSymlink: "0.jpg"}[c.kind]}))
+		}
+		must(t, w.Close())
+		for _, data := range [][]byte{b.Bytes(), gzipped(t, b.Bytes())} {
+			f, err := Open(context.Background(), write(t, "x.tar", data))
+			if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "links included") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if f != nil {
+				must(t, f.Close())
+			}
+		}
+	}
+}
+
+// A gzip file can have a member in 20 bytes. Each costs little, too.
+func TestManyGzipMembers(t *testing.T) {
+	const n = 20_000
+	b := append(gzipped(t, makeTar(t, file{good, []byte("good")})), bytes.Repeat(gzipped(t, nil), n)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	check(t, "x.tgz", b, nil)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 400<<20 {
+		t.Errorf("%d bytes were allocated", n)
+	}
 }
 
 // FuzzOpen: any bytes give an archive, of which each member can be asked for, or an error.

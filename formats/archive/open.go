@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,7 +148,9 @@ func (f *FS) open(ctx context.Context, folder string, kept []string) (err error)
 	if err := f.list(ctx); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	f.refuseDense()
+	if err := f.refuseDense(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
 	if err := f.unchanged(); err != nil {
 		return err
 	}
@@ -217,15 +220,24 @@ const (
 	maxDensity = 32 // times its compressed size that a member may have, above freeSize
 )
 
-// refuseDense refuses members that are far larger than what they are compressed to.
-func (f *FS) refuseDense() {
+// refuseDense refuses members that are far larger than what they are compressed to, and an archive whose members and
+// links are together.
+func (f *FS) refuseDense() error {
+	total := int64(0)
 	for i := range f.index.entries {
 		e := &f.index.entries[i]
 		if e.refusal == 0 && e.size > freeSize && e.size/maxDensity > e.packed {
 			e.refusal = f.index.cause(fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed))
 		}
+		if e.refusal == 0 {
+			total += min(e.size, math.MaxInt64-total)
+		}
 	}
 	f.index.causeIDs = nil // all causes are known
+	if isBomb(total, f.was.Size()) {
+		return errBomb
+	}
+	return nil
 }
 
 // setRoot sets the folder in the archive that is the root. around is the folder around all others.

@@ -104,6 +104,13 @@ const (
 	freeExpansion = 1 << 30
 )
 
+var errBomb = fmt.Errorf("its files are more than %d times its size, links included: no archive of images is, so it is not read", maxExpansion)
+
+// isBomb reports whether so many unpacked bytes are too many for the packed ones.
+func isBomb(unpacked, packed int64) bool {
+	return unpacked > freeExpansion && unpacked/maxExpansion > packed
+}
+
 // packedSequence reads decompressed bytes, and stops a bomb.
 type packedSequence struct {
 	ctx  context.Context
@@ -119,8 +126,8 @@ func (p *packedSequence) Read(b []byte) (int, error) {
 	}
 	n, err := p.from.Read(b)
 	p.pos += int64(n)
-	if p.pos > freeExpansion && p.pos/maxExpansion > p.in() {
-		return n, fmt.Errorf("it unpacks to more than %d times its size: no archive of images does, so it is not read", maxExpansion)
+	if isBomb(p.pos, p.in()) {
+		return n, errBomb
 	}
 	return n, err
 }

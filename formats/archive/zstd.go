@@ -37,7 +37,7 @@ func newZstdReader(file *os.File, size int64, p *point) (*zstdReader, error) {
 func (z *zstdReader) Read(b []byte) (int, error) {
 	for {
 		if !z.inFrame {
-			if err := z.open(); err != nil {
+			if err := z.open(); err != nil || !z.inFrame { // who reads looks at the context after each frame
 				return 0, err
 			}
 		}
@@ -46,34 +46,32 @@ func (z *zstdReader) Read(b []byte) (int, error) {
 		if errors.Is(err, io.EOF) {
 			z.inFrame, err = false, nil
 		}
-		if n > 0 || err != nil {
+		if n > 0 || err != nil || !z.inFrame {
 			return n, noEOF(err)
 		}
 	}
 }
 
-// open starts the next frame; io.EOF at the end of the file.
+// open starts the next frame, or passes one that is skippable; io.EOF at the end of the file.
 func (z *zstdReader) open() error {
-	for {
-		if z.next >= z.size {
-			return io.EOF
-		}
-		length, skippable, err := frameLength(io.NewSectionReader(z.file, z.next, z.size-z.next))
-		if err != nil {
-			return err
-		}
-		start := z.next
-		z.next += length
-		if skippable {
-			continue
-		}
-		if z.found != nil {
-			z.found(point{out: z.out, in: start})
-		}
-		z.in = &offsetReader{z.file, start}
-		z.inFrame = true
-		return z.decoder.Reset(io.LimitReader(z.in, length))
+	if z.next >= z.size {
+		return io.EOF
 	}
+	length, skippable, err := frameLength(io.NewSectionReader(z.file, z.next, z.size-z.next))
+	if err != nil {
+		return err
+	}
+	start := z.next
+	z.next += length
+	if skippable {
+		return nil
+	}
+	if z.found != nil {
+		z.found(point{out: z.out, in: start})
+	}
+	z.in = &offsetReader{z.file, start}
+	z.inFrame = true
+	return z.decoder.Reset(io.LimitReader(z.in, length))
 }
 
 func (z *zstdReader) Close() error {

@@ -1,6 +1,7 @@
 package exampletf
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -106,12 +107,21 @@ type decoder struct {
 	layout  *layout // of the image alone
 }
 
+// maxInts is the most integers of a value.
+const maxInts = 1 << 25
+
 // decode implements foreign.Source.
 func (d *decoder) decode(as string, raw []byte, _ []int) (v formats.Value, err error) {
 	switch v.Encoding = formats.Raw; as {
 	case asInts:
 		v.DType = formats.Int64
-		err = tfexample.ListOf(tfexample.Ints, raw).Ints(func(x int64) { v.Data = binary.LittleEndian.AppendUint64(v.Data, uint64(x)) })
+		list := tfexample.ListOf(tfexample.Ints, raw)
+		n := 0
+		if n, err = list.Len(); err != nil || n > maxInts {
+			return v, cmp.Or(err, fmt.Errorf("%w: a list of %d integers, the limit is %d", formats.ErrSchema, n, maxInts))
+		}
+		v.Data = make([]byte, 0, 8*n) // up to 8 times the bytes of the list
+		err = list.Ints(func(x int64) { v.Data = binary.LittleEndian.AppendUint64(v.Data, uint64(x)) })
 		v.Shape = []int{len(v.Data) / 8}
 	case asFloats, asBoxes, asNumber:
 		v.DType = formats.Float32

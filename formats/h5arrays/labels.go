@@ -6,14 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/h5file"
 )
-
-// maxClasses is the most classes of a dataset.
-const maxClasses = 1 << 20
 
 // labelKind returns what the labels in an array are, "" if they are none.
 func labelKind(d *h5file.Dataset) formats.Kind {
@@ -84,8 +80,8 @@ func (d *dataset) namedLabels(f *h5file.File) ([]string, error) {
 		return nil
 	}
 	err := each(func(name string) error {
-		if numbers[name] = 0; len(numbers) > maxClasses {
-			return fmt.Errorf("%w: there are more than %d classes", formats.ErrSchema, maxClasses)
+		if numbers[name] = 0; len(numbers) > formats.MaxClasses {
+			return fmt.Errorf("%w: there are more than %d classes", formats.ErrSchema, formats.MaxClasses)
 		}
 		return nil
 	})
@@ -109,16 +105,13 @@ func (d *dataset) numberedLabels(field *formats.Field) error {
 				return fmt.Errorf("label %d: %w", i, err)
 			}
 			x := intAt(b, p.label.Type)
-			if x < formats.NoLabel || x >= maxClasses {
+			if x < formats.NoLabel || x >= formats.MaxClasses {
 				return fmt.Errorf("label %d: %w: %d is not a class index", i, formats.ErrSchema, x)
 			}
 			d.labels, highest = append(d.labels, x), max(highest, x)
 		}
 	}
-	for k := len(field.Classes); int64(k) <= highest; k++ {
-		field.Classes = append(field.Classes, strconv.Itoa(k))
-	}
-	return nil
+	return field.NumberClasses(highest)
 }
 
 // multiHot checks labels that have a byte for each class, and names the classes that have no names.
@@ -141,10 +134,7 @@ func (d *dataset) multiHot(field *formats.Field) error {
 	if field.Classes != nil && len(field.Classes) != n {
 		return fmt.Errorf("%w: the labels have %d classes, but there are %d names", formats.ErrSchema, n, len(field.Classes))
 	}
-	for k := len(field.Classes); k < n; k++ {
-		field.Classes = append(field.Classes, strconv.Itoa(k))
-	}
-	return nil
+	return field.NumberClasses(int64(n) - 1)
 }
 
 // labelAt returns a label that is no class.

@@ -19,13 +19,14 @@ func ClassesOf(texts []string) (classes []string, index map[string]int64, err er
 		return classes, IndexOf(classes), nil
 	}
 	index = map[string]int64{}
+	highest := -1
 	for _, text := range texts {
 		n, err := asIndex(text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the labels are numbers, of which %s is no class index", text)
 		}
 		index[text] = int64(n)
-		classes = indices(max(len(classes), n+1))
+		highest = max(highest, n)
 	}
-	return classes, index, nil
+	return indices(highest + 1), index, nil
 }

@@ -67,14 +67,13 @@ func (s *Source) indexed(c *Column, t texts) error {
 // asIndex parses a class index; "3.0", which some programs write for 3, is 3.
 func asIndex(text string) (int, error) {
 	n, ok := wholeNumber(text)
-	switch {
-	case !ok:
-		return 0, fmt.Errorf("%q is not a class index: give a whole number from 0, or -1 or nothing for no label", text)
-	case n > MaxIndex:
+	if x, isNumber := parseNumber(text); isNumber && x > MaxIndex {
 		return 0, fmt.Errorf("%s is too large for a class index (the limit is %d); if the numbers are class names, use --label-type name; if they are numbers to predict, float", text, MaxIndex)
-	default:
-		return n, nil
 	}
+	if !ok {
+		return 0, fmt.Errorf("%q is not a class index: give a whole number from 0, or -1 or nothing for no label", text)
+	}
+	return n, nil
 }
 
 // addClasses adds new classes after those of the dataset.

@@ -4,11 +4,14 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // MaxIndex is the largest class index allowed: the dataset names a class for each index up to
 // the largest one used.
-const MaxIndex = 1<<20 - 1
+const MaxIndex = formats.MaxClasses - 1
 
 // parseNumber parses a text that people would write for a number. A text such as "007" is a name.
 func parseNumber(text string) (x float64, ok bool) {
@@ -29,11 +32,13 @@ func parseIndex(text string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
 }
 
-// wholeNumber parses a whole number from 0, also one that is written "3.0".
+// wholeNumber parses a class index, also one that is written "3.0".
 func wholeNumber(text string) (n int, ok bool) {
 	x, err := strconv.ParseFloat(text, 64)
-	n = int(x)
-	return n, err == nil && x == float64(n) && n >= 0
+	if err != nil {
+		return 0, false
+	}
+	return wire.Whole(x, MaxIndex)
 }
 
 // NaN returns the number of a sample that has none, always with the same bits.

@@ -240,3 +240,10 @@ func FuzzArchive(f *testing.F) {
 		}
 	})
 }
+
+// TestManyClasses: a row of zeros that compresses to nothing does not become the names of as many classes.
+func TestManyClasses(t *testing.T) {
+	const n = formats.MaxClasses + 1
+	wide := npy("|u1", fmt.Sprintf("2, %d", n), strings.Repeat("\x00", 2*n))
+	fails(t, write(t, "x.npz", npz(t, member{"images", images, zip.Deflate}, member{"labels", wide, zip.Deflate})), "the limit is")
+}

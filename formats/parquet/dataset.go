@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -148,27 +147,11 @@ func (d *dataset) texts(p *part, row int) (list []string, err error) {
 // text returns the value of a column as text, "" for none.
 func (d *dataset) text(p *part, row, column int) (text string, err error) {
 	err = d.cache.Row(p.File, row, column, func(v *parquetfile.Values, i int) error {
-		if b, ok := v.Bytes(i); ok {
-			text = strings.ToValidUTF8(string(b), "\uFFFD")
-		} else if x, ok := v.Bits(i); ok {
-			text = number(p.Columns()[column].Type, x)
-		}
+		text, _ = v.Text(&p.Columns()[column], i)
+		text = strings.ToValidUTF8(text, "\uFFFD")
 		return nil
 	})
 	return text, err
-}
-
-// number returns a number as text.
-func number(t parquetfile.Type, x uint64) string {
-	switch t {
-	case parquetfile.Boolean:
-		return strconv.FormatBool(x != 0)
-	case parquetfile.Float:
-		return strconv.FormatFloat(float64(math.Float32frombits(uint32(x))), 'g', -1, 32)
-	case parquetfile.Double:
-		return strconv.FormatFloat(math.Float64frombits(x), 'g', -1, 64)
-	}
-	return strconv.FormatInt(int64(x), 10)
 }
 
 // Read implements formats.Dataset.

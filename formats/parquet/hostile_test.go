@@ -151,7 +151,6 @@ func TestBombs(t *testing.T) {
 	}{
 		"zeros":        {file(t, []row{{Image: zeros}}, goparquet.Compression(&goparquet.Zstd)), "before compression"},
 		"many nothing": {file(t, many), "neither an image"},
-		"brotli":       {file(t, []row{{Image: image{[]byte("x"), "y"}}}, goparquet.Compression(&goparquet.Brotli)), "Brotli"},
 		"no rows":      {file(t, nil), "no rows"},
 		"no image":     {file0(t), "--map image=COLUMN"},
 	} {

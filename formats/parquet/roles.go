@@ -241,12 +241,20 @@ func (r *roles) skip(column, cause string) {
 	r.skipped = append(r.skipped, formats.Skip{Path: "column " + column, Cause: cause})
 }
 
-// free returns the name, or one like it that is neither a field's nor a column's.
-func (r *roles) free(name string) string {
-	return foreign.FreeName(name, func(try string) bool {
-		return slices.ContainsFunc(slices.Concat(r.fields, r.columns), func(x role) bool { return x.Name == try })
-	})
+// has reports whether a field or a column has the name. It copies nothing: a file may have 10,000 columns.
+func (r *roles) has(name string) bool {
+	for _, list := range [][]role{r.fields, r.columns} {
+		for i := range list {
+			if list[i].Name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
+
+// free returns the name, or one like it that is neither a field's nor a column's.
+func (r *roles) free(name string) string { return foreign.FreeName(name, r.has) }
 
 // schema returns the fields.
 func (r *roles) schema() formats.Schema {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -175,6 +176,42 @@ func TestManyMappings(t *testing.T) {
 	}
 	if events.Load() > 0 && replaced.Load() != 0 {
 		t.Errorf("%d pages are replaced of files that are not mapped", replaced.Load())
+	}
+}
+
+// TestMappingCost: one mapping more costs about the same however many there are, as those of many shards.
+func TestMappingCost(t *testing.T) {
+	f := opened(t, 1)
+	once := func() (bytes uint64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 8 {
+			b, err := Map(f, f.Name(), pageSize, false)
+			if err == nil {
+				err = Unmap(b)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few := once()
+	var all [20_000][]byte
+	for i := range all {
+		var err error
+		if all[i], err = Map(f, f.Name(), pageSize, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if many := once(); many > few+8*20_000 {
+		t.Errorf("mapping beside %d others allocates %d bytes, beside none %d", len(all), many, few)
+	}
+	for _, b := range all {
+		if err := Unmap(b); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -1,11 +1,9 @@
 package guard
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -51,11 +49,11 @@ type region struct {
 	suspect atomic.Bool
 }
 
-// regions are all regions, by address. Holding the lock keeps them mapped. The list is replaced
+// regions are all regions. Holding the lock keeps them mapped. The list is replaced
 // and never changed: workers that look at it for every sample must not wait for one another.
 var regions struct {
 	sync.RWMutex
-	list atomic.Pointer[[]*region]
+	list atomic.Pointer[regionList]
 }
 
 var pageSize = os.Getpagesize()
@@ -86,9 +84,7 @@ func Map(f *os.File, path string, size int, write bool) ([]byte, error) {
 	}
 	regions.Lock()
 	defer regions.Unlock()
-	list := listed()
-	i, _ := regionFrom(list, r.at)
-	list = slices.Insert(slices.Clone(list), i, r)
+	list := listed().with(r)
 	regions.list.Store(&list)
 	return b, nil
 }
@@ -99,41 +95,14 @@ func Unmap(b []byte) error {
 		return nil
 	}
 	regions.Lock()
-	list := listed()
-	if i, ok := regionFrom(list, uintptr(unsafe.Pointer(unsafe.SliceData(b)))); ok {
-		unwatch(list[i])
-		list = slices.Delete(slices.Clone(list), i, i+1)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	if r := regionOf(at); r != nil && r.at == at {
+		unwatch(r)
+		list := listed().without(r)
 		regions.list.Store(&list)
 	}
 	regions.Unlock()
 	return unix.Munmap(b)
-}
-
-// listed is the list of all regions at this moment.
-func listed() []*region {
-	if list := regions.list.Load(); list != nil {
-		return *list
-	}
-	return nil
-}
-
-// regionFrom returns the index in the list at which the region that begins at that address is, or
-// would be.
-func regionFrom(list []*region, addr uintptr) (i int, ok bool) {
-	return slices.BinarySearchFunc(list, addr, func(r *region, addr uintptr) int { return cmp.Compare(r.at, addr) })
-}
-
-// regionOf is the region that contains the address, nil if there is none.
-func regionOf(addr uintptr) *region {
-	list := listed()
-	i, ok := regionFrom(list, addr)
-	if !ok {
-		i--
-	}
-	if i < 0 || addr-list[i].at >= uintptr(len(list[i].data)) {
-		return nil
-	}
-	return list[i]
 }
 
 // unreadable is the error of pages first to last of the region.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"unicode/utf16"
+
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // The kinds of elements.
@@ -108,11 +110,12 @@ func parseMatrix(r reader) (matrix, error) {
 		return matrix{}, errShort
 	}
 	m := matrix{class: byte(order(r.bigEndian).Uint32(flags.data)), count: 1, name: string(name.data), rest: r}
-	for _, n := range dims.numbers() {
-		if n < 0 || n > maxStructs || m.count > maxStructs {
+	for _, x := range dims.numbers() {
+		n, ok := wire.Whole(x, maxStructs)
+		if !ok || m.count > maxStructs {
 			return m, errShort
 		}
-		m.count *= int(n)
+		m.count *= n
 	}
 	return m, nil
 }

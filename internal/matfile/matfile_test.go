@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -100,4 +101,16 @@ func FuzzStructs(f *testing.F) {
 	f.Add(append(bytes.Clone(head), 14, 0, 0, 0, 0xff, 0, 0, 0))
 	f.Add(append(bytes.Clone(head), 15, 0, 0, 0, 4, 0, 0, 0, 0x78, 0x9c, 1, 2))
 	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = Structs(b, "synsets", "WNID", "num_children") })
+}
+
+// Dimensions that are floats must be whole numbers: NaN compares with nothing.
+func TestDimensions(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), -1, 0.5, 1e300} {
+		b := []byte{6, 0, 0, 0, 8, 0, 0, 0, classStruct, 0, 0, 0, 0, 0, 0, 0, kindDouble, 0, 0, 0, 8, 0, 0, 0}
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		b = append(b, 1, 0, 0, 0, 0, 0, 0, 0)
+		if m, err := parseMatrix(reader{b, false}); err == nil {
+			t.Errorf("%v: %d elements", x, m.count)
+		}
+	}
 }

@@ -160,6 +160,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.FileFilter](),
 	reflect.TypeFor[*formats.Info](),
 	reflect.TypeFor[formats.Kind](),
+	reflect.TypeFor[*formats.Field](),
 	reflect.TypeFor[*formats.Meta](),
 	reflect.TypeFor[exampletf.Format](),
 	reflect.TypeFor[h5arrays.Format](),

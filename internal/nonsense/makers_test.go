@@ -30,6 +30,7 @@ var makers = []any{
 	func(w *world) formats.Dataset { return w.open(w.tar) },
 	func(*world) formats.WritableFormat { return shard.Format{} },
 	func(w *world) *formats.Meta { return w.open(w.tar).Meta() },
+	func(*world) *formats.Field { return &formats.Field{Name: "label", Kind: formats.Label} },
 	func(w *world) formats.Schema { return w.open(w.tar).Meta().Schema },
 	func(w *world) *formats.Sample { return w.sample() },
 	func(w *world) *formats.Value { return &w.sample().Values[0] },

@@ -104,6 +104,13 @@ func (w *listingWriter) shard(rows func(yield func(*row) error) error) (part Par
 	return part, err
 }
 
+// A listing has at most so many bytes before compression, and so many more for each compressed one: paths, sizes and times
+// that differ do not compress further.
+const (
+	freeListing     = 16 << 20
+	maxListingRatio = 200
+)
+
 // eachRow calls yield with the samples of a shard, in the order of writing. The row is overwritten by the next one.
 func (p *Plan) eachRow(shard int, yield func(*row) error) error {
 	b, err := p.frame(shard)
@@ -115,13 +122,13 @@ func (p *Plan) eachRow(shard int, yield func(*row) error) error {
 		return err
 	}
 	defer z.Close()
-	d := json.NewDecoder(z)
+	d := json.NewDecoder(io.LimitReader(z, freeListing+maxListingRatio*int64(len(b))))
 	for n := 0; ; n++ {
 		r := row{}
 		switch err := d.Decode(&r); {
 		case errors.Is(err, io.EOF) && n == p.Listing[shard].Samples:
 			return nil
-		case err != nil:
+		case err != nil || n == p.Listing[shard].Samples:
 			return fmt.Errorf("%s: shard %d: %w: it has %d readable samples of %d", p.listingFile(), shard, formats.ErrDamaged, n, p.Listing[shard].Samples)
 		}
 		if err := yield(&r); err != nil {

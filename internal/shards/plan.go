@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -105,12 +106,21 @@ func (p *Plan) check() error {
 	if id != p.ID {
 		return fmt.Errorf("%w: it was changed after dsconv shards plan wrote it: make a new plan", formats.ErrDamaged)
 	}
-	shards := 0
+	left, fit := p.Listing, len(p.Listing) == p.Shards && p.Shards > 0
 	for _, ds := range p.Datasets {
-		shards += ds.Shards
+		if fit = fit && ds.Shards > 0 && ds.Shards <= len(left); !fit {
+			break
+		}
+		samples := 0
+		for _, part := range left[:ds.Shards] {
+			if fit = fit && part.Samples >= 0 && part.Samples <= math.MaxInt32; fit {
+				samples += part.Samples
+			}
+		}
+		fit, left = fit && samples == ds.Samples, left[ds.Shards:]
 	}
-	if shards != p.Shards || shards != len(p.Listing) || shards == 0 {
-		return fmt.Errorf("%w: the numbers of its shards do not fit together", formats.ErrDamaged)
+	if !fit || len(left) > 0 {
+		return fmt.Errorf("%w: the numbers of its shards and samples do not fit together", formats.ErrDamaged)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (p *Plan) planShard(ctx context.Context, f formats.WritableFormat, d *Datas
 
 // planListed plans the shard from the listing alone.
 func (p *Plan) planListed(ctx context.Context, f formats.WritableFormat, d *Dataset, shard int, path string, o convert.Options) (*convert.Plan, io.Closer, error) {
-	rows := make([]folder.Listed, 0, p.Listing[shard].Samples)
+	var rows []folder.Listed // the plan says how many, but the listing's bytes decide
 	err := p.eachRow(shard, func(r *row) error {
 		rows = append(rows, r.Listed)
 		return ctx.Err()

@@ -122,8 +122,10 @@ func (s *Set) nameClasses(schema formats.Schema) error {
 				continue // not classes but identities
 			}
 		}
-		for i := 0; s.Labels[k].Classes == nil && i < n; i++ {
-			f.Classes = append(f.Classes, strconv.Itoa(i))
+		if s.Labels[k].Classes == nil {
+			if err := f.NumberClasses(int64(n) - 1); err != nil {
+				return fmt.Errorf("%s: %w", s.Path, err)
+			}
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -74,24 +73,17 @@ func (p *plan) nameClasses() error {
 	case p.found.Classed > 0:
 		p.labels = labels.IndexOf(field.Classes)
 	}
-	if p.found.highest >= maxClasses {
-		return fmt.Errorf("%s: %w: the largest class index is %d, the limit is %d", p.source.Path, formats.ErrSchema, p.found.highest, maxClasses-1)
-	}
-	if n := p.found.highest + 1; n > int64(len(field.Classes)) {
-		field.Classes = append(slices.Clone(field.Classes), numbered(len(field.Classes), int(n))...)
+	if err := field.NumberClasses(p.found.highest); err != nil {
+		return fmt.Errorf("%s: %w", p.source.Path, err)
 	}
 	return nil
 }
 
 // Numbered returns the names of n classes that are named by their index.
-func Numbered(n int) []string { return numbered(0, n) }
-
-func numbered(from, to int) []string {
-	var names []string
-	for i := from; i < to; i++ {
-		names = append(names, strconv.Itoa(i))
-	}
-	return names
+func Numbered(n int) []string {
+	var f formats.Field
+	_ = f.NumberClasses(int64(min(n, formats.MaxClasses)) - 1)
+	return f.Classes
 }
 
 // rows calls yield with the row of each sample that has what it needs; note takes the others.

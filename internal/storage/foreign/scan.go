@@ -308,8 +308,8 @@ func (f *found) add(one *Sample) error {
 	}
 	if one.Class != "" {
 		f.Classed++
-		if f.Classes[one.Class]++; len(f.Classes) > maxClasses {
-			return fmt.Errorf("%w: there are more than %d classes: name another field for the label by a map", formats.ErrSchema, maxClasses)
+		if f.Classes[one.Class]++; len(f.Classes) > formats.MaxClasses {
+			return fmt.Errorf("%w: there are more than %d classes: name another field for the label by a map", formats.ErrSchema, formats.MaxClasses)
 		}
 	}
 	if one.Label >= 0 {

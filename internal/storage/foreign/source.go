@@ -125,6 +125,5 @@ type skip = formats.Skip
 // Limits of what is in memory during a scan.
 const (
 	maxColumns = 1000
-	maxClasses = 1 << 20
 	maxSkips   = 100_000
 )

@@ -2,6 +2,7 @@ package h5file
 
 import (
 	"bytes"
+	"sync"
 )
 
 const signature = "\x89HDF\r\n\x1a\n"
@@ -12,6 +13,13 @@ type File struct {
 	root group
 	// Links are the names of soft and external links that groups had, the first few. They are not followed.
 	Links []string
+
+	heaps struct {
+		sync.Mutex
+		entries map[uint64][]heapEntry // by address
+		left    int                    // bytes that heaps may still have: they do not overlap
+	}
+	groups map[uint64]groupMembers // by the address of the header; used by one goroutine
 }
 
 // group is where the members of a group are.
@@ -35,7 +43,8 @@ func Open(data []byte) (*File, error) {
 
 func open(data []byte) (*File, error) {
 	c := &cursor{b: data[len(signature):]}
-	f := &File{data: data}
+	f := &File{data: data, groups: map[uint64]groupMembers{}}
+	f.heaps.left = len(data)
 	switch version := c.u8(); version {
 	case 0, 1:
 		c.take(4)

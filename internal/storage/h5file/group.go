@@ -10,7 +10,6 @@ import (
 // Limits of groups.
 const (
 	maxMembers = 1 << 20
-	maxNodes   = 1 << 16
 )
 
 // Members lists the names in the group at path, sorted; "" is the root. ok is false if there is no such group.
@@ -41,8 +40,26 @@ func (f *File) lookup(path string) (at uint64, ok bool, err error) {
 	return at, true, nil
 }
 
-// members returns the object headers of the members of a group; soft and external links are left out.
+// groupMembers are the object headers of a group's members.
+type groupMembers struct {
+	at      map[string]uint64
+	isGroup bool
+}
+
+// members returns the object headers of the members of a group; soft and external links are left out. It reads a group
+// once.
 func (f *File) members(at uint64) (members map[string]uint64, isGroup bool, err error) {
+	if g, ok := f.groups[at]; ok {
+		return g.at, g.isGroup, nil
+	}
+	members, isGroup, err = f.readMembers(at)
+	if err == nil {
+		f.groups[at] = groupMembers{members, isGroup}
+	}
+	return members, isGroup, err
+}
+
+func (f *File) readMembers(at uint64) (members map[string]uint64, isGroup bool, err error) {
 	list, err := f.messages(at)
 	if err != nil {
 		return nil, false, err
@@ -129,7 +146,8 @@ func (f *File) symbols(tree, heap uint64, members map[string]uint64) error {
 	if err != nil || c.failed {
 		return damaged("the heap of a group at byte %d", heap)
 	}
-	return f.walk(tree, 0, 8, func(_ []byte, child uint64) error { return f.symbolNode(child, names, members) })
+	left := len(f.data)
+	return f.walk(tree, 0, 8, func(_ []byte, child uint64) error { return f.symbolNode(child, names, members, &left) })
 }
 
 // softLink is the kind of a member that is one, in a symbol table.
@@ -143,7 +161,8 @@ func (f *File) leaveOut(name string) {
 	}
 }
 
-func (f *File) symbolNode(at uint64, names []byte, members map[string]uint64) error {
+// symbolNode adds the members in a node. left is how many bytes nodes and names may still have.
+func (f *File) symbolNode(at uint64, names []byte, members map[string]uint64, left *int) error {
 	c, err := f.from(at)
 	if err != nil {
 		return err
@@ -159,7 +178,7 @@ func (f *File) symbolNode(at uint64, names []byte, members map[string]uint64) er
 			return damaged("the members of a group at byte %d", at)
 		}
 		name, _, ok := bytes.Cut(names[offset:], []byte{0})
-		if !ok {
+		if *left -= 40 + len(name); !ok || *left < 0 {
 			return damaged("the name of a member of a group at byte %d", at)
 		}
 		if kind == softLink {
@@ -179,7 +198,7 @@ func (f *File) walk(at uint64, kind, keySize int, leaf func(key []byte, child ui
 	if at == undefined {
 		return nil
 	}
-	w := &walker{f, kind, keySize, leaf, len(f.data)/24 + 1}
+	w := &walker{f, kind, keySize, leaf, len(f.data)}
 	return w.node(at, -1)
 }
 
@@ -187,7 +206,7 @@ type walker struct {
 	*File
 	kind, keySize int
 	leaf          func(key []byte, child uint64) error
-	left          int // nodes that may still be visited
+	left          int // bytes that nodes may still have: a node that several lead to is in the file once
 }
 
 // node visits a node of that level, -1 is any.
@@ -196,10 +215,10 @@ func (w *walker) node(at uint64, level int) error {
 	if err != nil {
 		return err
 	}
-	if w.left--; w.left < 0 {
-		return damaged("a B-tree has no end")
-	}
 	sign, kind, depth, entries := string(c.take(4)), c.u8(), c.u8(), c.u16()
+	if w.left -= 24 + entries*(w.keySize+8); w.left < 0 {
+		return damaged("a B-tree has more nodes than the file")
+	}
 	c.take(16)
 	if c.failed || sign != "TREE" || kind != w.kind || depth >= maxLevels || level >= 0 && depth != level {
 		return damaged("a node of a B-tree at byte %d", at)

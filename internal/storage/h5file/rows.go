@@ -1,6 +1,8 @@
 package h5file
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 )
 
@@ -102,7 +104,7 @@ func (d *Dataset) chunk(number uint64) ([]byte, error) {
 	return chunk, err
 }
 
-// cachedBytes is the most memory of a dataset's chunks that were decompressed.
+// cachedBytes is the most memory of a dataset's chunks that were decompressed, but for one larger chunk.
 const cachedBytes = 64 << 20
 
 // chunkCache has the chunks that were decompressed last: rows that follow each other share them.
@@ -125,10 +127,10 @@ func (c *chunkCache) put(number uint64, chunk []byte) {
 	if c.chunks == nil {
 		c.chunks = map[uint64][]byte{}
 	}
-	if c.chunks[number] != nil || len(chunk) > cachedBytes {
+	if c.chunks[number] != nil {
 		return
 	}
-	for c.bytes+len(chunk) > cachedBytes {
+	for c.bytes > 0 && c.bytes+len(chunk) > cachedBytes { // a larger one is kept alone
 		c.bytes -= len(c.chunks[c.order[0]])
 		delete(c.chunks, c.order[0])
 		c.order = c.order[1:]
@@ -157,7 +159,35 @@ func (f *File) Variable(ref []byte) ([]byte, error) {
 }
 
 // heapObject returns an object of a global heap.
-func (f *File) heapObject(at uint64, index int) ([]byte, error) {
+func (f *File) heapObject(at uint64, number int) ([]byte, error) {
+	list, err := f.heap(at)
+	if err != nil {
+		return nil, err
+	}
+	i, ok := slices.BinarySearchFunc(list, number, func(o heapEntry, number int) int { return cmp.Compare(int(o.number), number) })
+	if !ok {
+		return nil, damaged("the heap at byte %d has no object %d", at, number)
+	}
+	c, err := f.from(list[i].at)
+	if err != nil {
+		return nil, err
+	}
+	return c.take(int(c.u64())), nil
+}
+
+// heapEntry is where an object of a heap is: its size, and then its bytes.
+type heapEntry struct {
+	number uint16
+	at     uint64
+}
+
+// heap lists the objects of a global heap by number. Each heap is gone through once, however many texts are in it.
+func (f *File) heap(at uint64) ([]heapEntry, error) {
+	f.heaps.Lock()
+	defer f.heaps.Unlock()
+	if list, ok := f.heaps.entries[at]; ok {
+		return list, nil
+	}
 	c, err := f.from(at)
 	if err != nil {
 		return nil, err
@@ -169,21 +199,27 @@ func (f *File) heapObject(at uint64, index int) ([]byte, error) {
 		return nil, damaged("the heap at byte %d", at)
 	}
 	c.b = c.b[:size-16]
+	end := at + size
+	if f.heaps.left -= int(size); f.heaps.left < 0 {
+		return nil, damaged("the heap at byte %d is in another one", at)
+	}
+	var list []heapEntry
 	for len(c.b) >= 16 {
-		no := c.u16()
+		number := c.u16()
 		c.take(6)
+		o := heapEntry{uint16(number), end - uint64(len(c.b))}
 		n := c.u64()
-		if no == 0 { // the free space
+		if number == 0 || n > uint64(len(c.b)) { // the free space
 			break
 		}
-		if n > uint64(len(c.b)) {
-			break
-		}
-		object := c.take(int(n))
-		if no == index {
-			return object, nil
-		}
+		list = append(list, o)
+		c.take(int(n))
 		c.take(min(int(-n&7), len(c.b)))
 	}
-	return nil, damaged("the heap at byte %d has no object %d", at, index)
+	slices.SortStableFunc(list, func(a, b heapEntry) int { return cmp.Compare(a.number, b.number) })
+	if f.heaps.entries == nil {
+		f.heaps.entries = map[uint64][]heapEntry{}
+	}
+	f.heaps.entries[at] = list
+	return list, nil
 }

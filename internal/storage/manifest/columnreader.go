@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/dsconv/dsconv/internal/storage/parquetfile"
 )
 
 // columnReader reads a column, a page at a time.
@@ -100,11 +102,11 @@ func (c *columnReader) decode(p *page) error {
 			err = fmt.Errorf("%d hashes of %d bytes", p.values, len(b))
 		}
 	case format.DeltaLengthByteArray:
-		c.bytes, err = decodeLengths(c.ints, b)
+		c.bytes, err = parquetfile.DecodeLengths(c.ints, b)
 	case format.RLEDictionary:
 		err = decodeIndexes(c.ints, b, len(c.words))
 	default:
-		_, err = decodeDelta(c.ints, b)
+		_, err = parquetfile.DecodeDelta(c.ints, b)
 	}
 	return err
 }

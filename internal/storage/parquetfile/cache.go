@@ -83,6 +83,27 @@ func (c *Cache) Row(f *File, row, column int, use func(v *Values, i int) error) 
 	return guard.Read(body, func() error { return use(v, i) })
 }
 
+// Each calls use with each row of a column, as Row does, and decodes each page once.
+func (c *Cache) Each(f *File, column int, use func(row int, v *Values, i int) error) error {
+	for g := range f.footer.groups {
+		for row, end := f.footer.groups[g].from, f.footer.groups[g].from+f.footer.groups[g].rows; row < end; {
+			err := c.Row(f, row, column, func(v *Values, i int) error {
+				for ; i < v.rows && row < end; i++ {
+					if err := use(row, v, i); err != nil {
+						return err
+					}
+					row++
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // get returns the decoded page.
 func (c *Cache) get(k pageKey, l *pageList) (*Values, error) {
 	c.mu.Lock()

@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"sync/atomic"
@@ -17,6 +18,7 @@ type File struct {
 	State filestate.State
 
 	mapping *mapped.Mapping
+	isLent  bool // the memory is the caller's
 	footer  *footer
 	lists   []atomic.Pointer[pageList] // of each chunk, by row group and column
 	listed  atomic.Int64               // pages in lists
@@ -42,20 +44,43 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{Path: path, State: st, mapping: m}
-	err = guard.Read(m.Data, func() (err error) {
-		f.footer, err = parseFooter(m.Data)
-		return err
-	})
-	if err != nil {
-		_ = m.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := f.parse(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.Close())
 	}
-	f.lists = make([]atomic.Pointer[pageList], len(f.footer.groups)*len(f.footer.columns))
 	return f, nil
 }
 
+// Parse is Open of the bytes of a file, which the File uses until Close.
+func Parse(path string, b []byte) (*File, error) {
+	f := &File{Path: path, mapping: &mapped.Mapping{Data: b}, isLent: true}
+	if err := f.parse(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// parse reads the footer.
+func (f *File) parse() error {
+	err := guard.Read(f.mapping.Data, func() (err error) {
+		f.footer, err = parseFooter(f.mapping.Data)
+		return err
+	})
+	if err == nil {
+		f.lists = make([]atomic.Pointer[pageList], len(f.footer.groups)*len(f.footer.columns))
+	}
+	return err
+}
+
 // Close frees the file's memory.
-func (f *File) Close() error { return f.mapping.Close() }
+func (f *File) Close() error {
+	if f.isLent {
+		return nil
+	}
+	return f.mapping.Close()
+}
+
+// Size returns the number of bytes of the file.
+func (f *File) Size() int { return len(f.mapping.Data) }
 
 // Rows returns the number of rows.
 func (f *File) Rows() int { return f.footer.rows }

@@ -25,6 +25,9 @@ const (
 	ByteArray Type = 6
 )
 
+// fixedBytes are bytes of one length.
+const fixedBytes Type = 7
+
 // Column is a column with values, not a group of columns.
 type Column struct {
 	Path []string // from the outermost group
@@ -33,6 +36,16 @@ type Column struct {
 
 	// maxLevel is the definition level of a value that is there; lists are how many of its groups repeat.
 	maxLevel, lists int
+	width           int // of fixedBytes
+}
+
+func (c *Column) isBytes() bool { return c.Type == ByteArray || c.Type == fixedBytes }
+
+// IsRead reports whether values of the column can be read.
+func (c *Column) IsRead() bool { return !c.IsList() && (c.isBytes() || c.Type.isNumber()) }
+
+func (t Type) isNumber() bool {
+	return t == Boolean || t == Int32 || t == Int64 || t == Float || t == Double
 }
 
 // IsList reports whether a row may have several values, which are not read.
@@ -68,8 +81,9 @@ const (
 	// maxColumns and maxNesting bound a schema.
 	maxColumns = 10_000
 	maxNesting = 16
-	// maxRows is how many samples a dataset may have.
-	maxRows = math.MaxInt32
+	// freeRows and maxRowsPerByte bound the rows of a file.
+	freeRows       = 1 << 20
+	maxRowsPerByte = 16
 )
 
 // split returns the footer's bytes and what is before them.
@@ -91,7 +105,8 @@ func parseFooter(b []byte) (*footer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := footerParser{footer: &footer{metadata: map[string]string{}}, t: thrift.New(end), size: int64(len(data)), left: int64(len(data))}
+	p := footerParser{footer: &footer{metadata: map[string]string{}}, t: thrift.New(end), size: int64(len(data)), left: int64(len(data)), names: map[string]bool{}}
+	p.maxRows = int(min(math.MaxInt32, freeRows+maxRowsPerByte*int64(len(b))))
 	rows := int64(-1)
 	p.t.Fields(func(id int64, kind byte) bool {
 		switch {
@@ -123,7 +138,12 @@ type footerParser struct {
 	t    *thrift.Reader
 	size int64 // of the file before its footer
 	left int64 // bytes of it that belong to no chunk so far
-	err  error // the first
+	// maxRows is the most rows that the file may have. A run of equal values has a few bytes, whatever its length. But rows of
+	// images and tables of labels differ.
+	maxRows int
+	err     error // the first
+	// names are those of the columns so far.
+	names map[string]bool
 }
 
 func (p *footerParser) fail(format string, args ...any) {
@@ -133,9 +153,9 @@ func (p *footerParser) fail(format string, args ...any) {
 
 // element is an element of the schema: a column, or a group of the elements that follow.
 type element struct {
-	kind, repetition, children, converted int64
-	name                                  string
-	text                                  bool
+	kind, width, repetition, children, converted int64
+	name                                         string
+	text                                         bool
 }
 
 func (p *footerParser) element() element {
@@ -144,6 +164,8 @@ func (p *footerParser) element() element {
 		switch {
 		case id == 1:
 			return p.t.Integer(kind, &e.kind)
+		case id == 2:
+			return p.t.Integer(kind, &e.width)
 		case id == 3:
 			return p.t.Integer(kind, &e.repetition)
 		case id == 4 && kind == thrift.Binary:
@@ -185,7 +207,12 @@ func (p *footerParser) schema() {
 		if e.children > 0 || total == 1 {
 			open = append(open, n)
 		} else {
-			p.columns = append(p.columns, Column{n.path, Type(e.kind), e.text, n.level, n.lists})
+			if name := strings.Join(n.path, "\x00"); p.names[name] {
+				p.fail("two columns are named %q", strings.Join(n.path, "."))
+			} else {
+				p.names[name] = true
+			}
+			p.columns = append(p.columns, Column{n.path, Type(e.kind), e.text, n.level, n.lists, int(e.width)})
 		}
 		for len(open) > 0 && open[len(open)-1].left <= 0 {
 			open = open[:len(open)-1]
@@ -245,8 +272,8 @@ func (p *footerParser) rowGroup() {
 		return false
 	})
 	switch {
-	case rows < 0 || rows > maxRows-int64(p.rows):
-		p.fail("row group %d says that it has %d rows", len(p.groups), rows)
+	case rows < 0 || rows > int64(p.maxRows-p.rows):
+		p.fail("row group %d says that it has %d rows after %d: a file of this size can have %d", len(p.groups), rows, p.rows, p.maxRows)
 	case len(g.chunks) != len(p.columns):
 		p.fail("row group %d has %d columns, the schema %d", len(p.groups), len(g.chunks), len(p.columns))
 	}

@@ -7,9 +7,11 @@ import (
 	"io"
 	"sync"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/thrift"
@@ -19,7 +21,9 @@ import (
 const (
 	dataPage, dictionaryPage, dataPageV2                       = 0, 2, 3
 	plainEncoding, plainDictionary, rleEncoding, rleDictionary = 0, 2, 3, 8
+	deltaEncoding, deltaLengths, deltaTexts                    = 5, 6, 7
 	uncompressed, snappyCodec, gzipCodec, zstdCodec            = 0, 1, 2, 6
+	brotliCodec, lz4Codec                                      = 4, 7
 )
 
 const (
@@ -160,7 +164,19 @@ func (p *page) content(codec int64) ([]byte, error) {
 	return b, nil
 }
 
-var codecNames = map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 7: "LZ4"}
+var codecNames = map[int64]string{3: "LZO", 5: "LZ4 in Hadoop's frames"}
+
+// readPage reads all of z, which must have size bytes.
+func readPage(z io.Reader, size int) ([]byte, error) {
+	out := make([]byte, size)
+	if _, err := io.ReadFull(z, out); err != nil {
+		return nil, wrap(err)
+	}
+	if _, err := io.ReadFull(z, make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return nil, damaged("a page has more than the %d bytes that it claims", size)
+	}
+	return out, nil
+}
 
 func decompress(codec int64, b []byte, size int) ([]byte, error) {
 	switch codec {
@@ -177,14 +193,13 @@ func decompress(codec int64, b []byte, size int) ([]byte, error) {
 		if err != nil {
 			return nil, wrap(err)
 		}
+		return readPage(z, size)
+	case brotliCodec:
+		return readPage(brotli.NewReader(bytes.NewReader(b)), size)
+	case lz4Codec:
 		out := make([]byte, size)
-		if _, err := io.ReadFull(z, out); err != nil {
-			return nil, wrap(err)
-		}
-		if _, err := io.ReadFull(z, make([]byte, 1)); !errors.Is(err, io.EOF) {
-			return nil, damaged("a page has more than the %d bytes that it claims", size)
-		}
-		return out, nil
+		n, err := lz4.UncompressBlock(b, out)
+		return out[:max(n, 0)], wrap(err)
 	}
 	name := codecNames[codec]
 	return nil, fmt.Errorf("%w: its pages are compressed by %s (codec %d); write it again with Snappy, Zstandard, gzip or without compression", formats.ErrSchema, name, codec)

@@ -3,7 +3,9 @@ package parquetfile
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
+	"strconv"
 
 	"github.com/dsconv/dsconv/formats"
 )
@@ -37,6 +39,25 @@ func (v *Values) Bits(i int) (x uint64, ok bool) {
 	return v.bits[i], true
 }
 
+// Text returns the value of row i of the column c as text; ok is false if it is null.
+func (v *Values) Text(c *Column, i int) (text string, ok bool) {
+	if b, ok := v.Bytes(i); ok {
+		return string(b), true
+	}
+	x, ok := v.Bits(i)
+	switch {
+	case !ok:
+		return "", false
+	case c.Type == Boolean:
+		return strconv.FormatBool(x != 0), true
+	case c.Type == Float:
+		return strconv.FormatFloat(float64(math.Float32frombits(uint32(x))), 'g', -1, 32), true
+	case c.Type == Double:
+		return strconv.FormatFloat(math.Float64frombits(x), 'g', -1, 64), true
+	}
+	return strconv.FormatInt(int64(x), 10), true
+}
+
 // decode returns the values of a page of data. words is the dictionary, nil if there is none.
 func (p *page) decode(c *Column, codec int64, words *Values) (*Values, error) {
 	b, err := p.content(codec)
@@ -65,6 +86,10 @@ func (p *page) decode(c *Column, codec int64, words *Values) (*Values, error) {
 		err = v.runs(c, b, present)
 	case plainDictionary, rleDictionary:
 		err = v.indexed(c, b, present, words)
+	case deltaEncoding:
+		err = v.deltas(c, b, present)
+	case deltaLengths, deltaTexts:
+		err = v.deltaBytes(c, b, present, p.encoding == deltaTexts)
 	default:
 		return nil, fmt.Errorf("%w: the column %s has the encoding %d; write it again as pyarrow does by default", formats.ErrSchema, c.Name(), p.encoding)
 	}
@@ -97,7 +122,7 @@ var errPage = damaged("a page ends within its values")
 // readLevels reads which rows have a value, and returns how many.
 func (v *Values) readLevels(b []byte, maxLevel int) (present int, err error) {
 	v.there = make([]bool, v.rows)
-	err = eachRun(b, uint(bits.Len(uint(maxLevel))), v.rows, func(i int, x uint32) error {
+	err = EachRun(b, uint(bits.Len(uint(maxLevel))), v.rows, func(i int, x uint32) error {
 		if x > uint32(maxLevel) {
 			return damaged("a level of %d, at most %d is possible", x, maxLevel)
 		}
@@ -109,8 +134,8 @@ func (v *Values) readLevels(b []byte, maxLevel int) (present int, err error) {
 	return present, err
 }
 
-// eachRun reads n numbers of that width in Parquet's hybrid of run lengths and packed bits.
-func eachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) error {
+// EachRun reads n numbers of that width in Parquet's hybrid of run lengths and packed bits.
+func EachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) error {
 	size := int(width+7) / 8
 	for i := 0; i < n; {
 		head, k := binary.Uvarint(b)
@@ -137,7 +162,7 @@ func eachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) err
 			return errPage
 		}
 		for k := range min(int(groups)*8, n-i) {
-			if err := yield(i+k, packedAt(b, uint(k)*width, width)); err != nil {
+			if err := yield(i+k, uint32(BitsAt(b, k*int(width), width))); err != nil {
 				return err
 			}
 		}
@@ -153,20 +178,16 @@ func littleEndian(b []byte) (x uint32) {
 	return x
 }
 
-// packedAt returns the number of width bits at that bit of b, which has it.
-func packedAt(b []byte, bit, width uint) uint32 {
-	var wide [8]byte
-	copy(wide[:], b[bit/8:])
-	return uint32(binary.LittleEndian.Uint64(wide[:]) >> (bit % 8) & (1<<width - 1))
-}
-
 // hasRow reports whether row i has a value.
 func (v *Values) hasRow(i int) bool { return v.there == nil || v.there[i] }
 
 // plain reads present values that lie one after another.
 func (v *Values) plain(c *Column, b []byte, present int) error {
-	if c.Type == ByteArray {
+	switch c.Type {
+	case ByteArray:
 		return v.plainBytes(b, present)
+	case fixedBytes:
+		return v.fixedBytes(c, b, present)
 	}
 	size := map[Type]int{Int32: 4, Int64: 8, Float: 4, Double: 8}[c.Type]
 	if c.Type == Boolean {
@@ -224,6 +245,18 @@ func (v *Values) plainBytes(b []byte, present int) error {
 	return nil
 }
 
+// fixedBytes reads present values of one length.
+func (v *Values) fixedBytes(c *Column, b []byte, present int) error {
+	if c.width <= 0 || len(b)/c.width < present {
+		return errPage
+	}
+	v.text, v.at, v.length = b, make([]int32, v.rows), make([]int32, v.rows)
+	for k, i := range v.presentRows(present) {
+		v.at[i], v.length[i] = int32(k*c.width), int32(c.width)
+	}
+	return nil
+}
+
 // presentRows lists the rows with a value; the others are set to none.
 func (v *Values) presentRows(present int) []int32 {
 	rows := make([]int32, 0, present)
@@ -247,7 +280,7 @@ func (v *Values) runs(c *Column, b []byte, present int) error {
 	}
 	v.bits = make([]uint64, v.rows)
 	rows := v.presentRows(present)
-	return eachRun(b[4:], 1, present, func(k int, x uint32) error {
+	return EachRun(b[4:], 1, present, func(k int, x uint32) error {
 		v.bits[rows[k]] = uint64(x & 1)
 		return nil
 	})
@@ -258,7 +291,7 @@ func (v *Values) indexed(c *Column, b []byte, present int, words *Values) error 
 	if words == nil {
 		return damaged("a page of indexes without a dictionary")
 	}
-	if c.Type == ByteArray {
+	if c.isBytes() {
 		v.text, v.at, v.length = words.text, make([]int32, v.rows), make([]int32, v.rows)
 	} else {
 		v.bits = make([]uint64, v.rows)
@@ -270,7 +303,7 @@ func (v *Values) indexed(c *Column, b []byte, present int, words *Values) error 
 	if len(b) == 0 || b[0] > 32 {
 		return errPage
 	}
-	return eachRun(b[1:], uint(b[0]), present, func(k int, x uint32) error {
+	return EachRun(b[1:], uint(b[0]), present, func(k int, x uint32) error {
 		if uint64(x) >= uint64(words.rows) {
 			return damaged("word %d of a dictionary of %d", x, words.rows)
 		}

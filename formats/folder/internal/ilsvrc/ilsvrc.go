@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/matfile"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // What ImageNet's files of labels are called in notices.
@@ -148,13 +150,14 @@ func parseSynsets(b []byte) (map[int]string, error) {
 	}
 	classes := map[int]string{}
 	for i, row := range rows {
-		number, ok := row[0].Number()
+		x, ok := row[0].Number()
+		number, whole := wire.Whole(x, math.MaxInt32)
 		children, known := row[2].Number()
-		if !ok || !known || row[1].Text == "" || number != float64(int(number)) {
+		if !ok || !known || row[1].Text == "" || !whole {
 			return nil, fmt.Errorf("synset %d of %d has no number, WordNet ID or number of children", i+1, len(rows))
 		}
 		if children == 0 {
-			classes[int(number)] = row[1].Text
+			classes[number] = row[1].Text
 		}
 	}
 	return classes, nil

@@ -3,99 +3,77 @@ package sheet
 import (
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/parquet-go/parquet-go"
-
-	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/unblocked"
+	"github.com/dsconv/dsconv/internal/storage/parquetfile"
 )
 
 // ReadParquet is ParseParquet for a file on the disk.
 func ReadParquet(file string) (*Sheet, error) {
-	f, err := unblocked.Open(file)
+	f, err := parquetfile.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	st, err := f.Stat()
+	s, err := parquetSheet(f)
+	return s, errors.Join(err, f.Close())
+}
+
+// ParseParquet reads the columns of the Parquet file b that have one value in each row. Errors name the file.
+func ParseParquet(name string, b []byte) (*Sheet, error) {
+	f, err := parquetfile.Parse(name, b)
 	if err != nil {
 		return nil, err
 	}
-	return ParseParquet(f, st.Size())
+	return parquetSheet(f)
 }
 
-// ParseParquet reads the columns of a Parquet file that have one value in each row. The library may panic on
-// damaged files, which is an error here.
-func ParseParquet(f io.ReaderAt, size int64) (s *Sheet, err error) {
-	err = guard.For("the Parquet file", func() error {
-		p, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-		if err != nil {
-			return err
-		}
-		s, err = parquetRows(p)
-		return err
-	})
-	return s, err
-}
+const (
+	// freeCells bytes of cells are read of any Parquet file; a larger one may have maxCellRatio for each of its bytes. Runs of
+	// equal values take no bytes in the file, but a table's rows differ.
+	freeCells    = 256 << 20
+	maxCellRatio = 64
+	cellBytes    = 16 // of a string, besides its text
+	pageCache    = 16 << 20
+)
 
-func parquetRows(p *parquet.File) (*Sheet, error) {
+func parquetSheet(f *parquetfile.File) (*Sheet, error) {
 	s := &Sheet{}
-	columns := map[int]int{} // of the sheet, by the file's
-	for i, path := range p.Schema().Columns() {
-		leaf, ok := p.Schema().Lookup(path...)
-		if !ok || len(path) != 1 || leaf.MaxRepetitionLevel > 0 {
-			continue
+	var columns []int // of the file
+	for i := range f.Columns() {
+		if c := &f.Columns()[i]; len(c.Path) == 1 && c.IsRead() {
+			columns, s.Header = append(columns, i), append(s.Header, c.Path[0])
+		} else if len(c.Path) == 1 && !c.IsList() {
+			s.notes = append(s.notes, fmt.Sprintf("the column %q is left out: its type is not read", c.Name()))
 		}
-		columns[i] = len(s.Header)
-		s.Header = append(s.Header, path[0])
 	}
 	if err := CheckColumnCount(len(s.Header)); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	if len(s.Header) == 0 {
-		return nil, errors.New("it has no column with one value in each row")
+		return nil, fmt.Errorf("%s: it has no column with one value in each row", f.Path)
 	}
-	for _, group := range p.RowGroups() {
-		if err := s.addRows(group, columns); err != nil {
+	left := max(freeCells, maxCellRatio*f.Size())
+	take := func(n int) error {
+		if left -= n; left < 0 {
+			return fmt.Errorf("%s: its %d bytes have more cells than any table of labels: %d rows of %d columns", f.Path, f.Size(), f.Rows(), len(columns))
+		}
+		return nil
+	}
+	if err := take(f.Rows() * (len(columns)*cellBytes + 2*cellBytes)); err != nil {
+		return nil, err
+	}
+	for i := range f.Rows() {
+		s.Rows, s.Lines = append(s.Rows, make([]string, len(columns))), append(s.Lines, i+1)
+	}
+	cache := parquetfile.NewCache(pageCache)
+	for k, column := range columns {
+		err := cache.Each(f, column, func(row int, v *parquetfile.Values, i int) error {
+			text, _ := v.Text(&f.Columns()[column], i)
+			s.Rows[row][k] = text
+			return take(len(text))
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
-}
-
-// addRows adds the rows of a group.
-func (s *Sheet) addRows(group parquet.RowGroup, columns map[int]int) (err error) {
-	rows := group.Rows()
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	buf := make([]parquet.Row, 256)
-	for {
-		n, err := rows.ReadRows(buf)
-		for _, values := range buf[:n] {
-			row := make([]string, len(s.Header))
-			for _, v := range values {
-				if k, ok := columns[v.Column()]; ok && !v.IsNull() {
-					row[k] = parquetCell(v)
-				}
-			}
-			s.Rows, s.Lines = append(s.Rows, row), append(s.Lines, len(s.Rows)+1)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return fmt.Errorf("row %d cannot be read", len(s.Rows)+1)
-		}
-	}
-}
-
-// parquetCell returns a value as a table's cell.
-func parquetCell(v parquet.Value) string {
-	if v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
-		return string(v.ByteArray())
-	}
-	return v.String()
 }

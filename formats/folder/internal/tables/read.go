@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -44,12 +43,10 @@ func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
-	var s *sheet.Sheet
 	if ext == ".parquet" {
-		s, err = sheet.ParseParquet(bytes.NewReader(b), int64(len(b)))
-	} else {
-		s, err = sheet.Parse(b, ext)
+		return sheet.ParseParquet(file, b)
 	}
+	s, err := sheet.Parse(b, ext)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -1,0 +1,3 @@
+package main
+
+import "C" // limits_linux.c, which runs before Go's runtime
