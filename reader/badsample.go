@@ -10,7 +10,9 @@ import (
 )
 
 // OnError says what happens to samples that cannot be read, decoded or transformed. Errors that are
-// not the sample's fault (pixel.EndsRun, formats.ErrClosed) always end the epoch.
+// not the sample's fault (pixel.EndsRun, formats.ErrClosed) always end the epoch, and so does a source that was moved or
+// unmounted. Bytes that cannot be read (formats.Unreadable) are their sample's error here, unlike in a pack: nothing is lost by
+// an epoch.
 type OnError string
 
 const (

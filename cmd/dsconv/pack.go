@@ -70,6 +70,10 @@ Files of fields are no samples, and their folders no classes. If images look lik
 (1.png or 1_mask.png beside 1.jpg, masks/ beside images/), pack asks for --field. A sample
 without one of its files is a bad image: see --on-error. Details: docs/fields.md.
 
+A bad image was read and is wrong, or is not there; it is skipped and named. If more are bad than
+--max-skipped allows, or all of them, nothing is published. What cannot be read (rights, disk, network) is
+never skipped: the pack ends with an error, and can be resumed. --exclude leaves such files out.
+
 --encode says how images are stored:
 
    keep         copy the bytes

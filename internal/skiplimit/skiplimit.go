@@ -15,10 +15,10 @@ type Limit struct {
 	percent float64
 }
 
-// Few is how many images may always be left out by default: in a small set, one bad image is more than 1 %.
-const Few = 10
+// few is how many images may always be left out by default: in a small set, one bad image is more than 1 %.
+const few = 10
 
-// Parse reads "N" or "P%"; "" is the default: 1 %, and at least Few.
+// Parse reads "N" or "P%"; "" is the default: 1 %, and at least few.
 func Parse(text string) (Limit, error) {
 	l := Limit{text: text, count: -1}
 	var err error
@@ -37,11 +37,11 @@ func Parse(text string) (Limit, error) {
 	return l, nil
 }
 
-// Allows reports whether skipped of total images may be left out.
-func (l Limit) Allows(skipped, total int) bool {
+// allows reports whether skipped of total images may be left out.
+func (l Limit) allows(skipped, total int) bool {
 	switch {
 	case l.text == "":
-		return skipped <= max(Few, total/100)
+		return skipped <= max(few, total/100)
 	case l.count >= 0:
 		return skipped <= l.count
 	}
@@ -50,10 +50,10 @@ func (l Limit) Allows(skipped, total int) bool {
 
 // Check returns an error if skipped of total images are more than may be left out. example is one of them, with the cause.
 func (l Limit) Check(skipped, total int, example string) error {
-	if l.Allows(skipped, total) {
+	if l.allows(skipped, total) {
 		return nil
 	}
-	limit := fmt.Sprintf("1 %% (and %d)", Few)
+	limit := fmt.Sprintf("1 %% (and %d)", few)
 	if l.text != "" {
 		limit = l.text
 	}

@@ -179,9 +179,9 @@ def pack(
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
         limit=limit, sample=sample, seed=seed,
         max_pixels=max_pixels, on_error=on_error, max_skipped=max_skipped, check=check, strict=strict, stats=stats,
-        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers, io_workers=io_workers,
-        checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old, discard=discard, report=report,
-        augment=augment, copies=copies, copies_only=copies_only,
+        shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
+        io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old,
+        discard=discard, report=report, augment=augment, copies=copies, copies_only=copies_only,
         **source_options(
             labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, map, source_format,

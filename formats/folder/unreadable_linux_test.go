@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
 )
@@ -86,6 +88,9 @@ func TestMissingFileOrMissingSource(t *testing.T) {
 		ends bool
 	}{
 		"a file removed": {func(root string) error { return os.Remove(root + "/a/1.jpg") }, false},
+		"a mount below is gone": {func(root string) error {
+			return errors.Join(unix.Unmount(root+"/a", unix.MNT_DETACH), os.Remove(root+"/a/1.jpg"))
+		}, true},
 		"the root moved": {func(root string) error { return os.Rename(root, root+".moved") }, true},
 		"the root replaced": {func(root string) error {
 			return errors.Join(os.Rename(root, root+".moved"), os.MkdirAll(root+"/a", 0o755))
@@ -99,6 +104,9 @@ func TestMissingFileOrMissingSource(t *testing.T) {
 			if strings.Contains(name, "link") {
 				foldertest.Must(t, errors.Join(os.Rename(root+"/a/1.jpg", root+".target"), os.Symlink(root+".target", root+"/a/1.jpg")))
 			}
+			if strings.Contains(name, "mount") {
+				mountBelow(t, root+"/a")
+			}
 			d, err := Open(context.Background(), root, Config{})
 			foldertest.Must(t, err)
 			defer d.Close()
@@ -110,6 +118,16 @@ func TestMissingFileOrMissingSource(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mountBelow mounts another disk at a folder, with an image.
+func mountBelow(t *testing.T, dir string) {
+	t.Helper()
+	if err := unix.Mount("none", dir, "tmpfs", 0, ""); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	foldertest.Must(t, os.WriteFile(dir+"/1.jpg", []byte("an image"), 0o644))
 }
 
 // A link that leads nowhere may have led to a folder of images: it is named.
