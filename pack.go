@@ -44,9 +44,9 @@ type Options struct {
 // Pack converts src, a folder of images or a dataset, into the dataset dst: see PlanPack. The Report is
 // never nil; with an error it has the work until then.
 //
-// When ctx ends, the error has ctx.Err() in its chain. A cancelled run keeps what was written until its
-// last checkpoint: below Options.Checkpoint bytes, 256 MiB by default, nothing. A later Pack with the same
-// arguments goes on from there, or from the start, and ends with the same bytes.
+// When ctx ends, the error has ctx.Err() in its chain. A cancelled run keeps what was written; one that is
+// killed, what was written a minute before. A later Pack with the same arguments goes on from there, and
+// ends with the same bytes.
 //
 // The error is formats.ErrExists if a finished dataset is at dst and Options.Create.Replace is not set, and
 // convert.ErrOptions if what was asked for is impossible; nothing is written then. Bad images are no error

@@ -196,9 +196,8 @@ func fails(t *testing.T, err error, is error, parts ...string) {
 // A file that changes or goes after the plan is named, and ends the packing of its shard.
 func TestChangedSourcesOfShards(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, file string){
-		"longer":  func(t *testing.T, file string) { must(t, os.WriteFile(file, make([]byte, 5000), 0o644)) },
-		"gone":    func(t *testing.T, file string) { must(t, os.Remove(file)) },
-		"touched": func(t *testing.T, file string) { must(t, os.Chtimes(file, when(3), when(3))) },
+		"longer": func(t *testing.T, file string) { must(t, os.WriteFile(file, make([]byte, 5000), 0o644)) },
+		"gone":   func(t *testing.T, file string) { must(t, os.Remove(file)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, dst, file := planned(t)
@@ -223,6 +222,39 @@ func TestChangedSourcesOfShards(t *testing.T) {
 			}
 			if left, _ := filepath.Glob(dst + ".shards/try-*"); len(left) > 0 {
 				t.Errorf("failed attempts are left: %v", left)
+			}
+		})
+	}
+}
+
+// A file that was only touched since the plan is packed: of a folder, and of a source that each process opens.
+func TestTouchedSourcesOfShards(t *testing.T) {
+	for _, archived := range []bool{false, true} {
+		t.Run(fmt.Sprint("archive: ", archived), func(t *testing.T) {
+			src := pets(t, 6)
+			from := src
+			if archived {
+				from = filepath.Join(t.TempDir(), "pets.tar")
+			}
+			write := func() {
+				if archived {
+					formatcheck.Python(t, "import sys, tarfile\nwith tarfile.open(sys.argv[2], 'w') as t: t.add(sys.argv[1], arcname='.')", src, from)
+				}
+			}
+			write()
+			file, dst := filepath.Join(t.TempDir(), "plan.json"), filepath.Join(t.TempDir(), "x-%d.tar")
+			_, err := dsconv.PlanShards(t.Context(), []string{from}, dst, file, threeShards(), dsconv.ShardPlanOptions{})
+			must(t, err)
+			must(t, os.Chtimes(filepath.Join(src, "dog", "c.jpg"), when(3), when(3)))
+			write()
+			for shard := range 3 {
+				_, err := dsconv.PackShard(t.Context(), file, shard, dsconv.ShardOptions{})
+				must(t, err)
+			}
+			r, err := dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{})
+			must(t, err)
+			if r.Datasets[0].Written != 12 {
+				t.Errorf("%d samples were written, want 12", r.Datasets[0].Written)
 			}
 		})
 	}

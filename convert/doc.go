@@ -12,9 +12,8 @@
 // reads and processes on many goroutines and commits in the plan's order on one goroutine. So the output
 // does not depend on timing.
 //
-// A run that was cancelled or killed keeps what was written until its last checkpoint, in DST.partial:
-// below Options.Checkpoint bytes (256 MiB by default) nothing. A run with the same arguments goes on from
-// there, or from the start, and ends with the same bytes.
+// A run that was cancelled keeps what was written, in DST.partial, and one that was killed what was written
+// a minute before. A run with the same arguments goes on from there, and ends with the same bytes.
 //
 // The source may be a formats.Dataset of the caller's own. It is read on several goroutines at once. A
 // sample whose Read panics or breaks the contract is a bad image (see OnError).

@@ -32,8 +32,8 @@ type Options struct {
 	// go with them.
 	Copies Copies
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
-	// and at least 64 samples. A cancelled run keeps what was written until its last checkpoint: below
-	// Checkpoint bytes nothing. An equal value gives equal bytes; an LMDB's depend on it.
+	// and at least 64 samples. An equal value gives equal bytes; an LMDB's depend on it. What is kept when a
+	// run stops, and once a minute, does not.
 	Checkpoint int64
 	// Memory is about how many bytes each sort may take: of the samples by class and key hash, and of the
 	// rows of the manifest unless Create.Memory is set. 0 means 256 MiB. What does not fit is sorted in

@@ -9,8 +9,8 @@
 // [Add], [Remove], [Relabel], [Merge] and [Repair] write a new version: a conversion of the old version
 // with changes applied. Unchanged samples are copied as they are stored; files without changes are
 // kept. So an edit works like a pack: it has checkpoints, it can be resumed, and the old version stays
-// until the new one is complete. If an edit fails or its context ends, the dataset is what it was; the work until the last
-// checkpoint is in the folder DATASET.partial, and the same call resumes from it; below Options.Checkpoint bytes that is nothing.
+// until the new one is complete. If an edit fails or its context ends, the dataset is what it was; the work until then
+// is in the folder DATASET.partial, and the same call resumes from it.
 // Options.DryRun plans an edit and changes nothing.
 //
 // Readers that have the old version open keep it. Two edits of a dataset at the same time do not mix:

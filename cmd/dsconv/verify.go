@@ -34,7 +34,8 @@ func verifyCommand(c *console) *cli.Command {
 			"and that no two records overlap.\n\n" +
 			"--repair SRC restores damaged samples from the folder that the dataset was packed from, or from any\n" +
 			"dataset with the same samples. If SRC does not give the bytes that were written, nothing is changed.\n" +
-			"Only damaged files are written again; the dataset does not change until they are complete. After a\n" +
+			"Only damaged files are written again; the dataset does not change until they are complete. A flipped\n" +
+			"bit in dataset.json or checksums, and a missing checksums file, are restored without SRC. After a\n" +
 			"rename it also updates the names in the index files for other programs.\n\n" +
 			"--parity SRC checks no files. It decodes and resizes the images of SRC with dsconv, with Pillow, and\n" +
 			"with torchvision if it is installed. For each way to load pixels it prints how many images differ, the\n" +

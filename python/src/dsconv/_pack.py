@@ -167,7 +167,7 @@ def pack(
     the name of its format, such as "webdataset"; None goes by the content (docs/sources.md).
 
     A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
-    call resumes from the last checkpoint, and discard=True starts over. `pack` may be called from any thread, but
+    call resumes where it stopped, and discard=True starts over. `pack` may be called from any thread, but
     Ctrl-C reaches only the main thread. With `force`, `keep_old` keeps the replaced dataset for ``dsconv undo``.
 
     Raises:
