@@ -57,32 +57,40 @@ func isMaskWord(word string) bool {
 	return fields.IsMaskName(word) || word == "gtfine" || word == "gtcoarse"
 }
 
-// maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask.
-func maskOf(rel string) string {
+// maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask, and the
+// folder that the image must be in, "" for any.
+func maskOf(rel string) (core, folder string) {
 	dir, name := path.Split(rel)
 	isEnding := isMaskWord
 	if fields.IsMaskName(path.Base(dir)) { // CamVid
 		isEnding = func(word string) bool { return isMaskWord(word) || word == "l" }
 	}
-	core, ending := splitName(name, isEnding)
-	if ending == name[len(withoutExtensions(name)):] && imagesOf(rel) == "" {
-		return ""
+	core, _ = splitName(name, isEnding)
+	if core != withoutExtensions(name) {
+		return core, ""
 	}
-	return core
+	if folder = imagesOf(path.Dir(rel)); folder == "" {
+		return "", ""
+	}
+	return core, folder
 }
 
-// imagesOf returns the folder of the images whose masks are in the folder of rel: train of train_masks.
-func imagesOf(rel string) string {
-	folder, ending := splitName(path.Dir(rel)+".", isMaskWord)
-	if ending == "." || strings.HasSuffix(folder, "/") {
-		return ""
+// imagesOf returns the folder of the images whose masks are in a folder: train/cat of train_masks/cat. It is "" if the
+// folder is named like no other.
+func imagesOf(dir string) string {
+	parts := strings.Split(dir, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if core, ending := splitName(parts[i]+".", isMaskWord); ending != "." {
+			parts[i] = core
+			return strings.Join(parts, "/")
+		}
 	}
-	return folder
+	return ""
 }
 
 // add adds a file.
 func (m *masks) add(rel string) {
-	core := maskOf(rel)
+	core, _ := maskOf(rel)
 	if core == "" {
 		return
 	}
@@ -107,19 +115,21 @@ func (m *masks) add(rel string) {
 
 // match counts an image if it has a mask.
 func (m *masks) match(rel string) {
-	if len(m.kept) == 0 || maskOf(rel) != "" {
+	if len(m.kept) == 0 {
+		return
+	}
+	if core, _ := maskOf(rel); core != "" {
 		return
 	}
 	name := path.Base(rel)
 	mask, ok := m.kept[withoutExtensions(name)]
 	if !ok {
 		core, _ := splitName(name, isImageWord)
-		mask, ok = m.kept[core]
+		if mask, ok = m.kept[core]; !ok {
+			return
+		}
 	}
-	if core, ending := splitName(path.Base(mask), isMaskWord); ok && ending == path.Base(mask)[len(withoutExtensions(path.Base(mask))):] && core == maskOf(mask) {
-		ok = path.Dir(rel) == imagesOf(mask) // only the folder tells
-	}
-	if !ok {
+	if _, folder := maskOf(mask); folder != "" && folder != path.Dir(rel) {
 		return
 	}
 	m.matched++
@@ -143,10 +153,10 @@ func (m *masks) question() (count, what, example, flags string) {
 	if m.limit != "" {
 		count = "at least " + count
 	}
-	core := maskOf(m.mask)
+	core, folder := maskOf(m.mask)
 	ending := path.Base(m.mask)[len(core):]
 	what = "have a file named like their mask, with " + vfs.Stem(ending)
-	if vfs.Stem(ending) == "" || ending == path.Ext(ending) {
+	if folder != "" {
 		what = fmt.Sprintf("have a file of the same name in %s/", path.Dir(m.mask))
 	}
 	imageEnding := vfs.Stem(path.Base(m.image))[len(core):]

@@ -66,11 +66,12 @@ func (s *Spelling) names(dir string) map[string]string {
 		}
 		for _, e := range entries {
 			composed := Composed(e.Name())
-			if _, twice := names[composed]; isASCII(composed) {
-				continue
-			} else if twice {
+			_, twice := names[composed]
+			switch {
+			case isASCII(composed):
+			case twice:
 				names[composed] = ""
-			} else {
+			default:
 				names[composed] = e.Name()
 			}
 		}
