@@ -2,10 +2,8 @@ package listing
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
@@ -14,18 +12,17 @@ import (
 )
 
 // masks are files that are named like the mask of another image: 1_mask.png of 1.jpg or 1_sat.jpg, wherever that is, and
-// train_masks/1.png of train/1.jpg. Only some are kept, whatever the order in which they are found.
+// train_masks/1.png of train/1.jpg.
 type masks struct {
 	count   int               // all of them
 	kept    map[string]string // the path of one, by the name of its image
-	limit   string            // names above it are not kept; "" is none
 	matched int               // images of those that are kept
 	image   string            // one of these, and its mask
 	mask    string
 }
 
-// maxMasks is how many masks are kept at least, if there are more.
-const maxMasks = 1000
+// maxMasks is how many masks are kept.
+const maxMasks = 100_000
 
 // splitName returns what is left of a file's name without its ending, and that: "_mask.png", ".jpg.png".
 func splitName(name string, isEnding func(word string) bool) (core, ending string) {
@@ -95,21 +92,11 @@ func (m *masks) add(rel string) {
 		return
 	}
 	m.count++
-	if m.limit != "" && core > m.limit {
-		return
-	}
 	if m.kept == nil {
 		m.kept = map[string]string{}
 	}
-	if first, ok := m.kept[core]; !ok || rel < first {
+	if first, ok := m.kept[core]; ok && rel < first || !ok && len(m.kept) < maxMasks {
 		m.kept[core] = rel
-	}
-	if len(m.kept) > 2*maxMasks {
-		names := slices.Sorted(maps.Keys(m.kept))
-		m.limit = names[maxMasks-1]
-		for _, name := range names[maxMasks:] {
-			delete(m.kept, name)
-		}
 	}
 }
 
@@ -140,19 +127,11 @@ func (m *masks) match(rel string) {
 
 // asks reports whether enough of all images have masks.
 func (m *masks) asks(images int) bool {
-	all := m.matched
-	if m.limit != "" {
-		all = m.count * m.matched / len(m.kept)
-	}
-	return m.matched >= minPairs && all*pairShare > images
+	return m.matched >= minPairs && m.count*m.matched/len(m.kept)*pairShare > images
 }
 
 // question says what was seen, with an example, and the flags that make each image and its mask one sample.
-func (m *masks) question() (count, what, example, flags string) {
-	count = strconv.Itoa(m.matched)
-	if m.limit != "" {
-		count = "at least " + count
-	}
+func (m *masks) question() (what, example, flags string) {
 	core, folder := maskOf(m.mask)
 	ending := path.Base(m.mask)[len(core):]
 	what = "have a file named like their mask, with " + vfs.Stem(ending)
@@ -166,7 +145,7 @@ func (m *masks) question() (count, what, example, flags string) {
 		if flags = fmt.Sprintf("--field 'mask={key}%s'", ending); imageEnding != "" {
 			flags = fmt.Sprintf("--field 'image={key}%s.*' ", imageEnding) + flags
 		}
-		return count, what, example, flags
+		return what, example, flags
 	}
 	n := 0
 	for n < min(len(image), len(mask)) && image[n] == mask[n] {
@@ -180,7 +159,7 @@ func (m *masks) question() (count, what, example, flags string) {
 	pattern := func(folders []string, ending string) string {
 		return before + path.Join(append(folders[:len(folders):len(folders)], "{key}"+ending)...)
 	}
-	return count, what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
+	return what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
 }
 
 func folders(dir string) []string {
