@@ -21,10 +21,14 @@ func CheckPlain(kind formats.Kind, data []byte) error {
 	switch {
 	case kind == formats.Text && !utf8.Valid(data):
 		return errNotText
-	case kind == formats.JSON && !(utf8.Valid(data) && (json.Valid(data) || json.Valid(withoutNaN(data)))):
+	case kind == formats.JSON && !isJSON(data):
 		return errNotJSON
 	}
 	return nil
+}
+
+func isJSON(data []byte) bool {
+	return utf8.Valid(data) && (json.Valid(data) || json.Valid(withoutNaN(data)))
 }
 
 var stringOrNaN = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity`)

@@ -73,7 +73,9 @@ func (s *Set) Claim(f *vfs.File) {
 	if s == nil {
 		return
 	}
-	s.voters.add(f)
+	if len(s.voters) < maxVoters {
+		s.voters = append(s.voters, *f)
+	}
 	v := s.places.values(f)
 	for i, p := range s.specs {
 		_, number, err := s.index.find(i, p.expand(&v, f))

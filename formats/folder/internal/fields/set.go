@@ -32,7 +32,7 @@ type Set struct {
 	unused         []int
 	annotations    []annotations.Annotation
 	warnings       sync.Map // by the path of the image
-	voters         voters
+	voters         []vfs.File
 	drawings       []drawing // of specs, then of annotations
 	// Auto: the fields are those of Auto, which a StemFinder finds.
 	Auto bool

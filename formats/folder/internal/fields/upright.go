@@ -10,10 +10,10 @@ import (
 	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
-// Where the size of a mask or of annotations does not tell whether they are of the image as it is stored or upright, up
-// to maxVoters other images of the folder are asked, until enoughVotes of them tell.
+// Where the size of a mask or of annotations does not tell whether they are of the image as it is stored or upright, the
+// first maxVoters images of the folder are asked, until enoughVotes of them tell.
 const (
-	maxVoters   = 128
+	maxVoters   = 256
 	enoughVotes = 8
 )
 
@@ -21,28 +21,6 @@ const (
 type drawing struct {
 	once          sync.Once
 	told, upright bool
-}
-
-// voters are samples that are spread evenly over the folder.
-type voters struct {
-	files        []vfs.File
-	seen, stride int
-}
-
-func (v *voters) add(f *vfs.File) {
-	v.stride = max(v.stride, 1)
-	if v.seen%v.stride == 0 {
-		v.files = append(v.files, *f)
-	}
-	v.seen++
-	if len(v.files) <= maxVoters {
-		return
-	}
-	half := v.files[:0]
-	for i := 0; i < len(v.files); i += 2 {
-		half = append(half, v.files[i])
-	}
-	v.files, v.stride = half, 2*v.stride
 }
 
 // drawnUpright reports whether a value of h by w pixels, 0 if that is unknown, is of p upright. d is how others of the
@@ -68,15 +46,15 @@ func (s *Set) drawnUpright(p *annotations.Picture, field string, h, w int, d *dr
 // vote asks other images.
 func (s *Set) vote(size func(f *vfs.File) (h, w int)) (upright, told bool) {
 	votes, yes := 0, 0
-	for i := 0; i < len(s.voters.files) && votes < enoughVotes; i++ {
-		f := &s.voters.files[i]
+	for i := 0; i < len(s.voters) && votes < enoughVotes; i++ {
+		f := &s.voters[i]
 		data, err := s.in.Read(f.Path, f.Size, f.ModTime, nil)
 		if err != nil {
 			continue // reading its sample reports the error
 		}
 		p := annotations.PictureOf(&formats.Value{Data: data})
-		if p.Orientation < 2 {
-			continue
+		if p.Orientation < 5 {
+			continue // so that no annotation is read in vain
 		}
 		if upright, ok := p.Tells(size(f)); ok {
 			votes++

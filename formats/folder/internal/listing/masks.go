@@ -2,10 +2,8 @@ package listing
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
@@ -14,18 +12,17 @@ import (
 )
 
 // masks are files that are named like the mask of another image: 1_mask.png of 1.jpg or 1_sat.jpg, wherever that is, and
-// train_masks/1.png of train/1.jpg. Only some are kept, whatever the order in which they are found.
+// train_masks/1.png of train/1.jpg.
 type masks struct {
 	count   int               // all of them
 	kept    map[string]string // the path of one, by the name of its image
-	limit   string            // names above it are not kept; "" is none
 	matched int               // images of those that are kept
 	image   string            // one of these, and its mask
 	mask    string
 }
 
-// maxMasks is how many masks are kept at least, if there are more.
-const maxMasks = 1000
+// maxMasks is how many masks are kept.
+const maxMasks = 100_000
 
 // splitName returns what is left of a file's name without its ending, and that: "_mask.png", ".jpg.png".
 func splitName(name string, isEnding func(word string) bool) (core, ending string) {
@@ -57,69 +54,69 @@ func isMaskWord(word string) bool {
 	return fields.IsMaskName(word) || word == "gtfine" || word == "gtcoarse"
 }
 
-// maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask.
-func maskOf(rel string) string {
+// maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask, and the
+// folder that the image must be in, "" for any.
+func maskOf(rel string) (core, folder string) {
 	dir, name := path.Split(rel)
 	isEnding := isMaskWord
 	if fields.IsMaskName(path.Base(dir)) { // CamVid
 		isEnding = func(word string) bool { return isMaskWord(word) || word == "l" }
 	}
-	core, ending := splitName(name, isEnding)
-	if ending == name[len(withoutExtensions(name)):] && imagesOf(rel) == "" {
-		return ""
+	core, _ = splitName(name, isEnding)
+	if core != withoutExtensions(name) {
+		return core, ""
 	}
-	return core
+	if folder = imagesOf(path.Dir(rel)); folder == "" {
+		return "", ""
+	}
+	return core, folder
 }
 
-// imagesOf returns the folder of the images whose masks are in the folder of rel: train of train_masks.
-func imagesOf(rel string) string {
-	folder, ending := splitName(path.Dir(rel)+".", isMaskWord)
-	if ending == "." || strings.HasSuffix(folder, "/") {
-		return ""
+// imagesOf returns the folder of the images whose masks are in a folder: train/cat of train_masks/cat. It is "" if the
+// folder is named like no other.
+func imagesOf(dir string) string {
+	parts := strings.Split(dir, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if core, ending := splitName(parts[i]+".", isMaskWord); ending != "." {
+			parts[i] = core
+			return strings.Join(parts, "/")
+		}
 	}
-	return folder
+	return ""
 }
 
 // add adds a file.
 func (m *masks) add(rel string) {
-	core := maskOf(rel)
+	core, _ := maskOf(rel)
 	if core == "" {
 		return
 	}
 	m.count++
-	if m.limit != "" && core > m.limit {
-		return
-	}
 	if m.kept == nil {
 		m.kept = map[string]string{}
 	}
-	if first, ok := m.kept[core]; !ok || rel < first {
+	if first, ok := m.kept[core]; ok && rel < first || !ok && len(m.kept) < maxMasks {
 		m.kept[core] = rel
-	}
-	if len(m.kept) > 2*maxMasks {
-		names := slices.Sorted(maps.Keys(m.kept))
-		m.limit = names[maxMasks-1]
-		for _, name := range names[maxMasks:] {
-			delete(m.kept, name)
-		}
 	}
 }
 
 // match counts an image if it has a mask.
 func (m *masks) match(rel string) {
-	if len(m.kept) == 0 || maskOf(rel) != "" {
+	if len(m.kept) == 0 {
+		return
+	}
+	if core, _ := maskOf(rel); core != "" {
 		return
 	}
 	name := path.Base(rel)
 	mask, ok := m.kept[withoutExtensions(name)]
 	if !ok {
 		core, _ := splitName(name, isImageWord)
-		mask, ok = m.kept[core]
+		if mask, ok = m.kept[core]; !ok {
+			return
+		}
 	}
-	if core, ending := splitName(path.Base(mask), isMaskWord); ok && ending == path.Base(mask)[len(withoutExtensions(path.Base(mask))):] && core == maskOf(mask) {
-		ok = path.Dir(rel) == imagesOf(mask) // only the folder tells
-	}
-	if !ok {
+	if _, folder := maskOf(mask); folder != "" && folder != path.Dir(rel) {
 		return
 	}
 	m.matched++
@@ -130,23 +127,15 @@ func (m *masks) match(rel string) {
 
 // asks reports whether enough of all images have masks.
 func (m *masks) asks(images int) bool {
-	all := m.matched
-	if m.limit != "" {
-		all = m.count * m.matched / len(m.kept)
-	}
-	return m.matched >= minPairs && all*pairShare > images
+	return m.matched >= minPairs && m.count*m.matched/len(m.kept)*pairShare > images
 }
 
 // question says what was seen, with an example, and the flags that make each image and its mask one sample.
-func (m *masks) question() (count, what, example, flags string) {
-	count = strconv.Itoa(m.matched)
-	if m.limit != "" {
-		count = "at least " + count
-	}
-	core := maskOf(m.mask)
+func (m *masks) question() (what, example, flags string) {
+	core, folder := maskOf(m.mask)
 	ending := path.Base(m.mask)[len(core):]
 	what = "have a file named like their mask, with " + vfs.Stem(ending)
-	if vfs.Stem(ending) == "" || ending == path.Ext(ending) {
+	if folder != "" {
 		what = fmt.Sprintf("have a file of the same name in %s/", path.Dir(m.mask))
 	}
 	imageEnding := vfs.Stem(path.Base(m.image))[len(core):]
@@ -156,7 +145,7 @@ func (m *masks) question() (count, what, example, flags string) {
 		if flags = fmt.Sprintf("--field 'mask={key}%s'", ending); imageEnding != "" {
 			flags = fmt.Sprintf("--field 'image={key}%s.*' ", imageEnding) + flags
 		}
-		return count, what, example, flags
+		return what, example, flags
 	}
 	n := 0
 	for n < min(len(image), len(mask)) && image[n] == mask[n] {
@@ -170,7 +159,7 @@ func (m *masks) question() (count, what, example, flags string) {
 	pattern := func(folders []string, ending string) string {
 		return before + path.Join(append(folders[:len(folders):len(folders)], "{key}"+ending)...)
 	}
-	return count, what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
+	return what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
 }
 
 func folders(dir string) []string {

@@ -1,11 +1,9 @@
 package listing
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
@@ -145,24 +143,24 @@ func (q *Questions) group(same []vfs.File, folders []string) {
 // Ask returns the question, nil if there is none.
 func (q *Questions) Ask(root string) error {
 	p := new(pairs)
-	var count, what, flags string
+	var what, flags string
 	switch {
 	case q.asks(&q.folders):
 		p, what = &q.folders, fmt.Sprintf("in %s/ and %s/ have files of the same names", q.image, q.field)
 		flags = q.folderFlags()
 	case q.masks.asks(q.images):
 		var example string
-		count, what, example, flags = q.masks.question()
-		p.examples = []string{example}
+		what, example, flags = q.masks.question()
+		p.count, p.examples = q.masks.matched, []string{example}
 	case q.asks(&q.sameName):
 		p, what = &q.sameName, "share their name with another one"
 		flags = fmt.Sprintf("--field 'mask={key}%s'", q.sameNameExtension)
 	default:
 		return nil
 	}
-	return fmt.Errorf("%s: %s images %s, such as %s: do they belong together? Choose one: %s makes each two of them one sample; "+
+	return fmt.Errorf("%s: %d images %s, such as %s: do they belong together? Choose one: %s makes each two of them one sample; "+
 		"--field none packs each image as a sample of its own, with its folder as its class. See docs/fields.md",
-		root, cmp.Or(count, strconv.Itoa(p.count)), what, strings.Join(p.examples, ", "), flags)
+		root, p.count, what, strings.Join(p.examples, ", "), flags)
 }
 
 // folderFlags are the flags that use the files of the folder as a field.

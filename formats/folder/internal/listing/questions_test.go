@@ -48,6 +48,7 @@ func TestQuestions(t *testing.T) {
 		"Supervisely":          {many("ds/img/#.jpg ds/ann/#.jpg.json ds/masks_machine/#.jpg.png", 4), []string{"'image={class}/img/{key}.*' --field 'mask={class}/masks_machine/{key}.jpg.png'"}},
 		"Supervisely's JSON":   {many("img/#.jpg ann/#.jpg.json", 4), []string{"'annotation=ann/{key}.jpg.json'"}},
 		"many masks":           {many("a/#.jpg b/#_mask.png", 2500), []string{"'image=a/{key}.*' --field 'mask=b/{key}_mask.png'"}},
+		"masks of classes":     {many("train/cat/#.jpg train_masks/cat/#.png", 4), []string{"'image=train/{key}.*' --field 'mask=train_masks/{key}.png'"}},
 		"with and without":     {many("with_mask/#.jpg without_mask/#.jpg", 4), nil},
 		"left and right":       {many("a/#.jpg a/#_L.jpg", 4), nil},
 		"texts beside":         {many("c/#.jpg c/#.txt", 4), nil},

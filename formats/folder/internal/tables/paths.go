@@ -21,8 +21,6 @@ type pathFinder struct {
 	// names are the files of a folder by their names without extension, as far as they were needed.
 	names map[string]map[string][]string
 	fits  map[string][]string // files that a path without extension may mean
-	// spelling finds names in other forms of Unicode.
-	spelling *vfs.Spelling
 }
 
 // maxLeading bounds the number of leading folders that are left out, and of folders that images are in.
@@ -153,13 +151,7 @@ func (f *pathFinder) file(p string) (string, bool) {
 	if !filepath.IsLocal(filepath.FromSlash(p)) || f.folder != "" && !strings.HasPrefix(p, f.folder+"/") {
 		return "", false
 	}
-	if st, err := f.in.Lstat(p); err == nil && !st.IsDir() {
-		return p, true
-	}
-	if f.spelling == nil {
-		f.spelling = vfs.NewSpelling(f.in)
-	}
-	if spelled := f.spelling.Find(p); spelled != "" {
+	if spelled, ok := vfs.Spelled(f.in, p); ok {
 		return spelled, true
 	}
 	if vfs.HasImageName(p) {

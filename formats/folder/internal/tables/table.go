@@ -2,7 +2,6 @@
 package tables
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -41,10 +40,12 @@ func Read(in vfs.FS, file string) (*Table, error) {
 	r := sheet.Roles{}
 	if r.Path, err = s.PathColumn(); err == nil {
 		var t *Table
-		spelling := vfs.NewSpelling(in)
 		if t, err = newTable(s, &r, func(p string) (foundPath, error) {
 			rel, err := relative(in, p)
-			return foundPath{path: cmp.Or(spelling.Find(rel), rel)}, err
+			if vfs.HasSpellings(rel) {
+				rel, _ = vfs.Spelled(in, rel)
+			}
+			return foundPath{path: rel}, err
 		}); err == nil {
 			t.Exists = nil
 			t.Files = []part{{File{"", file}, 0}}
