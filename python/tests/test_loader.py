@@ -234,8 +234,8 @@ def test_ranks_share_an_epoch_in_equal_steps(packed: Path, world: int) -> None:
     for step in zip(*parts):
         assert len({len(batch[0]) for batch in step}) == 1
     counts = Counter(i for part in parts for i in indices(part))
-    assert counts.pop(-1, 0) == -SAMPLES % world
-    assert counts == Counter(range(SAMPLES))
+    assert sum(counts.values()) - SAMPLES == -SAMPLES % world, "as many are repeated"
+    assert set(counts) == set(range(SAMPLES)) and max(counts.values()) <= 2
 
 
 def test_the_environment_sets_the_rank(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
