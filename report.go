@@ -146,14 +146,22 @@ func (r *Report) compareBytes(ctx context.Context, memory int64) (err error) {
 	return err
 }
 
-// WriteTable writes Rows to file, as convert.WriteTable does. failed is the error of the run, or nil: if a
+// WriteTable writes Rows to file, as convert.WriteTable does. Without rows there is no file beside the dataset, where TablePath puts
+// it: that of an earlier run is removed. failed is the error of the run, or nil: if a
 // run failed before it did anything, the table of an earlier one is not replaced.
 func (r *Report) WriteTable(file string, failed error) error {
 	nothing := r.Written == 0 && len(r.Skipped) == len(r.Listed) && r.Failed == 0
 	if failed != nil && nothing {
 		return nil
 	}
-	if err := convert.WriteTable(file, r.Rows()); err != nil {
+	rows := r.Rows()
+	if len(rows) == 0 && len(r.Datasets) > 0 && file == tableBeside(r.Datasets[0].Path) {
+		if _, err := TablePath("", r.Datasets[0].Path); err != nil || !durable.Exists(file) {
+			return err
+		}
+		return os.Remove(file)
+	}
+	if err := convert.WriteTable(file, rows); err != nil {
 		return err
 	}
 	r.Table = file
@@ -169,7 +177,7 @@ func TablePath(file, dst string) (string, error) {
 		return "", wrongOptions{errors.New("dsconv.TablePath: give the path of the table or of the dataset")}
 	}
 	if file == "" {
-		name = strings.TrimRight(dst, "/") + ".report.csv"
+		name = tableBeside(dst)
 	}
 	if err := durable.Check(name); err != nil {
 		return name, err
@@ -199,6 +207,8 @@ func TablePath(file, dst string) (string, error) {
 	}
 	return name, nil
 }
+
+func tableBeside(dst string) string { return strings.TrimRight(dst, "/") + ".report.csv" }
 
 // tableBegins are what the tables that convert.WriteTable wrote begin with, by the extension.
 var tableBegins = map[string][]string{

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
@@ -124,10 +125,19 @@ func encodeCSV(b *bytes.Buffer, rows []Problem) error {
 	w := csv.NewWriter(b)
 	err := w.Write([]string{"path", "cause", "action"})
 	for _, k := range rows {
-		err = errors.Join(err, w.Write([]string{legible.Name(k.Path), legible.Line(k.Cause), string(k.Action)}))
+		err = errors.Join(err, w.Write([]string{inert("./", legible.Name(k.Path)), inert("'", legible.Line(k.Cause)), string(k.Action)}))
 	}
 	w.Flush()
 	return errors.Join(err, w.Error())
+}
+
+// inert returns a cell that no spreadsheet takes for a formula: with a prefix if it begins like one. A path with "./" before it
+// names the same file.
+func inert(prefix, cell string) string {
+	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\uff1d\uff0b\uff0d\uff20", first) {
+		return prefix + cell
+	}
+	return cell
 }
 
 // Stages has the seconds that each stage of a run took.

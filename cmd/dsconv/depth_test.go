@@ -78,7 +78,9 @@ func TestClippedImagesAreReported(t *testing.T) {
 	}
 	for name, want := range map[string]int{"a": 2, "b": 0, "c": 0, "d": 2} {
 		table, err := os.ReadFile(filepath.Join(dir, name+".tar.report.csv"))
-		must(t, err)
+		if (err == nil) != (want > 0) {
+			t.Errorf("%s: %v", name, err) // there is no table without rows
+		}
 		if n := strings.Count(string(table), "values above 255"); n != want || want > 0 && !strings.Contains(string(table), "a/1.png,") {
 			t.Errorf("%s: %s", name, table)
 		}

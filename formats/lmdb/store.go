@@ -17,7 +17,6 @@ import (
 
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/staging"
-	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // LibraryVersion returns the version of the LMDB library in this build, "" without one.
@@ -136,7 +135,7 @@ func (s *store) open() (err error) {
 	if err := s.env.Update(s.openDatabases); err != nil {
 		return err
 	}
-	if s.file, err = unblocked.Open(s.data()); err != nil {
+	if s.file, err = s.stage.Open(path.Join(s.name, dataName)); err != nil {
 		return err
 	}
 	if s.pin, err = s.env.BeginTxn(nil, lmdb.Readonly); err == nil {

@@ -10,11 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // The rules for creating and removing the file:
@@ -75,8 +76,8 @@ func openOwn(path string) (*os.File, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		err = errors.New("it is not a regular file")
 	}
-	if err == nil && st.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
-		err = errors.New("it belongs to another user")
+	if err == nil {
+		err = durable.CheckOwn(f)
 	}
 	if err != nil {
 		_ = f.Close()

@@ -88,7 +88,7 @@ func TestFileOfAnotherUser(t *testing.T) {
 	if err := os.Chown(conf.path(), os.Geteuid()+1, -1); err != nil {
 		t.Skipf("no right to give a file away: %v", err)
 	}
-	if _, err := Open(conf); err == nil || !strings.Contains(err.Error(), "another user") {
+	if _, err := Open(conf); err == nil || !strings.Contains(err.Error(), "it belongs to ") {
 		t.Errorf("%v", err)
 	}
 	openCache(t, Config{Dir: conf.Dir, Name: "b", Limit: 1, Samples: 1})

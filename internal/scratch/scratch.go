@@ -1,5 +1,5 @@
 // Package scratch makes temporary folders that a later process can remove when this one was killed. A file in the folder
-// shows that it is one, and the lock on that file ends with its process. Python's dsconv makes the same ones.
+// shows that it is one, and the lock on that file ends with its process. python/src/dsconv/_scratch.py makes the same ones.
 package scratch
 
 import (

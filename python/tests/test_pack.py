@@ -31,7 +31,9 @@ def test_report(photos: Path, tmp_path: Path) -> None:
     files = [p for p in photos.rglob("*.jpg")]
     assert (report.found, report.written, report.skipped, report.failed) == (len(files), len(files), 0, 0)
     assert report.bytes == sum(p.stat().st_size for p in files)  # every byte as it was
-    assert report.paths == (str(out),) and out.is_file() and Path(report.report).is_file()
+    assert (
+        report.paths == (str(out),) and out.is_file() and report.report == "" and not Path(f"{out}.report.csv").exists()
+    )
     assert f"written {len(files)} + skipped 0" in str(report)
     assert repr(report).startswith(f"PackReport(found={len(files)}, written={len(files)}, skipped=0, failed=0, bytes=")
     assert repr(report).endswith(f"report={report.report!r}, paths=({str(out)!r},))")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
-from dsconv import _command, _progress
+from dsconv import _command, _progress, _scratch
 from dsconv._errors import ArgumentError
 from dsconv._measure.judged import judged, report_file
 from dsconv._read_options import FieldMap
@@ -146,7 +145,7 @@ def bench(
     )  # fmt: skip
     if advise is not None:
         options.append(f"--advise={str(bool(advise)).lower()}")
-    with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
+    with _scratch.scratch("bench") as scratch:
         out = os.path.join(scratch, "report.json")
         merged = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
         paths = [os.fspath(d) for d in datasets if isinstance(d, (str, os.PathLike))]

@@ -6,12 +6,11 @@ import dataclasses
 import json
 import os
 import pathlib
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dsconv import _command, _progress
+from dsconv import _command, _progress, _scratch
 from dsconv._read_options import FieldMap
 from dsconv._source_options import Path, source_options, source_words
 
@@ -119,7 +118,7 @@ def plan(
             exclude, map, source_format,
         ),
     )  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="dsconv-plan-") as scratch:
+    with _scratch.scratch("plan") as scratch:
         out = pathlib.Path(scratch, "plan.json")
         arguments = ["plan", f"--json={out}", "--progress=json", *options, "--", *source_words(src)]
         done = _progress.run_command(arguments, unit="step", title="plan", drawn=progress)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from . import _command
+from . import _command, _scratch
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,7 +45,7 @@ def show(
     """What Dataset.show returns."""
     options = _command.flags(split=splits, number=n, augment=augment, seed=seed, columns=columns, size=size)
     options += [f"--class={name}" for name in classes]
-    with tempfile.TemporaryDirectory(prefix="dsconv-show-") as scratch:
+    with _scratch.scratch("show") as scratch:
         out = Path(scratch, "sheet.png")
         options += ["--keys-from=-"] if keys else []
         _command.run(["show", f"--output={out}", *options, "--", path], stdin="\n".join(keys))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from dsconv import _progress
+from dsconv import _progress, _scratch
 from dsconv._report import Report
 
 
@@ -23,7 +22,7 @@ def judged(
     drawn shows the progress of that."""
     if advise is None:
         advise = any("augment" in (row.settings or {}) for row in report.datasets[1:])
-    with tempfile.TemporaryDirectory(prefix="dsconv-bench-") as scratch:
+    with _scratch.scratch("bench") as scratch:
         out = os.path.join(scratch, "report.json")
         others = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
         arguments = [
