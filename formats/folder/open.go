@@ -125,6 +125,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 	if err := d.useFields(&cfg); err != nil {
 		return nil, err
 	}
+	d.leaveOutTexts(s.Texts)
 	d.listLeftOut(s, &cfg.Patterns)
 	d.listArchives(s.Archives, &cfg)
 	if description, ok := d.source.(*descriptionSource); ok {

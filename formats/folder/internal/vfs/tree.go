@@ -97,7 +97,7 @@ func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.tree.
 func (t tree) Refused() []Skip {
 	var skips []Skip
 	for name, why := range t.tree.Refused() {
-		if HasImageName(name) || !fs.ValidPath(name) { // a folder's ends in a slash
+		if !isOther(name) || !fs.ValidPath(name) { // a folder's ends in a slash
 			skips = append(skips, Skip{name, why})
 		}
 	}
