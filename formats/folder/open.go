@@ -109,6 +109,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 	}()
 	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
 	s := listing.New(in, filter, l.found, system, d.fields)
+	s.Progress = progressOf(ctx)
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}

@@ -54,6 +54,9 @@ func (s *Scan) listed(ctx context.Context, paths []string, exists []bool, first 
 			}
 			files = files[:0]
 		}
+		if s.count(1); ctx.Err() != nil {
+			break
+		}
 	}
 	return s.found.add(files)
 }

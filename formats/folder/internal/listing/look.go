@@ -164,7 +164,7 @@ func (s *Scan) accept(l *look, ref *folderRef, files []vfs.File) []vfs.File {
 func (s *Scan) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.counted += n; s.Progress != nil {
+	if s.counted += n; s.Progress != nil && (n > 1 || s.counted%100 == 0) {
 		s.Progress(s.counted)
 	}
 }
