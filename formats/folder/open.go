@@ -134,6 +134,7 @@ func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Conf
 	}
 	d.describe(&cfg)
 	d.noticeFolders(&cfg, s.Classes)
+	d.notices = append(d.notices, vfs.Notices(in)...)
 	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
 		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
 	}

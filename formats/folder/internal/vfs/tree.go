@@ -104,6 +104,24 @@ func (t tree) Refused() []Skip {
 	return skips
 }
 
+// noticer is a Tree with something to say of how it was read.
+type noticer interface{ Notices() []string }
+
+// Notices are those of the Trees in it.
+func Notices(in FS) (all []string) {
+	switch in := in.(type) {
+	case tree:
+		if n, ok := in.tree.(noticer); ok {
+			all = n.Notices()
+		}
+	case *union:
+		for i := range in.mounts {
+			all = append(all, Notices(in.mounts[i].In)...)
+		}
+	}
+	return all
+}
+
 func (t tree) Close() error { return t.tree.Close() }
 
 func isFile(name string) bool {
