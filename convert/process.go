@@ -12,13 +12,13 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-func (r *run) readAll(to chan<- *job) {
-	for j := range r.read {
-		start := time.Now()
-		j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
-		r.readNS.Add(int64(time.Since(start)))
-		to <- j
-	}
+// readJob reads the sample of a job, and returns how long that took.
+func (r *run) readJob(j *job) time.Duration {
+	start := time.Now()
+	j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
+	took := time.Since(start)
+	r.readNS.Add(int64(took))
+	return took
 }
 
 // readSample reads the sample of a job into s, and checks what a Dataset that is not dsconv's own may

@@ -236,10 +236,11 @@ func (r *run) pipeline(ctx context.Context) error {
 	}
 	jobs := r.jobs(workers + readers + r.asking())
 	r.limitInputs(jobs, workers+readers+r.asking()/2)
-	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
-	r.read, r.decode, r.process = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
+	room := jobs + r.moreReaders(readers)
+	r.idle, r.ordered = make(chan *job, room), make(chan *job, room)
+	r.read, r.decode, r.process = make(chan *job, room), make(chan *job, room), make(chan *job, room)
 	for range jobs {
-		r.idle <- &job{done: make(chan struct{}, 1)}
+		r.idle <- newJob()
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	defer r.stop.When(ctx)()
@@ -250,13 +251,15 @@ func (r *run) pipeline(ctx context.Context) error {
 		to = r.decode
 		goAll(g, r.asking(), func() error { return r.decodeAll(ctx) }, func() { close(r.process) })
 	}
-	goAll(g, readers, func() error { r.readAll(to); return nil }, func() { close(to) })
+	r.startReaders(g, readers, to)
 	for range workers {
 		g.Go(r.processAll)
 	}
 	g.Go(func() error { return guard.Do(func() error { return r.commitAll(ctx) }) })
 	return g.Wait()
 }
+
+func newJob() *job { return &job{done: make(chan struct{}, 1)} }
 
 // goAll calls f in n goroutines of g, and end after the last of them.
 func goAll(g *errgroup.Group, n int, f func() error, end func()) {
