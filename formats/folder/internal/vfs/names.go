@@ -39,7 +39,7 @@ func HasImageName(p string) bool {
 // isOther reports whether p has a name of a file that is no image, or is hidden.
 func isOther(p string) bool {
 	name := strings.ToLower(path.Base(p))
-	return name[0] == '.' || strings.HasSuffix(name, "~") || name == "_success" || name == "checksums" || slices.Contains(otherExtensions, path.Ext(name))
+	return name[0] == '.' || strings.HasSuffix(path.Dir(p), ".dsconv") || strings.HasSuffix(name, "~") || name == "_success" || slices.Contains(otherExtensions, path.Ext(name))
 }
 
 // IsUnknown reports whether the name at p does not tell whether the file is an image: its first bytes do.
