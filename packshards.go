@@ -11,7 +11,8 @@ import (
 
 // ShardOptions are the options of PackShard. The zero value is usual.
 type ShardOptions struct {
-	// Workers process images, IOWorkers read them; 0 chooses by the number of cores.
+	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
+	// readers, up to 32, while reading waits for a disk or a network.
 	Workers, IOWorkers int
 	// Memory is about how many bytes each sort may take, 0 for 256 MiB.
 	Memory int64

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/outside"
 )
@@ -78,7 +79,11 @@ func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 	case len(sources) == 0:
 		return nil, wrongOptions{errors.New("dsconv.OpenSources: no source is given")}
 	}
-	all := splitAll(sources)
+	closeLate := func(ds formats.Dataset) { _ = ds.Close() } // nobody waits for it
+	return abandon.Call(ctx, func() (formats.Dataset, error) { return openAll(ctx, splitAll(sources), cfg, o) }, closeLate)
+}
+
+func openAll(ctx context.Context, all []Source, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	if len(all) == 1 && all[0].Name == "" {
 		return openOne(ctx, all[0].Path, cfg, o)
 	}

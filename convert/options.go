@@ -43,7 +43,8 @@ type Options struct {
 	Discard bool
 	// KeepOld keeps the replaced version of the dataset: see formats.PreviousKeeper.
 	KeepOld bool
-	// Workers process images, IOWorkers read them; 0 chooses by the number of cores.
+	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
+	// readers, up to 32, while reading waits for a disk or a network.
 	Workers, IOWorkers int
 	// OnError says what happens to bad images. They are skipped and listed in Report.Skipped, and the
 	// error is nil, unless OnError is Fail. Quarantine is the folder for copies of them; it is

@@ -14,18 +14,17 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-func (r *run) readAll(ctx context.Context, to chan<- *job) {
-	image := r.schema.ImageIndex()
-	for j := range r.read {
-		alone := r.budget.admit(j)
-		start := time.Now()
-		if j.err = ctx.Err(); j.err == nil {
-			j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
-		}
-		r.budget.keep(j, image, alone)
-		r.readNS.Add(int64(time.Since(start)))
-		to <- j
+// readJob reads the sample of a job, unless ctx ended, and returns how long that took.
+func (r *run) readJob(ctx context.Context, j *job) time.Duration {
+	alone := r.budget.admit(j)
+	start := time.Now()
+	if j.err = ctx.Err(); j.err == nil {
+		j.err = guard.Do(func() error { return r.readSample(j, &j.in) })
 	}
+	took := time.Since(start)
+	r.budget.keep(j, r.schema.ImageIndex(), alone)
+	r.readNS.Add(int64(took))
+	return took
 }
 
 // readSample reads the sample of a job into s, and checks what a Dataset that is not dsconv's own may

@@ -250,10 +250,11 @@ func (r *run) pipeline(ctx context.Context) error {
 	}
 	jobs := r.jobs(workers + readers + r.asking())
 	r.limitInputs(jobs, workers+readers+r.asking()/2)
-	r.idle, r.ordered = make(chan *job, jobs), make(chan *job, jobs)
-	r.read, r.decode, r.process = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
+	room := jobs + r.moreReaders(readers)
+	r.idle, r.ordered = make(chan *job, room), make(chan *job, room)
+	r.read, r.decode, r.process = make(chan *job, room), make(chan *job, room), make(chan *job, room)
 	for range jobs {
-		r.idle <- &job{done: make(chan struct{}, 1)}
+		r.idle <- newJob()
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	defer r.stop.When(ctx)()
@@ -265,7 +266,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		goAll(g, r.asking(), func() error { return r.decodeAll(ctx) }, func() { close(r.process) })
 	}
 	reading := new(errgroup.Group)
-	goAll(reading, readers, func() error { r.readAll(ctx, to); return nil }, func() { close(to) })
+	r.startReaders(ctx, reading, readers, to)
 	processing := ctx
 	if r.gpu != nil {
 		processing = context.WithoutCancel(ctx) // what the GPU has decoded must be freed
@@ -278,6 +279,8 @@ func (r *run) pipeline(ctx context.Context) error {
 	_ = parallel.Leave(ctx, reading.Wait) // its error is the context's: g has it
 	return err
 }
+
+func newJob() *job { return &job{done: make(chan struct{}, 1)} }
 
 // goAll calls f in n goroutines of g, and end after the last of them.
 func goAll(g *errgroup.Group, n int, f func() error, end func()) {

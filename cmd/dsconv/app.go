@@ -97,17 +97,18 @@ func appOf(c *console, list []*cli.Command) *cli.App {
 			return cli.ShowAppHelp(cc)
 		},
 	}
-	prepare(app.Commands)
+	prepare(app.Commands, c)
 	return app
 }
 
 // prepare sets what commands and their subcommands have in common.
-func prepare(commands []*cli.Command) {
+func prepare(commands []*cli.Command, c *console) {
 	for _, cmd := range commands {
 		cmd.OnUsageError = onUsageError
+		cmd.Before = c.showListing
 		cmd.HideHelpCommand = true
 		hideFalse(cmd.Flags)
-		prepare(cmd.Subcommands)
+		prepare(cmd.Subcommands, c)
 	}
 }
 

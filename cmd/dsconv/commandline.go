@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/dsconv/dsconv/internal/durable"
 )
 
 // flagsFirst moves a command's flags before its arguments. urfave/cli would take a flag after an
@@ -78,7 +81,7 @@ func arguments(cc *cli.Context, names ...string) ([]string, error) {
 		if name := names[len(names)-1]; name == "DATASET" || name == "SRC" {
 			several = "; several folders are one dataset as NAME=PATH,NAME=PATH"
 		}
-		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help%s", args[len(names)], fullName(cc), several)
+		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help%s%s", args[len(names)], fullName(cc), several, unquoted(args))
 	}
 	return args, err
 }
@@ -94,7 +97,34 @@ func argumentsOrMore(cc *cli.Context, names ...string) ([]string, error) {
 			return nil, usageErrorf("%s is empty: see dsconv %s --help", names[min(i, len(names)-1)], fullName(cc))
 		}
 	}
+	for i, name := range names {
+		if i == len(names)-1 {
+			i = len(args) - 1
+		}
+		if (name == "DST" || name == "DIR") && args[i] == "-" {
+			return nil, usageErrorf("%s is -: what dsconv %s writes cannot go to standard output; ./- is a file or folder of that name", name, fullName(cc))
+		}
+	}
 	return args, nil
+}
+
+// unquoted says what to do if the shell seems to have expanded a pattern: several files of one folder end alike. It is ""
+// otherwise.
+func unquoted(files []string) string {
+	dir, ext := filepath.Dir(files[0]), filepath.Ext(files[0])
+	for _, file := range files {
+		if ext == "" || filepath.Dir(file) != dir || filepath.Ext(file) != ext || !durable.Exists(file) {
+			return ""
+		}
+	}
+	switch pattern := filepath.Join(dir, "*"+ext); {
+	case len(files) < 2:
+		return ""
+	case slices.Contains([]string{".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}, strings.ToLower(ext)):
+		return fmt.Sprintf("; if the shell expanded %s, give the folder %s instead, with --include '*%s'", pattern, dir, ext)
+	default:
+		return fmt.Sprintf("; if the shell expanded a pattern such as %s, quote the pattern: '%s'", pattern, pattern)
+	}
 }
 
 // fullName returns the words of the command, without the program's.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/urfave/cli/v2"
@@ -16,10 +17,10 @@ type side struct {
 	formats.Dataset
 }
 
-func newSide(sources ...string) *side {
+func newSide(ctx context.Context, sources ...string) *side {
 	s := &side{sources: sources}
 	if len(sources) == 1 {
-		f, err := detectFormat(sources[0])
+		f, err := detectFormat(ctx, sources[0])
 		_, writable := f.(formats.WritableFormat)
 		s.own = err == nil && writable // opening it returns the error
 	}
@@ -29,7 +30,7 @@ func newSide(sources ...string) *side {
 // openPair opens the datasets of a pair. Folders and datasets of other programs are read by the flags, else as the
 // dataset beside them was packed.
 func openPair(cc *cli.Context, c *console, p diffPair) (a, b *side, err error) {
-	a, b = newSide(p.a...), newSide(p.b)
+	a, b = newSide(cc.Context, p.a...), newSide(cc.Context, p.b)
 	first, second := b, a
 	if a.own {
 		first, second = a, b

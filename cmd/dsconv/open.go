@@ -14,12 +14,13 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // detectFormat returns the format of the dataset at path.
-func detectFormat(path string) (formats.Format, error) {
-	f, err := dsconv.Formats().ByExistingPath(path)
+func detectFormat(ctx context.Context, path string) (formats.Format, error) {
+	f, err := abandon.Call(ctx, func() (formats.Format, error) { return dsconv.Formats().ByExistingPath(path) }, nil)
 	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}
 	}
@@ -92,7 +93,7 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, sources ...stri
 		cfg.Labels, cfg.FolderLabels = given.Labels, given.FolderLabels
 	}
 	cfg.Like, cfg.Patterns, cfg.Memory = m.SourceSchema(), formats.PatternsFromRecipe(m.Recipe), memory(cc)
-	if len(sources) == 1 && !isFolderOfImages(sources[0]) {
+	if len(sources) == 1 && !isFolderOfImages(cc.Context, sources[0]) {
 		options := folderConfig(sourceFlag(cc)) // those of the recipe are for the folder that was packed
 		options.Labels, options.FolderLabels = given.Labels, given.FolderLabels
 		options.Like, options.Patterns, options.Memory = cfg.Like, cfg.Patterns, cfg.Memory
@@ -106,8 +107,8 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, sources ...stri
 	return cfg, nil
 }
 
-func isFolderOfImages(path string) bool {
-	f, err := detectFormat(path)
+func isFolderOfImages(ctx context.Context, path string) bool {
+	f, err := detectFormat(ctx, path)
 	return err == nil && slices.Contains([]string{"folder", "archive", "list"}, f.Name())
 }
 

@@ -149,6 +149,9 @@ func pack(cc *cli.Context, c *console) error {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {
 			err = fmt.Errorf("%w (--format lmdb)", err)
 		}
+		if hint := unquoted(sources); hint != "" {
+			err = fmt.Errorf("%w%s", err, hint)
+		}
 		return asUsage(err)
 	}
 	defer p.Close()

@@ -37,7 +37,7 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "shard-count", Aliases: []string{"shards"}, Usage: "write exactly `N` shards", DefaultText: "by size"},
 		&cli.IntFlag{Name: "min-shards", Usage: "write at least `N` shards", DefaultText: "1"},
 		&cli.StringFlag{Name: "order", Usage: "`ORDER` of samples in tars and TFRecords: key or shuffle:SEED", DefaultText: "shuffle:0"},
-		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},
+		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more; up to 32 if the disk is slow to answer"},
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
 		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
 		&cli.StringFlag{Name: "augment", Usage: "write augmented copies of each image, made by `OPS` of the loader, such as 'rrc:224,flip,jitter:.2:.2:.2:.1'; see above"},

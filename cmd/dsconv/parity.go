@@ -24,7 +24,7 @@ func compareWithPillow(cc *cli.Context, c *console, path string) error {
 	if cc.Int("sample") < 0 {
 		return usageErrorf("--sample %d: write a number of images, or 0 for all", cc.Int("sample"))
 	}
-	f, err := detectFormat(path)
+	f, err := detectFormat(cc.Context, path)
 	if err != nil {
 		return err
 	}

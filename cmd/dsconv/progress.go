@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -119,6 +120,27 @@ func (r *runProgress) show(p convert.Progress) {
 
 // end erases what is shown. The result has the same numbers.
 func (r *runProgress) end() { r.c.status.erase() }
+
+// showListing makes the command show how many files were found while it lists a folder: a disk of the network may need minutes.
+func (c *console) showListing(cc *cli.Context) error {
+	if asJSON, err := progressAsJSON(cc); err != nil || asJSON || cc.Bool("quiet") {
+		return nil //nolint:nilerr // the command returns the error
+	}
+	last := time.Now()
+	cc.Context = folder.WithProgress(cc.Context, func(files int) {
+		width, since := c.status.width(), time.Since(last)
+		switch {
+		case width > 0 && since >= parallel.ProgressInterval:
+			c.status.show(fmt.Sprintf("%.*s", width, fmt.Sprintf("listing: %d files", files)))
+		case width == 0 && since >= timeBetweenLines:
+			c.logf("listing: %d files", files)
+		default:
+			return
+		}
+		last = time.Now()
+	})
+	return nil
+}
 
 // benchProgress shows the turns of a bench as they end.
 func (c *console) benchProgress(cc *cli.Context) (func(bench.Progress), error) {

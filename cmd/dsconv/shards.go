@@ -137,7 +137,7 @@ Examples:
 			&cli.BoolFlag{Name: "again", Usage: "pack the shard also if it is there, and replace it"},
 			&cli.BoolFlag{Name: "stop-with-stdin", Usage: "stop when standard input ends"},
 			workersFlag("goroutines that decode and encode"),
-			&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more"},
+			&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more; up to 32 if the disk is slow to answer"},
 			memoryFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			progressFlag(),

@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -27,12 +28,15 @@ stands for OUT/train.lmdb and OUT/val.lmdb.`
 // datasetPaths returns the datasets that path stands for: itself, or if it is a folder with a dataset for each
 // split, as dsconv pack --format writes it, the datasets in it. Other files in that folder are ignored.
 func datasetPaths(ctx context.Context, path string) (paths []string, isFolder bool, err error) {
-	f, err := dsconv.Formats().ByPath(path)
-	if err != nil || f.Name() != "folder" || !durable.IsDir(path) {
-		return []string{path}, false, nil //nolint:nilerr // opening path reports it
-	}
-	if paths = sharded.DatasetsIn(path); len(paths) == 0 {
-		return []string{path}, false, nil
+	paths, err = abandon.Call(ctx, func() ([]string, error) {
+		f, err := dsconv.Formats().ByPath(path)
+		if err != nil || f.Name() != "folder" || !durable.IsDir(path) {
+			return nil, nil //nolint:nilerr // opening path reports it
+		}
+		return sharded.DatasetsIn(path), nil
+	}, nil)
+	if err != nil || len(paths) == 0 {
+		return []string{path}, false, err
 	}
 	if err := checkOnlyDatasets(ctx, path, paths); err != nil {
 		return nil, false, err

@@ -313,6 +313,14 @@ func (c *ClassArchives) Refused() iter.Seq2[string, string] {
 	}
 }
 
+// Notices says how names were read where the archives do not tell.
+func (c *ClassArchives) Notices() (all []string) {
+	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
+		all = append(all, c.parts[folder].Notices()...)
+	}
+	return all
+}
+
 // String returns the path of the folder.
 func (c *ClassArchives) String() string { return c.root }
 

@@ -51,6 +51,15 @@ func (f *FS) Refused() iter.Seq2[string, string] {
 	}
 }
 
+// Notices says how names were read where the archive does not tell.
+func (f *FS) Notices() []string {
+	if f.index.decodedNames == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %d name(s) are not UTF-8 and were read as code page 437, such as %q: if that is wrong, unpack it with its own code page (unzip -O CP932, for instance), and pack the folder",
+		f.path, f.index.decodedNames, f.index.decodedName)}
+}
+
 // whole is the path under which Refused lists what is wrong with the archive as a whole.
 func (f *FS) whole() string { return path.Base(f.path) + "/" }
 

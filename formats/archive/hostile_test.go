@@ -267,7 +267,7 @@ func TestHostileZip(t *testing.T) {
 	}
 	data := forgedZip(
 		named(good, func(m *zipMemberAt) { m.data, m.crc = []byte("good"), 0x5f9e5c2a }),
-		named("../up.jpg", nil), named("/abs.jpg", nil), named("a/\xff.jpg", nil), named(`..\back.jpg`, func(m *zipMemberAt) { m.host = 0 }),
+		named("../up.jpg", nil), named("/abs.jpg", nil), named("a/\xff.jpg", func(m *zipMemberAt) { m.flags = zipUTF8 }), named(`..\back.jpg`, func(m *zipMemberAt) { m.host = 0 }),
 		named("twice.jpg", nil), named("twice.jpg", nil),
 		named("secret.jpg", func(m *zipMemberAt) { m.flags = 1 }), named("lzma.jpg", func(m *zipMemberAt) { m.method = 14 }),
 		named("link.jpg", func(m *zipMemberAt) { m.mode = 0o120777 }), named("dev.jpg", func(m *zipMemberAt) { m.mode = 0o020666 }),

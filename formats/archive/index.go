@@ -56,6 +56,9 @@ type index struct {
 	causeIDs map[string]int32
 	refused  []refusal
 	size     int64 // bytes in memory
+
+	decodedNames int    // how many names were not UTF-8
+	decodedName  string // the first of them
 }
 
 func newIndex() *index {

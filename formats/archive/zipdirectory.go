@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // archive/zip is not used: it takes 400 bytes of memory for a member, and does not tell where members begin, without
@@ -182,8 +184,9 @@ func (z *zipScan) member(b []byte) error {
 	if err != nil {
 		return z.refuse(raw, err.Error())
 	}
-	raw = cmp.Or(unicode, raw)
-	if host == 0 || host == 10 || host == 11 || host == 14 { // Windows, where no name has a backslash
+	raw, isPage := z.decoded(cmp.Or(unicode, raw), flags)
+	windows := host == 0 || host == 10 || host == 11 || host == 14 // where no name has a backslash
+	if windows && !(isPage && strings.Contains(raw, "/")) {        // in some code pages a letter ends in that byte
 		raw = strings.ReplaceAll(raw, `\`, "/")
 	}
 	name, why := cleanName(raw)
@@ -200,6 +203,25 @@ func (z *zipScan) member(b []byte) error {
 	}
 	e.offset += z.base
 	return z.add(name, e, z.whyNot(&e, flags, mode))
+}
+
+// zipUTF8 is the flag of a member whose name is UTF-8.
+const zipUTF8 = 1 << 11
+
+// decoded returns a name as UTF-8. One that is not is of code page 437, as the specification of zip says, although programs
+// also write those of their own country: then the letters are others, but different names stay different.
+func (z *zipScan) decoded(name string, flags uint16) (text string, isPage bool) {
+	if utf8.ValidString(name) || flags&zipUTF8 != 0 {
+		return name, false
+	}
+	text, err := charmap.CodePage437.NewDecoder().String(name) // all bytes are letters
+	if err != nil {
+		return name, false
+	}
+	if z.decodedNames++; z.decodedName == "" {
+		z.decodedName = text
+	}
+	return text, true
 }
 
 // whyNot returns why a member is not read, "" if it is.

@@ -32,6 +32,10 @@ func TestZipNames(t *testing.T) {
 		"in Unicode":             {name: "c\x82/1.jpg", extra: unicode("c\u00e9/1.jpg", "c\x82/1.jpg"), path: "c\u00e9/1.jpg"},
 		"in Unicode, of ASCII":   {name: "#U00e9.jpg", extra: unicode("\u00e9.jpg", "#U00e9.jpg"), path: "\u00e9.jpg"},
 		"in Unicode, of another": {name: "cat/1.jpg", extra: unicode("dog/1.jpg", "old/1.jpg"), path: "cat/1.jpg"},
+		"of code page 437":       {name: "cat/\x81.jpg", path: "cat/\u00fc.jpg"},
+		"of Shift-JIS":           {name: "\x95\x5c/\x95\x5c.jpg", path: "\u00f2\\/\u00f2\\.jpg"},
+		"of Latin-1":             {name: "caf\xe9/1.jpg", path: "caf\u0398/1.jpg"},
+		"with a backslash":       {name: "\x81\\1.jpg", path: "\u00fc/1.jpg"},
 		"in no Unicode":          {name: "cat/1.jpg", extra: unicode("dog/\xff.jpg", "cat/1.jpg"), path: "cat/1.jpg"},
 	} {
 		data := forgedZip(zipMemberAt{name: c.name, local: c.local, extra: c.extra, data: []byte("x"), crc: 0x8cdc1683, size: -1, packed: -1, at: -1})
@@ -40,6 +44,9 @@ func TestZipNames(t *testing.T) {
 		b, err := f.ReadFile(c.path)
 		if c.damaged && (err == nil || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), c.local)) || !c.damaged && string(b) != "x" {
 			t.Errorf("%s: %q, %v", what, b, err)
+		}
+		if page := strings.HasPrefix(what, "of ") || what == "with a backslash"; page != (len(f.Notices()) == 1) {
+			t.Errorf("%s: the notices are %q", what, f.Notices())
 		}
 		must(t, f.Close())
 	}

@@ -12,7 +12,7 @@ import (
 // Archives beside images, as in a folder of archives of which some are unpacked, are skipped by name, unless they are left
 // out, hidden or shards that dsconv wrote.
 func TestArchivesBesideImages(t *testing.T) {
-	root := foldertest.Tree(t, "cat/1.jpg", "dog.tar", "train/eel.TAR.GZ", "backup.zip", "x.7z", "._dog.tar", ".git/y.zip", "own.tar", "own.tar.dsconv/x", "notes.txt")
+	root := foldertest.Tree(t, "cat/1.jpg", "dog.tar", "train/eel.TAR.GZ", "backup.zip", "x.7z", "._dog.tar", ".git/y.zip", "own.tar", "own.tar.dsconv/checksums", "notes.txt")
 	d := open(t, root, Config{Patterns: formats.Patterns{Exclude: []string{"backup.zip"}}})
 	got := map[string]bool{}
 	for path, cause := range skipped(d) {

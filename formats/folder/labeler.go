@@ -23,6 +23,7 @@ type labeler struct {
 	index  map[string]int64 // of the folders' classes, if there is no table
 	files  []tables.File    // of tables; none for folders
 	table  *tables.Labels   // of all files
+	isList bool             // the table is the source, a list of images
 	// byFolder: images that no table lists may have the label of their class folder, and those of a table without
 	// labels have it.
 	byFolder bool
@@ -44,7 +45,7 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	if err != nil {
 		return nil, err
 	}
-	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list}
+	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list, isList: cfg.list != nil}
 	if cfg.list != nil {
 		l.files = []tables.File{cfg.list.Files[0].File}
 	} else if len(files) > 0 {
@@ -292,7 +293,7 @@ func (l *labeler) missing(in vfs.FS) []vfs.Skip {
 	if l.table == nil {
 		return nil
 	}
-	return l.table.Missing(in)
+	return l.table.Missing(in, l.isList)
 }
 
 func (l *labeler) includes(string) bool { return true }

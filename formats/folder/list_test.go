@@ -79,6 +79,7 @@ func TestLists(t *testing.T) {
 // Each row ends as a sample or as a skip with its reason.
 func TestListedFilesThatAreNoSamples(t *testing.T) {
 	root := foldertest.Tree(t, "a/1.jpg", "a/x.heic", "a/notes.txt", "a/folder.jpg/", "a/dangling.jpg -> nothing", "a/b.jpg", "a/b.png")
+	foldertest.Must(t, os.WriteFile(filepath.Join(root, "a/notes.txt"), []byte("no image"), 0o644))
 	foldertest.Must(t, os.WriteFile(filepath.Join(root, "l.csv"), []byte("path\na/1.jpg\na/gone.jpg\na/x.heic\na/notes.txt\na/folder.jpg\na/dangling.jpg\na/b\n/nowhere/at/all.jpg\n"), 0o644))
 	d := openList(t, filepath.Join(root, "l.csv"), Config{})
 	got := map[string]string{}
@@ -86,7 +87,7 @@ func TestListedFilesThatAreNoSamples(t *testing.T) {
 		got[filepath.Base(s.Path)] = s.Cause
 	}
 	for name, want := range map[string]string{
-		"gone.jpg": "does not exist", "x.heic": "cannot read heic", "notes.txt": "no extension of an image", "folder.jpg": "is a folder",
+		"gone.jpg": "does not exist", "x.heic": "cannot read heic", "notes.txt": "it is text", "folder.jpg": "is a folder",
 		"dangling.jpg": "no such file", "b": "may be any of b.jpg, b.png", "all.jpg": "does not exist",
 	} {
 		if !strings.Contains(got[name], want) {

@@ -131,6 +131,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 		}
 	}()
 	s := listing.New(in, filter, l.found, system, d.fields)
+	s.Progress = progressOf(ctx)
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
@@ -147,6 +148,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	if err := d.useFields(&cfg); err != nil {
 		return nil, err
 	}
+	d.leaveOutTexts(s.Texts)
 	d.listLeftOut(s, &cfg.Patterns)
 	d.listArchives(s.Archives, &cfg)
 	if description, ok := d.source.(*descriptionSource); ok {
@@ -154,6 +156,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	}
 	d.describe(&cfg)
 	d.noticeFolders(&cfg, s.Classes)
+	d.notices = append(d.notices, vfs.Notices(in)...)
 	if err := d.meta.Schema.Validate(); err != nil && d.fields != nil {
 		return nil, fmt.Errorf("%s: %w: give the field another name", in, err)
 	}

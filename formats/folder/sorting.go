@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -45,7 +44,7 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 			d.skips = append(d.skips, Skip{Path: f.Path, Cause: why})
 			return ctx.Err()
 		}
-		if it.key == it.Place() && path.Ext(f.Path) != "" {
+		if it.key == it.Place() && vfs.ImageStem(f.Path) != f.Path {
 			d.keepExtension = append(d.keepExtension, f.Path)
 		}
 		for k := range d.columns {

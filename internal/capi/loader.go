@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/reader"
@@ -114,10 +115,11 @@ type opened struct {
 	Splits  map[string]int  `json:"splits"`
 	Columns []string        `json:"columns"` // of texts, which are no fields: see columnsOf
 	Parts   []part          `json:"parts"`
-	Views   []viewPart      `json:"views"`  // null without Config.Views
-	Rest    []restPart      `json:"rest"`   // see rest.h
-	GPU     *gpudecode.Info `json:"gpu"`    // that decodes; null on the CPU
-	Config  reader.Config   `json:"config"` // with the defaults filled in
+	Views   []viewPart      `json:"views"`    // null without Config.Views
+	Rest    []restPart      `json:"rest"`     // see rest.h
+	GPU     *gpudecode.Info `json:"gpu"`      // that decodes; null on the CPU
+	LeftOut []string        `json:"left_out"` // what is in folders of images and cannot be read, for a warning
+	Config  reader.Config   `json:"config"`   // with the defaults filled in
 }
 
 // openLoader opens datasets and gives the handle of their loader.
@@ -141,7 +143,20 @@ func openLoader(a openArguments) (_ any, err error) {
 	return opened{
 		Loader: handle, Format: l.Meta().Format, Samples: l.Samples(), Batches: l.Len(), Repeats: l.Repeats(), Slots: l.Slots(), BlockSize: l.MemorySize(),
 		Classes: l.Classes(), Splits: splitsOf(l.Meta()), Columns: append([]string{}, l.Meta().Columns...), Parts: l.described, Views: l.views, Rest: l.rest(), GPU: l.GPU(), Config: l.Config(),
+		LeftOut: l.leftOut(),
 	}, nil
+}
+
+// leftOut says how many files of each folder are no samples although they may be images, and names the first.
+func (l *loader) leftOut() []string {
+	texts := []string{}
+	for _, ds := range l.datasets {
+		if d, ok := ds.(*folder.Dataset); ok && len(d.Skips()) > 0 {
+			first := d.Skips()[0]
+			texts = append(texts, fmt.Sprintf("%s: %d file(s) or folder(s) are left out, such as %s: %s", d.Root(), len(d.Skips()), first.Path, first.Cause))
+		}
+	}
+	return texts
 }
 
 // resolve sets those fields of the Config that have another form here, and Paths.

@@ -52,7 +52,7 @@ var functions = []any{
 	bench.ParseDelay, bench.ParseSweep,
 	formats.CheckBuilt, formats.CopyKey, formats.IsCopy, formats.LikeCopy, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.Unreadable,
 	formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
-	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.SplitFolders, formats.SplitWords, formats.IsSplitWord, formats.CutSplit, formats.WrapDamaged,
+	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.Content, formats.SplitFolders, formats.SplitWords, formats.IsSplitWord, formats.CutSplit, formats.WrapDamaged,
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourcesWith, dsconv.OpenSourceWith, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources, dsconv.PlanShards, dsconv.PackShard, dsconv.MissingShards, dsconv.CommitShards,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
@@ -61,7 +61,7 @@ var functions = []any{
 	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
 	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.RepairDescription, edit.Undo,
-	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows,
+	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows, folder.WithProgress,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.AreVectors, labels.ClassesOf, labels.FormatFloat, labels.Hot, labels.IndexOf, labels.NaN, labels.ParseTypes,
 	order.Parse, order.ParseTail,

@@ -38,7 +38,7 @@ func inspectAs(data []byte, enc formats.Encoding) (h pixel.Header, err error) {
 		if bytes.HasPrefix(data, []byte("MM\x00+")) {
 			return pixel.Header{}, fmt.Errorf("%w: a big-endian BigTIFF, which Pillow does not read either", pixel.ErrNotImage)
 		}
-		return pixel.Header{}, pixel.ErrNotImage
+		return pixel.Header{}, notImage(data)
 	}
 	if err != nil {
 		return pixel.Header{}, err
@@ -47,6 +47,14 @@ func inspectAs(data []byte, enc formats.Encoding) (h pixel.Header, err error) {
 		return pixel.Header{}, fmt.Errorf("%w: size %dx%d", pixel.ErrCorrupt, h.W, h.H)
 	}
 	return h, nil
+}
+
+// notImage returns the error about data that are no image, which says what they are if that is known.
+func notImage(data []byte) error {
+	if what := formats.Content(data); what != "" {
+		return fmt.Errorf("%w: it is %s", pixel.ErrNotImage, what)
+	}
+	return pixel.ErrNotImage
 }
 
 func inspectGIF(data []byte) (pixel.Header, error) {

@@ -37,7 +37,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read the image: %w", err)
 	}
 	if b.Len() > 0 && formats.Sniff(b.Bytes()) == "" {
-		return nil, pixel.ErrNotImage
+		return nil, notImage(b.Bytes())
 	}
 	if _, err := b.ReadFrom(limited); err != nil {
 		return nil, fmt.Errorf("read the image: %w", err)

@@ -63,6 +63,7 @@ class Description(TypedDict):
     block_size: int
     repeats: bool
     rest: list[RestDescription] | None
+    left_out: list[str]  # sentences on what is in folders and cannot be read
 
 
 class Source(Held):

@@ -35,6 +35,12 @@ def all_splits(path: str | list[str], split: str | list[str] | None, splits: dic
     warnings.warn(text, stacklevel=3)
 
 
+def left_out(texts: list[str]) -> None:
+    """Warns of files of a folder that may be images and cannot be read."""
+    for text in texts:
+        warnings.warn(text, stacklevel=3)
+
+
 def narrowed(found: dict[str, Any], stacklevel: int = 3) -> None:
     """Warns of images with more than 8 bits per channel that were converted to 8 bits."""
     text = f"{'16-bit images' if found['kept'] else 'images'} lost bits, for example {found['key']}: {found['how']}"

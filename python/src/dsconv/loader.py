@@ -26,7 +26,7 @@ from ._source import Source
 from ._tensors import BatchFields, collates_by_default, dtype_name, extra_fields
 from ._tv_tensors import TVTensors, canvas
 from ._views import checked_dtype, plan_of, views_of
-from ._warnings import all_splits, python_runs
+from ._warnings import all_splits, left_out, python_runs
 from ._worker_arguments import check_worker_arguments, prefetched
 
 if TYPE_CHECKING:
@@ -388,6 +388,7 @@ class Loader(LoaderEpochs[Batch]):
         )
         if order != "none" and selection.indices is None:
             all_splits(self.path, self.split, self._source.splits)
+        left_out(self._source.describe()["left_out"])
         self._selection = selection
         self._epochs = EpochCounter()
         self._dataset: Any = selection.given

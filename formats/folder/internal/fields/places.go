@@ -143,8 +143,8 @@ func (p *places) values(f *vfs.File) partValues {
 		}
 	}
 	virtual := f.Place()
-	set(keyPart, vfs.Stem(virtual))
-	set(stemPart, path.Base(vfs.Stem(f.Path)))
+	set(keyPart, vfs.ImageStem(virtual))
+	set(stemPart, path.Base(vfs.ImageStem(f.Path)))
 	if dir := path.Dir(f.Path); dir != "." {
 		set(dirPart, dir)
 	}

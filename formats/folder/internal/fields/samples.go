@@ -65,7 +65,7 @@ func (s *Set) LocateKey(f *vfs.File, key string) string {
 	if s.Locate(f); whole {
 		return f.Place()
 	}
-	return vfs.Stem(f.Place())
+	return vfs.ImageStem(f.Place())
 }
 
 // Claim counts what the sample has of each field.

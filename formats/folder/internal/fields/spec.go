@@ -126,7 +126,7 @@ func (p *spec) expand(v *partValues, f *vfs.File) []string {
 		return p.pattern.expand(v)
 	}
 	whole := *v
-	whole[keyPart] = vfs.Stem(f.Path)
+	whole[keyPart] = vfs.ImageStem(f.Path)
 	return p.pattern.expand(&whole)
 }
 

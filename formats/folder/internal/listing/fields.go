@@ -93,7 +93,7 @@ func (s *Scan) FindStems(ctx context.Context) (err error) {
 	}
 	f := s.fields.NewStemFinder()
 	defer func() { err = errors.Join(err, f.Close()) }()
-	names := &Scan{in: s.in, filter: s.filter, found: &Files{}, System: s.System, names: f}
+	names := &Scan{in: s.in, filter: s.filter, found: &Files{}, System: s.System, Progress: s.Progress, names: f}
 	if err := names.Walk(ctx); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (l *Files) add(files []vfs.File) error {
 		if f.Virtual != "" {
 			place = f.Virtual
 		}
-		key := vfs.Stem(place)
+		key := vfs.ImageStem(place)
 		l.value = wire.AppendBytes(append(l.value[:0], fileRecord), place[len(key):])
 		l.value = binary.AppendUvarint(l.value, uint64(f.Size))
 		l.value = binary.AppendUvarint(l.value, uint64(f.ModTime))

@@ -39,27 +39,35 @@ func (s *Scan) listed(ctx context.Context, paths []string, exists []bool, first 
 		if !exists[i] || !s.wantsListed(rel) {
 			continue
 		}
+		l := look{File: vfs.File{Path: rel}, field: -1, kind: image}
+		if !vfs.HasImageName(rel) {
+			l.kind = unknown
+		}
 		st, err := s.in.Stat(rel)
 		if err != nil {
 			s.lost(rel, whyUnread(rel, err))
 			continue
 		}
-		if files = s.file(vfs.File{Path: rel, Size: st.Size(), ModTime: vfs.ModTime(st)}, st.Mode().IsRegular(), nil, files); len(files) == vfs.MaxEntries {
+		l.Size, l.ModTime, l.regular = st.Size(), vfs.ModTime(st), st.Mode().IsRegular()
+		s.inspect(&l)
+		if files = s.accept(&l, &folderRef{}, files); len(files) == vfs.MaxEntries {
 			if err := s.found.add(files); err != nil {
 				return err
 			}
 			files = files[:0]
 		}
+		if s.count(1); ctx.Err() != nil {
+			break
+		}
 	}
 	return s.found.add(files)
 }
 
-// wantsListed reports whether a listed file is an image that is selected, and marks its folder as one of a
-// class. Names of other files are rows without an image: see tables.Table.Missing.
+// wantsListed reports whether a listed file may be an image and is selected, and marks its folder as one of a class.
 func (s *Scan) wantsListed(rel string) bool {
 	ext := strings.ToLower(path.Ext(rel))
 	switch {
-	case !vfs.HasImageName(rel), !s.filter.IncludesFile(rel):
+	case !s.filter.IncludesFile(rel):
 		return false
 	case slices.Contains(vfs.UnreadExtensions, ext):
 		s.leaveOut(rel, "dsconv cannot read "+ext[1:]+" images")

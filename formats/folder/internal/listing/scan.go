@@ -46,10 +46,14 @@ type Scan struct {
 	changed  sync.Cond // pending or active
 	pending  []*folderRef
 	active   int           // folders that are being listed
+	helping  int           // goroutines that help to look at files
+	counted  int           // files and folders
 	visits   map[inode]int // of folders by links
 	Skips    []vfs.Skip
-	Ignored  int      // files whose names are not those of images
-	Archives []string // files with the names of archives, which are not listed
+	Ignored  int             // files whose names are not those of images
+	Texts    []string        // files that are text, and whose names do not say so
+	Progress func(files int) // if not nil, it gets how many files and folders were found, from one goroutine at a time
+	Archives []string        // files with the names of archives, which are not listed
 	System   *SystemFolders
 	Classes  layout.Folders
 	fields   *fields.Set        // nil without fields
@@ -140,7 +144,6 @@ func (s *Scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 		return nil, s.unlisted(ref, err)
 	}
 	defer f.Close()
-	var files []vfs.File
 	for ctx.Err() == nil {
 		entries, err := f.Next()
 		if err != nil {
@@ -149,28 +152,19 @@ func (s *Scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 		if len(entries) == 0 {
 			break
 		}
-		files = files[:0]
-		for _, e := range entries {
-			rel := e.Name()
-			if ref.rel != "" {
-				rel = ref.rel + "/" + rel
-			}
-			if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
-				files, below = s.folderOrLink(rel, e, ref, files, below)
-			} else if field := s.fieldOf(rel, ref); field == noField {
-				continue
-			} else if field >= 0 {
-				size, modTime, regular, err := f.Stat(e.Name())
-				s.fieldFile(field, vfs.File{Path: rel, Size: size, ModTime: modTime}, regular, err)
-			} else if s.isWanted(rel, ref) {
-				size, modTime, regular, err := f.Stat(e.Name())
-				files = s.file(vfs.File{Path: rel, Size: size, ModTime: modTime}, regular, err, files)
-			}
+		looks := s.choose(entries, ref)
+		if s.lookAt(ctx, f, looks); ctx.Err() != nil {
+			break
+		}
+		var files []vfs.File
+		for i := range looks {
+			files, below = s.accepted(&looks[i], ref, files, below)
 		}
 		files = s.placed(files)
 		if err := s.found.add(files); err != nil {
 			return below, err
 		}
+		s.count(len(entries))
 	}
 	return below, nil
 }
@@ -196,12 +190,12 @@ func (s *Scan) skipFolder(ref *folderRef, why string) {
 	s.Classes.Keep(ref.rel)
 }
 
-// folderOrLink appends the folder or file at rel to below or files.
-func (s *Scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
-	st, err := s.in.Stat(rel) // follows links
+// folderOrLink appends the folder or file that was looked at to below or files.
+func (s *Scan) folderOrLink(l *look, up *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
+	rel, e, st := l.File.Path, l.entry, l.info
 	switch {
-	case err != nil:
-		s.unread(rel, e, up, err)
+	case st == nil:
+		s.unread(rel, e, up, l.err)
 	case st.IsDir():
 		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir(), system: up.system}
 		if ref.system == "" && s.System.LeavesOut(e.Name()) {
@@ -212,10 +206,9 @@ func (s *Scan) folderOrLink(rel string, e fs.DirEntry, up *folderRef, files []vf
 		} else if s.mayList(ref, e, st) {
 			below = append(below, ref)
 		}
-	case s.fieldOf(rel, up) >= 0:
-		s.fieldFile(s.fieldOf(rel, up), vfs.File{Path: rel, Size: st.Size(), ModTime: vfs.ModTime(st)}, st.Mode().IsRegular(), nil)
-	case s.isWanted(rel, up):
-		files = s.file(vfs.File{Path: rel, Size: st.Size(), ModTime: vfs.ModTime(st)}, st.Mode().IsRegular(), nil, files)
+	default:
+		s.know(l, up)
+		files = s.accept(l, up, files)
 	}
 	return files, below
 }
@@ -241,25 +234,6 @@ func (s *Scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 	return false
 }
 
-// file appends an image file to files, unless there is a reason to skip it.
-func (s *Scan) file(f vfs.File, regular bool, err error, files []vfs.File) []vfs.File {
-	switch {
-	case err != nil:
-		s.leaveOut(f.Path, whyUnread(f.Path, err))
-	case !regular:
-		s.leaveOut(f.Path, "not a regular file")
-	case f.Size > vfs.MaxFile:
-		s.leaveOut(f.Path, fmt.Sprintf("a file of %d bytes is too large for an image", f.Size))
-	case s.isAppleDouble(&f):
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.Ignored++
-	default:
-		return append(files, f)
-	}
-	return files
-}
-
 // unread records an entry that cannot be looked at because of err: a file, a folder, or a link to nothing.
 func (s *Scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 	switch {
@@ -267,7 +241,7 @@ func (s *Scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 		if s.filter.IncludesFolder(rel) {
 			s.skipFolder(&folderRef{rel: rel, system: up.system}, vfs.Cause(err))
 		}
-	case s.isWanted(rel, up):
+	case s.kindOf(rel, up) == image:
 		s.lost(rel, whyUnread(rel, err))
 	case up.system == "" && !vfs.IsSystemName(e.Name()) && s.filter.IncludesFolder(rel):
 		s.lost(rel, "a link that leads nowhere, perhaps once to a folder of images: is its disk mounted?")
@@ -290,34 +264,45 @@ func (s *Scan) visit(id inode) bool {
 	return s.visits[id] <= maxVisits || id == (inode{})
 }
 
-// isWanted reports whether rel, in the folder of ref, has the name of an image and is selected; it counts
-// or records as skipped what is not.
-func (s *Scan) isWanted(rel string, ref *folderRef) bool {
+// kind is what the name of a file tells.
+type kind int
+
+const (
+	noImage kind = iota // it is left out, and was counted
+	image
+	unknown // its first bytes decide
+)
+
+// kindOf returns what the name of rel, in the folder of ref, tells; it counts or records as skipped what is no image or is
+// not selected.
+func (s *Scan) kindOf(rel string, ref *folderRef) kind {
 	ext := strings.ToLower(path.Ext(rel))
 	isImage := vfs.IsImageExtension(ext)
 	isOther := slices.Contains(vfs.UnreadExtensions, ext)
 	switch {
+	case !isImage && !isOther && ref.system == "" && vfs.IsUnknown(rel) && s.filter.IncludesFile(rel):
+		return unknown
 	case !isImage && !isOther:
 		if ref.system == "" {
 			s.ignore(rel)
 			s.askAbout(rel)
 		}
-		return false
+		return noImage
 	case ref.system != "":
 		if s.filter.IncludesFile(rel) {
 			ref.images++
 		}
-		return false
+		return noImage
 	}
 	ref.images++
 	switch {
 	case !s.filter.IncludesFile(rel):
-		return false
+		return noImage
 	case isOther:
 		s.leaveOut(rel, "dsconv cannot read "+ext[1:]+" images")
-		return false
+		return noImage
 	}
-	return true
+	return image
 }
 
 // ignore counts a file that is no image, or records the archive.

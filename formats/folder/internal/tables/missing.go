@@ -8,11 +8,11 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// Missing lists the files that the scan of the folder cannot have found.
-func (t *Table) Missing(in vfs.FS) []vfs.Skip {
+// Missing lists the files that the scan of the folder cannot have found. That of a list looks at files of all names.
+func (t *Table) Missing(in vfs.FS, isList bool) []vfs.Skip {
 	var skips []vfs.Skip
 	for i, p := range t.Paths {
-		if why := t.whyNotFound(i, in); why != "" {
+		if why := t.whyNotFound(i, in, isList); why != "" {
 			skips = append(skips, vfs.Skip{
 				Path: p, Cause: "it is listed in " + t.fileOf(i).File + " but " + why, Missing: strings.HasPrefix(why, "does not exist"),
 			})
@@ -22,7 +22,7 @@ func (t *Table) Missing(in vfs.FS) []vfs.Skip {
 }
 
 // whyNotFound returns why the scan of the folder cannot have found the file of row i, "" if it has.
-func (t *Table) whyNotFound(i int, in vfs.FS) string {
+func (t *Table) whyNotFound(i int, in vfs.FS, isList bool) string {
 	p := t.Paths[i]
 	if !filepath.IsLocal(filepath.FromSlash(p)) {
 		return "is outside the folder"
@@ -36,12 +36,12 @@ func (t *Table) whyNotFound(i int, in vfs.FS) string {
 			return "does not exist: write paths with /"
 		case err != nil:
 			return "does not exist"
-		case st.IsDir() && vfs.HasImageName(p):
+		case st.IsDir():
 			return "is a folder"
 		}
 	}
-	if !vfs.HasImageName(p) {
-		return "has no extension of an image"
+	if !isList && !vfs.HasImageName(p) && !vfs.IsUnknown(p) {
+		return "has no extension of an image: if it is one, pack the list of the images itself, which may name any file"
 	}
 	return ""
 }

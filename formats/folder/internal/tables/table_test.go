@@ -122,7 +122,7 @@ func TestListedPathsThatAreNoSamples(t *testing.T) {
 	root := foldertest.Tree(t, "in/1.jpg", "in/notes.txt", "in/x.heic", "outside.jpg", "in/folder/")
 	want := map[string]string{
 		"../outside.jpg": "outside the folder", "../../../../../../../../etc/passwd": "outside the folder", "gone.jpg": "does not exist",
-		"a\\1.jpg": "write paths with /", "notes.txt": "no extension of an image", "folder": "no extension of an image", "x.heic": "heic",
+		"a\\1.jpg": "write paths with /", "notes.txt": "no extension of an image", "folder": "is a folder", "x.heic": "heic",
 		strings.Repeat("k", 65536): "does not exist",
 	}
 	table := "path,label\n1.jpg,a\n" + filepath.Join(filepath.Dir(root), "other.jpg") + ",a\n"

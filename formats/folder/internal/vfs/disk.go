@@ -70,6 +70,8 @@ func (d disk) Read(name string, size, modTime int64, buf []byte) ([]byte, error)
 	return readFile(d.path(name), size, modTime, buf)
 }
 
+func (d disk) Head(name string, buf []byte) (int, error) { return readHead(d.path(name), buf) }
+
 func (d disk) Join(name string) string { return filepath.Join(string(d), name) }
 
 func (d disk) ReadText(name string) ([]byte, error) { return unblocked.ReadNamed(name) }

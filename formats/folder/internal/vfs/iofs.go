@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -60,6 +61,19 @@ func (v virtual) Read(name string, size, modTime int64, buf []byte) ([]byte, err
 		err = closing
 	}
 	return buf, err
+}
+
+func (v virtual) Head(name string, buf []byte) (int, error) {
+	f, err := v.Open(at(name))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
 }
 
 func (v virtual) Join(name string) string { return name }

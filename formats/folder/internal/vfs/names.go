@@ -10,7 +10,17 @@ import (
 // it cannot read and reports as skipped.
 var (
 	readExtensions   = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
-	UnreadExtensions = []string{".ppm", ".pgm", ".pnm", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".svg", ".dng", ".cr2", ".nef"}
+	UnreadExtensions = []string{
+		".ppm", ".pgm", ".pbm", ".pnm", ".pam", ".pfm", ".heic", ".heif", ".avif", ".jp2", ".j2k", ".jxl", ".tga", ".svg", ".psd", ".exr", ".hdr", ".dcm",
+		".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw", ".3fr", ".svs", ".ndpi", // many of them begin as a TIFF
+	}
+	// otherExtensions are those of files that are no images, of which folders may have very many: nobody looks into these.
+	otherExtensions = strings.Fields(`.txt .json .jsonl .ndjson .xml .csv .tsv .lst .list .yaml .yml .toml .ini .cfg .conf .md .rst .log .html .htm .css .tex
+		.caption .cls .names .data .csl .geojson .npy .npz .mat .pkl .pickle .parquet .arrow .feather .h5 .hdf5 .mdb .lmdb .db .sqlite .idx .index .tfrecord .mds .bin
+		.pt .pth .ckpt .onnx .safetensors .pb .weights .py .pyc .ipynb .m .r .c .h .cpp .cu .go .js .java .sh .bat .lua .rs .so .dll .exe
+		.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .rtf .mp4 .m4v .avi .mov .mkv .webm .mpg .mpeg .wmv .flv .mp3 .wav .flac .ogg .aac .m4a
+		.zip .tar .gz .tgz .zst .bz2 .xz .7z .rar .z .nii .obj .ply .stl .pcd .las .srt .vtt .md5 .sha1 .sha256 .sha512 .sig .asc .torrent .lock .url .lnk .desktop
+		.tmp .temp .part .partial .crdownload .download .bak .orig .swp .old`)
 )
 
 // MaxFile bounds the size of an image file, which is in memory as a whole: pixel.DefaultMaxPixels pixels of three
@@ -25,6 +35,15 @@ func HasImageName(p string) bool {
 	ext := strings.ToLower(path.Ext(p))
 	return slices.Contains(readExtensions, ext) || slices.Contains(UnreadExtensions, ext)
 }
+
+// isOther reports whether p has a name of a file that is no image, or is hidden.
+func isOther(p string) bool {
+	name := strings.ToLower(path.Base(p))
+	return name[0] == '.' || strings.HasSuffix(path.Dir(p), ".dsconv") || strings.HasSuffix(name, "~") || name == "_success" || slices.Contains(otherExtensions, path.Ext(name))
+}
+
+// IsUnknown reports whether the name at p does not tell whether the file is an image: its first bytes do.
+func IsUnknown(p string) bool { return !HasImageName(p) && !isOther(p) && !HasArchiveName(p) }
 
 // archiveExtensions are those of archives, of which some are not read as sources either.
 var archiveExtensions = []string{
@@ -52,6 +71,14 @@ func IsSystemName(name string) bool {
 func InSystemFolder(rel string) bool {
 	folders := strings.Split(rel, "/")
 	return slices.ContainsFunc(folders[:len(folders)-1], IsSystemName)
+}
+
+// ImageStem is the Stem of an image. What follows a dot in a name such as photo.jpg_large, or in a hash, is no extension.
+func ImageStem(p string) string {
+	if HasImageName(p) {
+		return Stem(p)
+	}
+	return p
 }
 
 // Stem is a path without its extension.

@@ -44,6 +44,16 @@ func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
 	}
 }
 
+// readHead reads the first bytes of a file. It does not block on a pipe.
+func readHead(name string, buf []byte) (int, error) {
+	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(fd)
+	return retry(func() (int, error) { return unix.Read(fd, buf) })
+}
+
 // checkUnchanged compares the number of bytes read, and the file's size and time after that, with
 // the listing.
 func checkUnchanged(fd int, size, modTime, got int64) error {

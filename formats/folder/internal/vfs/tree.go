@@ -99,11 +99,29 @@ func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.tree.
 func (t tree) Refused() []Skip {
 	var skips []Skip
 	for name, why := range t.tree.Refused() {
-		if HasImageName(name) || !fs.ValidPath(name) { // a folder's ends in a slash
+		if !isOther(name) || !fs.ValidPath(name) { // a folder's ends in a slash
 			skips = append(skips, Skip{Path: name, Cause: why})
 		}
 	}
 	return skips
+}
+
+// noticer is a Tree with something to say of how it was read.
+type noticer interface{ Notices() []string }
+
+// Notices are those of the Trees in it.
+func Notices(in FS) (all []string) {
+	switch in := in.(type) {
+	case tree:
+		if n, ok := in.tree.(noticer); ok {
+			all = n.Notices()
+		}
+	case *union:
+		for i := range in.mounts {
+			all = append(all, Notices(in.mounts[i].In)...)
+		}
+	}
+	return all
 }
 
 func (t tree) Close() error { return t.tree.Close() }

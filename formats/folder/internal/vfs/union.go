@@ -77,6 +77,10 @@ func (u *union) Read(name string, size, modTime int64, buf []byte) ([]byte, erro
 	return first(u, name, func(in FS, name string) ([]byte, error) { return in.Read(name, size, modTime, buf) })
 }
 
+func (u *union) Head(name string, buf []byte) (int, error) {
+	return first(u, name, func(in FS, name string) (int, error) { return in.Head(name, buf) })
+}
+
 // OpenFolder opens the folder in all mounts that have it.
 func (u *union) OpenFolder(name string) (Folder, error) {
 	f := &unionFolder{union: u, name: name}
@@ -176,7 +180,7 @@ func (f *unionFolder) conflict(e fs.DirEntry, before, part int) error {
 	if err != nil {
 		return nil //nolint:nilerr // listing it finds out
 	}
-	wanted := IsImageExtension(path.Ext(name)) && f.filter.IncludesFile(name)
+	wanted := f.filter.IncludesFile(name) && (IsImageExtension(path.Ext(name)) || IsUnknown(name) && isImage(f.union, name))
 	if one.IsDir() && e.IsDir() || !wanted && !one.IsDir() && !e.IsDir() {
 		return nil
 	}

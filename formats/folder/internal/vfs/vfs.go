@@ -16,6 +16,8 @@ type FS interface {
 	OpenFolder(name string) (Folder, error)
 	// Read reads a file that was listed with that size and time into buf, growing it.
 	Read(name string, size, modTime int64, buf []byte) ([]byte, error)
+	// Head reads the first bytes of a file into buf, and returns how many there are.
+	Head(name string, buf []byte) (int, error)
 	// Join returns the name of a file in the root for ReadText, and for messages.
 	Join(name string) string
 	// ReadText reads a file that the Config names: a table, a description or an order of classes.

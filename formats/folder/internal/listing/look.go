@@ -1,0 +1,170 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+)
+
+// look is an entry of a folder that is looked at. On a disk of the network that takes milliseconds, so it is done for many
+// entries at once, and before anything is decided.
+type look struct {
+	vfs.File
+	entry   fs.DirEntry
+	link    bool // it is a folder, or a link
+	field   int  // see fieldOf
+	kind    kind
+	info    fs.FileInfo // of a folder or a link
+	regular bool
+	text    bool   // its content is text
+	what    string // its content, if it is no image
+	err     error
+}
+
+// choose returns the entries of the folder ref that must be looked at.
+func (s *Scan) choose(entries []fs.DirEntry, ref *folderRef) (looks []look) {
+	for _, e := range entries {
+		rel := e.Name()
+		if ref.rel != "" {
+			rel = ref.rel + "/" + rel
+		}
+		l := look{File: vfs.File{Path: rel}, entry: e, link: e.IsDir() || e.Type()&fs.ModeSymlink != 0, field: -1}
+		if !l.link {
+			s.know(&l, ref)
+		}
+		if l.link || l.field >= 0 && l.field != noField || l.kind != noImage {
+			looks = append(looks, l)
+		}
+	}
+	return looks
+}
+
+// know sets what the name of a file, in the folder ref, tells.
+func (s *Scan) know(l *look, ref *folderRef) {
+	l.kind = noImage
+	if l.field = s.fieldOf(l.Path, ref); l.field < 0 {
+		l.kind = s.kindOf(l.Path, ref)
+	}
+}
+
+// lookAt looks at entries of the folder f, on as many goroutines as list folders and are free.
+func (s *Scan) lookAt(ctx context.Context, f vfs.Folder, looks []look) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(looks); i = int(next.Add(1)) - 1 {
+			l := &looks[i]
+			switch {
+			case ctx.Err() != nil:
+				l.err = ctx.Err() // list does not use what was not looked at
+			case l.link:
+				s.follow(l)
+			default:
+				l.Size, l.ModTime, l.regular, l.err = f.Stat(l.entry.Name())
+				s.inspect(l)
+			}
+		}
+	}
+	var helpers sync.WaitGroup
+	for range (len(looks) - 1) / minShare {
+		if !s.help(1) {
+			break
+		}
+		helpers.Go(func() {
+			defer s.help(-1)
+			work()
+		})
+	}
+	work()
+	helpers.Wait()
+}
+
+// follow looks at a folder, or at what a link leads to.
+func (s *Scan) follow(l *look) {
+	st, err := s.in.Stat(l.Path)
+	if l.err = err; err != nil {
+		return
+	}
+	l.info, l.Size, l.ModTime, l.regular = st, st.Size(), vfs.ModTime(st), st.Mode().IsRegular()
+	if vfs.IsUnknown(l.Path) {
+		l.kind = unknown
+	}
+	s.inspect(l)
+}
+
+// minShare is how many entries are worth a goroutine.
+const minShare = 4
+
+// help reports whether one more goroutine may look at files, and counts it; -1 ends one.
+func (s *Scan) help(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > 0 && s.active+s.helping >= vfs.MaxOpen {
+		return false
+	}
+	s.helping += n
+	return true
+}
+
+// inspect reads the first bytes of a file whose name does not tell what it is.
+func (s *Scan) inspect(l *look) {
+	beside := strings.HasPrefix(path.Base(l.Path), "._") // see RFC 1740: attributes of the file whose name follows
+	if l.err != nil || !l.regular || l.field >= 0 || l.kind != unknown && !beside || l.Size > vfs.MaxFile {
+		return
+	}
+	l.what, l.text, l.err = vfs.Content(s.in, l.Path)
+	if beside && l.kind == image && !vfs.IsAppleDouble(l.what) {
+		l.what = "" // reading it says what is wrong
+	}
+}
+
+// accepted appends what was looked at to below or files, unless there is a reason to leave it out.
+func (s *Scan) accepted(l *look, ref *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
+	if l.link {
+		return s.folderOrLink(l, ref, files, below)
+	}
+	return s.accept(l, ref, files), below
+}
+
+// accept appends a file to files, unless it is one of a field, or there is a reason to leave it out.
+func (s *Scan) accept(l *look, ref *folderRef, files []vfs.File) []vfs.File {
+	switch {
+	case l.field >= 0:
+		s.fieldFile(l.field, l.File, l.regular, l.err)
+	case l.kind == noImage:
+	case l.err != nil:
+		s.leaveOut(l.Path, whyUnread(l.Path, l.err))
+	case !l.regular:
+		s.leaveOut(l.Path, "not a regular file")
+	case l.Size > vfs.MaxFile:
+		s.leaveOut(l.Path, fmt.Sprintf("a file of %d bytes is too large for an image", l.Size))
+	case l.text:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Texts = append(s.Texts, l.Path)
+	case vfs.IsAppleDouble(l.what):
+		s.ignore(l.Path)
+	case l.what != "":
+		s.leaveOut(l.Path, "not an image that dsconv reads: it is "+l.what)
+	default:
+		if l.kind == unknown {
+			ref.images++
+		}
+		return append(files, l.File)
+	}
+	return files
+}
+
+// count counts entries that were found.
+func (s *Scan) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counted += n; s.Progress != nil && (n > 1 || s.counted%100 == 0) {
+		s.Progress(s.counted)
+	}
+}
