@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
+	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
@@ -276,7 +277,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	}
 	g.Go(func() error { return guard.Do(func() error { return r.commitAll(ctx) }) })
 	err := g.Wait()
-	_ = parallel.Leave(ctx, reading.Wait) // its error is the context's: g has it
+	_ = abandon.Wait(ctx, reading.Wait) // its error is the context's: g has it
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -143,7 +144,7 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) 
 		return nil, err
 	}
 	hashes := make([][16]byte, len(a.pairs))
-	return hashes, parallel.Leave(ctx, func() error { return a.hashAll(ctx, pairs, hashes) })
+	return hashes, abandon.Wait(ctx, func() error { return a.hashAll(ctx, pairs, hashes) })
 }
 
 // hashAll sets the hashes of the new files of pairs.

@@ -49,3 +49,9 @@ func Call[T any](ctx context.Context, f func() (T, error), late func(T)) (T, err
 	var none T
 	return none, context.Cause(ctx)
 }
+
+// Wait is Call for a function that only returns an error. What is left behind must use nothing that the caller frees or changes.
+func Wait(ctx context.Context, f func() error) error {
+	_, err := Call(ctx, func() (struct{}, error) { return struct{}{}, f() }, nil)
+	return err
+}
