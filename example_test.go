@@ -71,12 +71,12 @@ func ExamplePack_progress() {
 	images, dst := filepath.Join(dir, "images"), filepath.Join(dir, "pets.tar")
 	report, err := dsconv.Pack(ctx, images, dst, o)
 	fmt.Println("cancelled:", errors.Is(err, context.Canceled), report.Found == report.Written+report.NotReached)
-	fmt.Println("images:", last.Total, "- need not be done again:", report.Datasets[0].Resumable)
+	fmt.Println("images:", last.Total, "- what was written is kept:", report.Datasets[0].Resumable == report.Written)
 	report, err = dsconv.Pack(context.Background(), images, dst, o)
 	fmt.Println(report.Written, "written,", err)
 	// Output:
 	// cancelled: true true
-	// images: 4 - need not be done again: 0
+	// images: 4 - what was written is kept: true
 	// 4 written, <nil>
 }
 

@@ -67,6 +67,7 @@ func TestCOCOLeftOut(t *testing.T) {
 	for members, want := range map[string]string{
 		``: "", `, "segmentation": [], "keypoints": null`: "", `, "segmentation": [[1, 2, 3, 4, 5, 6]]`: "; their segmentation is not read",
 		`, "segmentation": [], "keypoints": [1, 2, 2], "num_keypoints": 1`: "; their keypoints are not read",
+		`, "attributes": {"rotation": 0.0}`:                                "", `, "attributes": {"rotation": 33.5, "occluded": false}`: "; the angles of those that are turned are not read",
 	} {
 		list := filepath.Join(t.TempDir(), "k.json")
 		foldertest.Must(t, os.WriteFile(list, []byte(`{"images": [{"id": 1, "file_name": "a.png"}], "categories": [{"id": 1, "name": "x"}],
@@ -327,9 +328,9 @@ func TestBoxesOfAnotherSize(t *testing.T) {
 	const voc = "<annotation><size><width>16</width><height>12</height></size><object><name>a</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>%d</xmax><ymax>2</ymax></bndbox></object></annotation>"
 	const other = "the boxes are for an image of 16x12 pixels, and this one has 8x6"
 	for name, c := range map[string]struct{ file, text, warning, err string }{
-		"the same":     {"x.json", coco("8", "6", 20), "", ""},
-		"unknown":      {"x.json", coco("0", "0", 20), "", ""},
-		"nonsense":     {"x.json", coco(`"?"`, "null", 20), "", ""},
+		"the same":     {"x.json", coco("8", "6", 20), "the box [0 0 20 1] is outside of the image", ""},
+		"unknown":      {"x.json", coco("0", "0", 20), "the box [0 0 20 1] is outside of the image", ""},
+		"nonsense":     {"x.json", coco(`"?"`, "null", 20), "the box [0 0 20 1] is outside of the image", ""},
 		"text":         {"x.json", coco(`"16"`, "12.0", 8), other, ""},
 		"another":      {"x.json", coco("16", "12", 9), other, ""},
 		"outside":      {"x.json", coco("16", "12", 10), "", other + ": the box [0 0 10 1] is outside of it"},

@@ -19,6 +19,7 @@ type cocoBoxes struct {
 	flag    string
 	// outlines and points: the files have some.
 	outlines, points present
+	turned           turned
 }
 
 // NewCOCOBoxes returns the objects of COCO's files.
@@ -41,7 +42,7 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 		start := len(c.objects)
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			o := cocoObject{image: image}
-			c.outlines, c.points = c.outlines || a.Outline, c.points || a.Points
+			c.outlines, c.points, c.turned = c.outlines || a.Outline, c.points || a.Points, c.turned || a.Turned
 			box, err := a.box()
 			if err == nil {
 				err = checkBox(box)
@@ -142,6 +143,9 @@ func (c *cocoBoxes) Summary() Summary {
 	}
 	if c.points {
 		note += "; their keypoints are not read"
+	}
+	if c.turned {
+		note += "; the angles of those that are turned are not read"
 	}
 	return c.images.summary(BoxesField, formats.Boxes, note)
 }

@@ -54,6 +54,18 @@ type cocoAnnotation struct {
 	Segments segments  `json:"segments_info"`
 	Outline  present   `json:"segmentation"`
 	Points   present   `json:"keypoints"`
+	Turned   turned    `json:"attributes"`
+}
+
+// turned reports whether an annotation's box has an angle, as CVAT writes it, which is not read.
+type turned bool
+
+func (t *turned) UnmarshalJSON(b []byte) error {
+	var a struct {
+		Rotation float64 `json:"rotation"`
+	}
+	*t = json.Unmarshal(b, &a) == nil && a.Rotation != 0
+	return nil
 }
 
 // present reports whether an annotation has a value that is not read.

@@ -2,6 +2,7 @@ package annotations
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,18 +27,28 @@ func parsePixels(text string) pixels {
 }
 
 // check compares the size with that of the image. Annotations of another size are a warning, and an error if a box lies
-// outside of the image by more than a pixel.
+// outside of the image by more than a pixel. If only such a box tells that they may be of another image, that is a warning.
 func (s size) check(p *Picture, list []Object) (warning string, err error) {
 	is := p.frame()
-	if s.w == 0 || s.h == 0 || p.err != nil || s == is { // decoding the image returns the error
+	if p.err != nil { // decoding the image returns it
 		return "", nil
 	}
-	warning = fmt.Sprintf("the boxes are for an image of %dx%d pixels, and this one has %dx%d", s.w, s.h, is.w, is.h)
-	for i := range list {
-		b := list[i].box
-		if min(b[0], b[1]) < -1 || b[2] > float32(is.w+1) || b[3] > float32(is.h+1) {
-			return "", fmt.Errorf("%s: the box %v is outside of it; scale the boxes as the images were, or give the images that they were made for", warning, b)
-		}
+	at := slices.IndexFunc(list, func(o Object) bool {
+		return min(o.box[0], o.box[1]) < -1 || o.box[2] > float32(is.w+1) || o.box[3] > float32(is.h+1)
+	})
+	known := s.w > 0 && s.h > 0 && s != is
+	switch {
+	case known && at >= 0:
+		return "", fmt.Errorf("%s: the box %v is outside of it; scale the boxes as the images were, or give the images that they were made for", s.other(is), list[at].box)
+	case known:
+		return s.other(is) + ": they may be at other places", nil
+	case at >= 0:
+		return fmt.Sprintf("the box %v is outside of the image, which has %dx%d pixels: was it drawn on another one, or on this one turned?", list[at].box, is.w, is.h), nil
 	}
-	return warning + ": they may be at other places", nil
+	return "", nil
+}
+
+// other says that boxes are for another size than that of the image.
+func (s size) other(is size) string {
+	return fmt.Sprintf("the boxes are for an image of %dx%d pixels, and this one has %dx%d", s.w, s.h, is.w, is.h)
 }
