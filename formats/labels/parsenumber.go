@@ -32,13 +32,13 @@ func parseIndex(text string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
 }
 
-// wholeNumber parses a class index, also one that is written "3.0".
+// wholeNumber parses a whole number from 0, also one that is written "3.0".
 func wholeNumber(text string) (n int, ok bool) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return 0, false
 	}
-	return wire.Whole(x, MaxIndex)
+	return wire.Whole(x, math.MaxInt32)
 }
 
 // NaN returns the number of a sample that has none, always with the same bits.
