@@ -77,7 +77,7 @@ func mdsOfValues(t *testing.T, picture string) string {
 		body = append(body, strings.Join(values, "")...)
 	}
 	offsets = number(offsets, uint32(4+4*(valueSamples+1)+len(body)))
-	dir, data := t.TempDir(), append(offsets, body...)
+	dir, data := t.TempDir(), slices.Concat(offsets, body)
 	index := fmt.Sprintf(`{"version": 2, "shards": [{"column_encodings": ["ndarray", "png", "json", "str"], "column_names": ["array", "image", "meta", "text"],
 		"column_sizes": [null, null, null, null], "compression": null, "format": "mds", "hashes": [], "raw_data": {"basename": "shard.00000.mds", "bytes": %d, "hashes": {}},
 		"samples": %d, "size_limit": 67108864, "version": 2, "zip_data": null}]}`, len(data), valueSamples)

@@ -134,9 +134,8 @@ func (p *Plan) samePlan(ctx context.Context, was *formats.Meta, b []byte) (*Plan
 	if len(added) == 0 {
 		return p, n, err
 	}
-	q, ok, qerr := p.ofListedSamples(ctx)
-	if ok {
-		if n, _, qerr = q.checkSamePlan(was, b); qerr == nil {
+	if q, ok, _ := p.ofListedSamples(ctx); ok { // else err says what differs
+		if n, _, wrong := q.checkSamePlan(was, b); wrong == nil {
 			q.added = added
 			return q, n, nil
 		}

@@ -115,7 +115,7 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	}
 	defer r.gpu.close()
 	r.w, r.state, err = r.open(ctx)
-	r.report.Found, r.report.NotReached, r.report.Shards, r.report.AddedLater = r.Len(), r.Len(), r.Plan.Shards, r.added
+	r.report.Found, r.report.NotReached, r.report.Shards, r.report.AddedLater = r.Len(), r.Len(), r.Shards, r.added
 	if errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {

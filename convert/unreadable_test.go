@@ -73,8 +73,15 @@ func TestTooManyBadImages(t *testing.T) {
 		limit     string
 		ok        bool
 	}{
-		{100, 10, "", true}, {110, 10, "", false}, {110, 10, "10%", true}, {110, 10, "9%", false}, {110, 10, "11", true}, {110, 10, "0", false},
-		{3, 1, "", false}, {3, 1, "100%", false}, {1, 1, "1", false},
+		{100, 10, "", true},
+		{110, 10, "", false},
+		{110, 10, "10%", true},
+		{110, 10, "9%", false},
+		{110, 10, "11", true},
+		{110, 10, "0", false},
+		{3, 1, "", false},
+		{3, 1, "100%", false},
+		{1, 1, "1", false},
 	} {
 		dir := t.TempDir()
 		r, err := Run(t.Context(), newMemory(t, k.n, k.broken), tfrecord.Format{}, filepath.Join(dir, "x.tfrecord"), Options{MaxSkipped: k.limit})

@@ -35,7 +35,7 @@ func RepairDescription(ctx context.Context, reg formats.Registry, path string, d
 		return nil, false, nil
 	}
 	if err := opens(f, path); !errors.Is(err, formats.ErrDamaged) {
-		return nil, false, nil //nolint:nilerr // it opens, or another error than this function's is in the way
+		return nil, false, nil // it opens, or another error than this function's is in the way
 	}
 	if _, err := staging.Recover(path); err != nil {
 		return nil, false, err

@@ -186,7 +186,7 @@ func (z *zipScan) member(b []byte) error {
 	}
 	raw, isPage := z.decoded(cmp.Or(unicode, raw), flags)
 	windows := host == 0 || host == 10 || host == 11 || host == 14 // where no name has a backslash
-	if windows && !(isPage && strings.Contains(raw, "/")) {        // in some code pages a letter ends in that byte
+	if windows && (!isPage || !strings.Contains(raw, "/")) {       // in some code pages a letter ends in that byte
 		raw = strings.ReplaceAll(raw, `\`, "/")
 	}
 	name, why := cleanName(raw)

@@ -26,10 +26,16 @@ func TestLists(t *testing.T) {
 		m        map[string]string
 		want     string // fields, labels and the other values, or an error
 	}{
-		"a text": {[][]byte{exampleOf(image, feature("caption", bytesOf("x"))), exampleOf(image, feature("caption", bytesOf()))}, nil,
-			"image caption:bytes -1 x, -1 "},
-		"of another kind": {[][]byte{exampleOf(image, feature("caption", intsOf())), exampleOf(image, feature("caption", bytesOf("x"))), exampleOf(image, feature("caption", floats()))}, nil,
-			"image caption:bytes -1 , -1 x, -1 "},
+		"a text": {
+			[][]byte{exampleOf(image, feature("caption", bytesOf("x"))), exampleOf(image, feature("caption", bytesOf()))},
+			nil,
+			"image caption:bytes -1 x, -1 ",
+		},
+		"of another kind": {
+			[][]byte{exampleOf(image, feature("caption", intsOf())), exampleOf(image, feature("caption", bytesOf("x"))), exampleOf(image, feature("caption", floats()))},
+			nil,
+			"image caption:bytes -1 , -1 x, -1 ",
+		},
 		"a label":           {[][]byte{exampleOf(image, feature("label", intsOf(1))), exampleOf(image, feature("label", bytesOf())), exampleOf(image, feature("label", intsOf()))}, nil, "image label:label 1, -1, -1"},
 		"a number":          {[][]byte{exampleOf(image, feature("label", intsOf(1)), feature("x", floats(0xbf))), exampleOf(image, feature("label", intsOf(1)), feature("x", floats()))}, nil, "image label:label x:number 1 1, 1 NaN"},
 		"a mask":            {[][]byte{exampleOf(image, feature("mask", bytesOf("\x89PNG\r\n\x1a\n"))), exampleOf(image, feature("mask", bytesOf()))}, nil, "image mask:mask -1 \x89PNG\r\n\x1a\n; skipped it has no mask"},
@@ -83,9 +89,9 @@ func TestLists(t *testing.T) {
 					for at := 0; at < len(v.Data); at += 8 {
 						ints = append(ints, v.Data[at])
 					}
-					text += fmt.Sprint(" ", ints)
+					text += fmt.Sprintf(" %v", ints)
 				case f.Kind == formats.MultiHot:
-					text += fmt.Sprint(" ", v.Data)
+					text += fmt.Sprintf(" %v", v.Data)
 				default:
 					text += " " + string(v.Data)
 				}

@@ -23,18 +23,32 @@ func TestComposedNames(t *testing.T) {
 	}{
 		"table":                   {map[string]string{disk + "/a.png": "png", disk + "/" + disk + ".png": "png", "t.csv": "path,label\n" + other + "/a.png,x\n" + other + "/" + other + ".png,y\n"}, Config{Labels: "t.csv"}, []string{disk + "/a  x", disk + "/" + disk + "  y"}},
 		"table without extension": {map[string]string{disk + ".png": "png", "t.csv": "path,label\n" + other + ",x\n"}, Config{Labels: "t.csv"}, []string{disk + "  x"}},
-		"table, two files": {map[string]string{disk + ".png": "png", other + ".png": "png", "t.csv": "path,label\n" + disk + ".png,x\n" + other + ".png,y\n"}, Config{Labels: "t.csv"},
-			[]string{disk + "  x", other + "  y"}},
-		"two files, without extension": {map[string]string{disk + ".png": "png", other + ".png": "png", "t.csv": "path,label\n" + disk + ",x\n" + other + ",y\n"}, Config{Labels: "t.csv"},
-			[]string{disk + "  x", other + "  y"}},
+		"table, two files": {
+			map[string]string{disk + ".png": "png", other + ".png": "png", "t.csv": "path,label\n" + disk + ".png,x\n" + other + ".png,y\n"},
+			Config{Labels: "t.csv"},
+			[]string{disk + "  x", other + "  y"},
+		},
+		"two files, without extension": {
+			map[string]string{disk + ".png": "png", other + ".png": "png", "t.csv": "path,label\n" + disk + ",x\n" + other + ",y\n"},
+			Config{Labels: "t.csv"},
+			[]string{disk + "  x", other + "  y"},
+		},
 		"COCO":  {map[string]string{disk + ".png": "png", "x.json": coco}, Config{Boxes: []string{"x.json"}}, []string{disk + " boxes=16 box_labels=8"}},
 		"YOLO":  {map[string]string{"images/" + disk + ".png": "png", "labels/" + other + ".txt": "0 0.5 0.5 0.5 0.5"}, Config{Boxes: []string{"labels/{key}.txt"}}, []string{disk + " boxes=16 box_labels=8"}},
 		"masks": {map[string]string{"images/" + disk + ".png": "png", "masks/" + other + "_m.png": "png"}, Config{Fields: []string{"mask=masks/{key}_*.png"}}, []string{disk + " mask=png"}},
-		"texts of two files": {map[string]string{disk + ".png": "png", other + ".png": "png", disk + ".txt": "1", other + ".txt": "2"}, Config{Fields: []string{"text={key}.txt"}},
-			[]string{disk + " text=1", other + " text=2"}},
-		"description": {map[string]string{disk + ".png": "png", "t.csv": "path,label\n" + other + ".png,x\n",
-			"t.json": `{"dsconv_labels": 1, "table": "t.csv", "fields": [{"name": "image", "kind": "image"}, {"name": "label", "kind": "label", "classes": ["x"], "column": "label"}]}`},
-			Config{Labels: "t.json"}, []string{disk + "  x"}},
+		"texts of two files": {
+			map[string]string{disk + ".png": "png", other + ".png": "png", disk + ".txt": "1", other + ".txt": "2"},
+			Config{Fields: []string{"text={key}.txt"}},
+			[]string{disk + " text=1", other + " text=2"},
+		},
+		"description": {
+			map[string]string{
+				disk + ".png": "png", "t.csv": "path,label\n" + other + ".png,x\n",
+				"t.json": `{"dsconv_labels": 1, "table": "t.csv", "fields": [{"name": "image", "kind": "image"}, {"name": "label", "kind": "label", "classes": ["x"], "column": "label"}]}`,
+			},
+			Config{Labels: "t.json"},
+			[]string{disk + "  x"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := foldertest.Files(t, c.files)

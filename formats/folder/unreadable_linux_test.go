@@ -63,9 +63,14 @@ func TestListingEndsAtWhatCannotBeRead(t *testing.T) {
 		cfg      Config
 		open     bool
 	}{
-		{"list", ".", Config{}, false}, {"list", "b", Config{}, false}, {"list", "b/c", Config{}, false},
-		{"stat", "b", Config{}, false}, {"stat", "a/2.jpg", Config{}, false}, {"stat", "a/2.jpg", table, false},
-		{"list", "lost+found", Config{}, true}, {"stat", "l.csv", Config{}, true},
+		{"list", ".", Config{}, false},
+		{"list", "b", Config{}, false},
+		{"list", "b/c", Config{}, false},
+		{"stat", "b", Config{}, false},
+		{"stat", "a/2.jpg", Config{}, false},
+		{"stat", "a/2.jpg", table, false},
+		{"list", "lost+found", Config{}, true},
+		{"stat", "l.csv", Config{}, true},
 		{"list", "b", Config{Patterns: formats.Patterns{Exclude: []string{"b/"}}}, true},
 		{"stat", "a/2.jpg", Config{Patterns: formats.Patterns{Exclude: []string{"a/2.jpg"}}}, true},
 	} {

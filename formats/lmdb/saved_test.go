@@ -33,8 +33,10 @@ func newSavedTest() *savedTest {
 		_, _ = r.Read(b)
 		copy(b, "\xff\xd8\xff")
 		smp := &formats.Sample{Key: fmt.Sprintf("%04d", i), Values: []formats.Value{
-			{Data: b, Encoding: formats.JPEG, DType: formats.Uint8, Shape: []int{1, 2, 3}}, {},
-			{Data: b[:9], Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3, 3, 1}}, {Data: b[:i], Encoding: formats.Plain},
+			{Data: b, Encoding: formats.JPEG, DType: formats.Uint8, Shape: []int{1, 2, 3}},
+			{},
+			{Data: b[:9], Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{3, 3, 1}},
+			{Data: b[:i], Encoding: formats.Plain},
 		}}
 		smp.Values[1].SetInt64(int64(i % 2))
 		smp.Checksum = checksum.SampleChecksum(s.meta.Schema, smp)

@@ -74,7 +74,7 @@ func (d *dataset) distinct(ctx context.Context, field int) (classes []string, wh
 		}
 	}
 	if classes, d.labels, err = labels.ClassesOf(slices.Sorted(maps.Keys(seen))); err != nil {
-		return nil, err.Error(), nil
+		return nil, err.Error(), nil //nolint:nilerr // it says why the column is no label
 	}
 	return classes, "", nil
 }

@@ -25,11 +25,15 @@ func TestDotsAndClasses(t *testing.T) {
 		notice   string
 		mustFail string
 	}{
-		"dots in names": {m("./a/img.v1.jpg", "photo", "./a/img.v1.cls", "0", "./a/img.v2.jpg", "photo", "./a/img.v2.cls", "1"), nil,
-			"image label[0 1] a/img.v1:0 a/img.v2:1", "the names of samples have dots", ""},
+		"dots in names": {
+			m("./a/img.v1.jpg", "photo", "./a/img.v1.cls", "0", "./a/img.v2.jpg", "photo", "./a/img.v2.cls", "1"), nil,
+			"image label[0 1] a/img.v1:0 a/img.v2:1", "the names of samples have dots", "",
+		},
 		"one version": {m("1.v1.jpg", "photo", "1.v1.cls", "x", "2.v1.jpg", "photo", "2.v1.cls", "y"), nil, "image label[x y] 1.v1:0 2.v1:1", "the names of samples have dots", ""},
-		"classes of each image": {m("1.left.jpg", "photo", "1.left.cls", "0", "1.right.jpg", "photo", "1.right.cls", "1", "2.left.jpg", "photo", "2.left.cls", "0", "2.right.jpg", "photo", "2.right.cls", "1"), nil,
-			"image label[0 1] 1.left:0 1.right:1 2.left:0 2.right:1", "the names of samples have dots", ""},
+		"classes of each image": {
+			m("1.left.jpg", "photo", "1.left.cls", "0", "1.right.jpg", "photo", "1.right.cls", "1", "2.left.jpg", "photo", "2.left.cls", "0", "2.right.jpg", "photo", "2.right.cls", "1"), nil,
+			"image label[0 1] 1.left:0 1.right:1 2.left:0 2.right:1", "the names of samples have dots", "",
+		},
 		"classes of another image": {m("1.left.jpg", "photo", "1.right.cls", "1", "1.json", "1"), nil, "image json right 1:-1", "the classes of 1 samples are in .right.cls", ""},
 		"one is without":           {m("1.jpg", "photo", "1.cls", "0", "2.v1.jpg", "photo", "2.v1.cls", "1"), nil, "image label[0] v1 v1_jpg 1:0", "", ""},
 		"one-hot":                  {m("1.jpg", "photo", "1.cls", "[0, 1, 0]", "2.jpg", "photo", "2.cls", "[1, 0, 1]\n"), nil, "image label[0 1 2] 1:[0 1 0] 2:[1 0 1]", "", ""},

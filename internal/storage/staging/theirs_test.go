@@ -42,7 +42,7 @@ func TestFoldersOfAnotherUser(t *testing.T) {
 // A folder or a link that somebody puts in the place of the staging folder while it is in use is not touched.
 func TestAnotherFolderInThePlaceOfTheStagingFolder(t *testing.T) {
 	for name, put := range map[string]func(victim, dir string) error{
-		"a link":   func(victim, dir string) error { return os.Symlink(victim, dir) },
+		"a link":   os.Symlink,
 		"a folder": func(victim, dir string) error { return os.Mkdir(dir, 0o755) },
 		"a folder with a link": func(victim, dir string) error {
 			return errors.Join(os.Mkdir(dir, 0o755), os.Symlink(filepath.Join(victim, dataName), filepath.Join(dir, dataName)))

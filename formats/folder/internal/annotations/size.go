@@ -31,7 +31,7 @@ func parsePixels(text string) pixels {
 func (s size) check(p *Picture, list []Object) (warning string, err error) {
 	is := p.frame()
 	if p.err != nil { // decoding the image returns it
-		return "", nil
+		return "", nil //nolint:nilerr // see above
 	}
 	at := slices.IndexFunc(list, func(o Object) bool {
 		return min(o.box[0], o.box[1]) < -1 || o.box[2] > float32(is.w+1) || o.box[3] > float32(is.h+1)

@@ -192,7 +192,7 @@ func (s *Scan) skipFolder(ref *folderRef, why string) {
 
 // folderOrLink appends the folder or file that was looked at to below or files.
 func (s *Scan) folderOrLink(l *look, up *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
-	rel, e, st := l.File.Path, l.entry, l.info
+	rel, e, st := l.Path, l.entry, l.info
 	switch {
 	case st == nil:
 		s.unread(rel, e, up, l.err)
