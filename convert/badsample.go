@@ -51,8 +51,11 @@ func (r *run) handleBad(j *job, path string) error {
 		}
 	}
 	if r.fallback != nil && r.fallback(r.order.at(j.pos)) {
+		if err := r.readReady(j); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 		r.state.KeptSpans = addPosition(r.state.KeptSpans, j.pos, bad.Cause)
-		return r.commitReady(j)
+		return nil
 	}
 	r.state.addSkipped(j.pos, bad.Cause, bad.Action)
 	if r.part {
@@ -61,8 +64,8 @@ func (r *run) handleBad(j *job, path string) error {
 	return r.limit.Check(r.state.skips, r.unready, path+": "+bad.Cause)
 }
 
-// commitReady reads the sample of j again, which is ready now, and commits it.
-func (r *run) commitReady(j *job) error {
+// readReady reads the sample of j again, which is ready now.
+func (r *run) readReady(j *job) error {
 	j.err = guard.Do(func() error {
 		err := r.readSample(j, &j.in)
 		if err == nil {
@@ -71,7 +74,7 @@ func (r *run) commitReady(j *job) error {
 		}
 		return err
 	})
-	return r.commit(j)
+	return j.err
 }
 
 // checkWritten returns an error if all samples are bad: then the source is not what it was taken for.

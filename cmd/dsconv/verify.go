@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -58,8 +59,16 @@ func verifyCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read"),
 			memoryFlag(),
 		}, parityFlags()...),
-		Action: func(cc *cli.Context) error { return asCheck(verifyAll(cc, c)) },
+		Action: func(cc *cli.Context) error { return asCheck(asDamage(verifyAll(cc, c))) },
 	}
+}
+
+// asDamage makes an error about what is at the path, and is not what was written, the result of the check.
+func asDamage(err error) error {
+	if errors.Is(err, formats.ErrDamaged) || errors.Is(err, formats.ErrNotDataset) && !errors.Is(err, fs.ErrNotExist) {
+		return foundError{err}
+	}
+	return err
 }
 
 // verifyResult is the output of --json.
@@ -89,11 +98,11 @@ func verifyAll(cc *cli.Context, c *console) error {
 		if !cc.Bool("json") {
 			c.printf("%s:\n", printable(path))
 		}
-		err := asCheck(verifyDataset(cc, c, func(r verifyResult) error {
+		err := asCheck(asDamage(verifyDataset(cc, c, func(r verifyResult) error {
 			r.Path = path
 			list = append(list, r)
 			return nil
-		}, path))
+		}, path)))
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
 		}
@@ -141,11 +150,8 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if errors.Is(err, verify.ErrNoChecksums) {
 		return usageError{err}
 	}
-	if err = editError(err, false, args[0]); errors.Is(err, formats.ErrDamaged) {
-		return foundError{err}
-	}
 	if err != nil {
-		return err
+		return editError(err, false, args[0])
 	}
 	found.NoTable = found.NoTable || rebuilt // which has the checksums of damaged files too
 	done := verifyResult{Report: found}

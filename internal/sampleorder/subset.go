@@ -187,11 +187,6 @@ func (s Subset) pieceOf(i int) *piece {
 	return &s.pieces[k]
 }
 
-// Range reports whether the samples' indices follow one another, and the first.
-func (s Subset) Range() (first int, ok bool) {
-	return s.pieces[0].index, len(s.pieces) == 1 && s.pieces[0].list == nil
-}
-
 // Listed is the number of samples whose indices are in lists, 4 bytes each.
 func (s Subset) Listed() (n int) {
 	for _, p := range s.pieces {

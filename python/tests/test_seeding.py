@@ -174,7 +174,7 @@ def test_resume_with_other_batch_sizes_and_ranks(packed: Path, pipeline: Callabl
         seen = 0
         for rank in range(world):
             resumed = dsconv.Loader(
-                packed, size, pipeline(), True, 3, 2, fields=("image", "index"), rank=rank, world_size=world
+                packed, size, pipeline(), True, 3, 2, fields=("image", "index"), rank=rank, world_size=world, tail="pad"
             )
             resumed.load_state_dict({**resumed.state_dict(), "position": position * SIZE})
             for x, found in resumed:

@@ -83,7 +83,7 @@ def dataset(clean: Environment, colours: Path, tmp_path_factory: pytest.TempPath
 
 
 def test_command(clean: Environment, dataset: Path) -> None:
-    assert clean.run("dsconv", "--version").split()[-1] == dsconv.__version__
+    assert dsconv.__version__ in clean.run("dsconv", "--version").split()
     assert "340" in clean.run("dsconv", "info", str(dataset))
 
 

@@ -64,7 +64,7 @@ func decodeDeltaBlock(to []int64, b []byte, last uint64, minis, each int) ([]int
 		}
 		values := to[:min(each, len(to))]
 		for i := range values {
-			last += uint64(minDelta) + BitsAt(b, i*int(w), uint(w))
+			last += uint64(minDelta) + bitsAt(b, i*int(w), uint(w))
 			values[i] = int64(last)
 		}
 		to, b = to[len(values):], b[size:]
@@ -72,8 +72,8 @@ func decodeDeltaBlock(to []int64, b []byte, last uint64, minis, each int) ([]int
 	return to, b, last, nil
 }
 
-// BitsAt returns the width bits, at most 64, that begin at that bit of b. They lie within b.
-func BitsAt(b []byte, bit int, width uint) uint64 {
+// bitsAt returns the width bits, at most 64, that begin at that bit of b. They lie within b.
+func bitsAt(b []byte, bit int, width uint) uint64 {
 	if width == 0 {
 		return 0
 	}

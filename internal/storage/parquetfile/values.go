@@ -162,7 +162,7 @@ func EachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) err
 			return errPage
 		}
 		for k := range min(int(groups)*8, n-i) {
-			if err := yield(i+k, uint32(BitsAt(b, k*int(width), width))); err != nil {
+			if err := yield(i+k, uint32(bitsAt(b, k*int(width), width))); err != nil {
 				return err
 			}
 		}

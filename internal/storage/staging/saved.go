@@ -54,10 +54,10 @@ func journalMark(f *os.File) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(mark, crc32.Checksum(b, checksum.Castagnoli)), nil
 }
 
-// Save makes the samples since the last checkpoint durable together with note, and does not touch the format's files.
+// save makes the samples since the last checkpoint durable together with note, and does not touch the format's files.
 // values appends the stored values of the sample with that key to b. After an error the samples of the Save before are
 // still there, and the dataset can be written as before.
-func (s *Stage) Save(note []byte, values func(b []byte, key string) ([]byte, error)) error {
+func (s *Stage) save(note []byte, values func(b []byte, key string) ([]byte, error)) error {
 	if err := errors.Join(s.CheckOpen(), s.failed); err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (s *Single) Save(note []byte, values func(b []byte, key string) ([]byte, er
 	if s.failed != nil {
 		return s.failed
 	}
-	return s.Stage.Save(note, values)
+	return s.save(note, values)
 }
 
 // Finish publishes a file or folder of the staging folder as the dataset.

@@ -8,7 +8,7 @@ import (
 // Picture is the image that annotations are of, as it is stored. Whoever draws boxes sees an image upright, as its EXIF
 // orientation says; a program that ignores EXIF sees it as it is stored.
 type Picture struct {
-	H, W        int
+	h, w        int
 	Orientation int // 1 to 8; 0 is upright too
 	// Upright: the annotations are of the image when it is upright. Values are always of the image as it is stored.
 	Upright bool
@@ -18,23 +18,23 @@ type Picture struct {
 // PictureOf reads the header of an image.
 func PictureOf(image *formats.Value) Picture {
 	_, h, err := codec.Inspect(image.Data)
-	return Picture{H: h.H, W: h.W, Orientation: h.Orientation, err: err}
+	return Picture{h: h.H, w: h.W, Orientation: h.Orientation, err: err}
 }
 
 // Tells reports whether what has h by w pixels is of the upright image; ok is false if its size does not tell.
 func (p *Picture) Tells(h, w int) (upright, ok bool) {
-	if p.Orientation < 5 || p.W == p.H || w == h {
+	if p.Orientation < 5 || p.w == p.h || w == h {
 		return false, false
 	}
-	return (w > h) != (p.W > p.H), true
+	return (w > h) != (p.w > p.h), true
 }
 
 // frame is the size of the image as the annotations see it.
 func (p *Picture) frame() size {
 	if p.Upright && p.Orientation >= 5 {
-		return size{int32(p.H), int32(p.W)}
+		return size{int32(p.h), int32(p.w)}
 	}
-	return size{int32(p.W), int32(p.H)}
+	return size{int32(p.w), int32(p.h)}
 }
 
 // stored returns a box as it lies in the stored image.
@@ -42,5 +42,5 @@ func (p *Picture) stored(b [4]float32) [4]float32 {
 	if !p.Upright {
 		return b
 	}
-	return codec.BoxToStored(b, p.H, p.W, p.Orientation)
+	return codec.BoxToStored(b, p.h, p.w, p.Orientation)
 }
