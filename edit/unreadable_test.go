@@ -98,7 +98,7 @@ func contents(t *testing.T, path string) map[string]string {
 		if err := ds.Read(i, &s); err != nil {
 			t.Fatal(err)
 		}
-		all[s.Key] = fmt.Sprint(s.Split, s.Columns, s.Values[1].Data, s.Values[0].Data)
+		all[s.Key] = fmt.Sprint(s.Split, s.Columns, string(s.Values[1].Data), string(s.Values[0].Data))
 	}
 	return all
 }

@@ -66,7 +66,7 @@ func TestDotsAndClasses(t *testing.T) {
 				must(t, err)
 				label := fmt.Sprint(in.Label)
 				if k := ds.Meta().Schema.LabelIndex(); k >= 0 && ds.Meta().Schema[k].Kind == formats.MultiHot {
-					label = fmt.Sprint(read(t, ds, i).Values[k].Data)
+					label = fmt.Sprintf("%v", read(t, ds, i).Values[k].Data)
 				}
 				got = append(got, in.Key+":"+label)
 			}
