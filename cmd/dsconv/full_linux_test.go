@@ -71,7 +71,7 @@ func TestNoRoomIsSaidBefore(t *testing.T) {
 		t.Skipf("no right to mount a small disk: %v", err)
 	}
 	defer func() { must(t, syscall.Unmount(disk, syscall.MNT_DETACH)) }()
-	dst := filepath.Join(disk, "x.lmdb")
+	dst := filepath.Join(disk, "x.tfrecord")
 	if code, said := packTo(t, src, dst); code != exitFailed || !strings.Contains(said, "its images need") {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
@@ -80,7 +80,7 @@ func TestNoRoomIsSaidBefore(t *testing.T) {
 	}
 	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=2m"))
 	succeeds(t, "pack", src, dst, reportAside(t))
-	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1400k"))
+	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1300k"))
 	if code, said := dsconvSays("rm", dst, "--glob", "**/*0"); code != exitFailed || !strings.Contains(said, "its images need") {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
