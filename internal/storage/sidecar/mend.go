@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Mended is what Mend finds out. The names are those of the files that it writes again.
@@ -27,7 +28,7 @@ type Mended struct {
 // missing, or has more damage, it is made of the files as they are; whether these are what was written, the caller must find out
 // with the index and the samples' checksums. With dry nothing is written.
 func Mend(ctx context.Context, dir string, dry bool) (done Mended, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, checksum.ChecksumsName))
+	b, err := unblocked.ReadFile(filepath.Join(dir, checksum.ChecksumsName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
@@ -55,7 +56,7 @@ func Mend(ctx context.Context, dir string, dry bool) (done Mended, err error) {
 	}
 	of, err := find(dir, sums, manifest.MetaName)
 	if err == nil {
-		b, err = os.ReadFile(filepath.Join(dir, manifest.MetaName))
+		b, err = unblocked.ReadFile(filepath.Join(dir, manifest.MetaName))
 	}
 	if err != nil {
 		return done, err
@@ -71,7 +72,7 @@ func Mend(ctx context.Context, dir string, dry bool) (done Mended, err error) {
 
 // tableOf makes the table of checksums of the files that the dataset in dir has.
 func tableOf(ctx context.Context, dir string) (sums checksum.Checksums, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, manifest.MetaName))
+	b, err := unblocked.ReadFile(filepath.Join(dir, manifest.MetaName))
 	if err != nil {
 		return nil, err
 	}
