@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
@@ -22,14 +21,11 @@ import (
 // paths to it.
 const maxVisits = 100
 
-// inode identifies a folder, whatever its path.
-type inode struct{ device, number uint64 }
-
 // folderRef is a folder that must be listed, in the chain of those above it.
 type folderRef struct {
 	rel         string
 	up          *folderRef
-	id          inode
+	id          vfs.Place
 	linked      bool   // a link leads to it, or to a folder above it
 	system      string // the system folder that it is, or is in; "" if none
 	images      int    // image files in it, without those in folders below
@@ -45,10 +41,10 @@ type Scan struct {
 	mu       sync.Mutex
 	changed  sync.Cond // pending or active
 	pending  []*folderRef
-	active   int           // folders that are being listed
-	helping  int           // goroutines that help to look at files
-	counted  int           // files and folders
-	visits   map[inode]int // of folders by links
+	active   int               // folders that are being listed
+	helping  int               // goroutines that help to look at files
+	counted  int               // files and folders
+	visits   map[vfs.Place]int // of folders by links
 	Skips    []vfs.Skip
 	Ignored  int             // files whose names are not those of images
 	Texts    []string        // files that are text, and whose names do not say so
@@ -80,9 +76,9 @@ func (s *Scan) Walk(ctx context.Context) error {
 		return fmt.Errorf("%s is not a folder", s.in)
 	}
 	s.changed.L = &s.mu
-	s.visits = map[inode]int{}
+	s.visits = map[vfs.Place]int{}
 	s.Classes = layout.Folders{}
-	s.pending = []*folderRef{{id: identity(st)}}
+	s.pending = []*folderRef{{id: vfs.PlaceOf(st)}}
 	var listers sync.WaitGroup
 	for range vfs.MaxOpen {
 		listers.Go(func() {
@@ -197,7 +193,7 @@ func (s *Scan) folderOrLink(l *look, up *folderRef, files []vfs.File, below []*f
 	case st == nil:
 		s.unread(rel, e, up, l.err)
 	case st.IsDir():
-		ref := &folderRef{rel: rel, up: up, id: identity(st), linked: up.linked || !e.IsDir(), system: up.system}
+		ref := &folderRef{rel: rel, up: up, id: vfs.PlaceOf(st), linked: up.linked || !e.IsDir(), system: up.system}
 		if ref.system == "" && s.System.LeavesOut(e.Name()) {
 			ref.system = rel
 		}
@@ -216,7 +212,7 @@ func (s *Scan) folderOrLink(l *look, up *folderRef, files []vfs.File, below []*f
 // mayList reports whether a folder can be listed without a loop, and records why not.
 func (s *Scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 	for up := ref.up; up != nil; up = up.up {
-		if up.id == ref.id && ref.id != (inode{}) {
+		if up.id == ref.id && ref.id != (vfs.Place{}) {
 			if ref.system == "" {
 				s.leaveOut(ref.rel, "a link to a folder above it (a loop)")
 			}
@@ -248,20 +244,12 @@ func (s *Scan) unread(rel string, e fs.DirEntry, up *folderRef, err error) {
 	}
 }
 
-// identity returns a folder's inode, zero if it has none.
-func identity(st fs.FileInfo) inode {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return inode{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
-	}
-	return inode{}
-}
-
 // visit counts a visit of a folder by a link and reports whether it may be listed again.
-func (s *Scan) visit(id inode) bool {
+func (s *Scan) visit(id vfs.Place) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.visits[id]++
-	return s.visits[id] <= maxVisits || id == (inode{})
+	return s.visits[id] <= maxVisits || id == (vfs.Place{})
 }
 
 // kind is what the name of a file tells.

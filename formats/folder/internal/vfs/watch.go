@@ -26,11 +26,11 @@ type Watched struct {
 
 type anchor struct {
 	name string
-	id   place
+	id   Place
 }
 
-// place is where a folder lies, whatever its path.
-type place struct{ device, inode uint64 }
+// Place is where a folder lies, whatever its path.
+type Place struct{ device, inode uint64 }
 
 // Watch watches in.
 func Watch(in FS, leftOut func(name string) bool, failed func(error)) *Watched {
@@ -111,11 +111,11 @@ func (f watchedFolder) Close() { f.Folder.Close() }
 
 // anchor remembers a folder of the device that the file or folder at name lies on.
 func (w *Watched) anchor(name string, st fs.FileInfo) {
-	id := placeOf(st)
+	id := PlaceOf(st)
 	w.mu.Lock()
 	_, known := w.anchors[id.device]
 	w.mu.Unlock()
-	if known || id == (place{}) {
+	if known || id == (Place{}) {
 		return
 	}
 	a := anchor{name, id}
@@ -125,19 +125,19 @@ func (w *Watched) anchor(name string, st fs.FileInfo) {
 		if err != nil {
 			return
 		}
-		a.id = placeOf(up)
+		a.id = PlaceOf(up)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.anchors[id.device] = a
 }
 
-// placeOf is zero for a file system that is not the disk's.
-func placeOf(st fs.FileInfo) place {
+// PlaceOf is zero for a file system that is not the disk's.
+func PlaceOf(st fs.FileInfo) Place {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return place{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
+		return Place{uint64(sys.Dev), sys.Ino} //nolint:unconvert // Dev is an int32 on some systems
 	}
-	return place{}
+	return Place{}
 }
 
 // Gone returns why the file at name, which was listed and is missing now, may be missing because its source is; nil if only
@@ -150,7 +150,7 @@ func (w *Watched) Gone(name string) error {
 		if err != nil {
 			return fmt.Errorf("the folder %s cannot be read any more: %w", Where(w.FS, a.name), err)
 		}
-		if placeOf(st) != a.id {
+		if PlaceOf(st) != a.id {
 			return fmt.Errorf("%s is another folder than the one that was listed: was it moved, or unmounted?", Where(w.FS, a.name))
 		}
 	}
