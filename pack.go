@@ -284,11 +284,7 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 	if len(p.Datasets) == 0 {
 		return &Report{}, wrongOptions{errors.New("dsconv.PackPlan.Run: the plan is empty: PlanPack makes one")}
 	}
-	r, err := NewReport(p.src, p.options.Patterns)
-	if err != nil {
-		return r, err
-	}
-	p.countSplits(r)
+	r := p.Report.begin()
 	if err := p.checkMissing(); err != nil {
 		return r, err
 	}

@@ -101,6 +101,14 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 	return r, err
 }
 
+// begin returns the report of a run whose plan has the report r.
+func (r *Report) begin() *Report {
+	run := *r
+	run.Found = len(r.Skipped)
+	run.Skipped, run.LabelNotices = slices.Clip(r.Skipped), slices.Clip(r.LabelNotices)
+	return &run
+}
+
 // Add adds the report on one dataset, unless it is nil, to the totals.
 func (r *Report) Add(one *convert.Report) {
 	if one == nil {

@@ -175,14 +175,7 @@ func (d *copiedDataset) Read(i int, s *formats.Sample) error {
 }
 
 // LabelSum implements labelSummer.
-func (d *copiedDataset) LabelSum(i int) int64 {
+func (d *copiedDataset) LabelSum(i int, in *formats.Info) int64 {
 	at, _ := d.source(i)
-	if s, ok := d.Dataset.(labelSummer); ok {
-		return s.LabelSum(at)
-	}
-	in, err := d.Dataset.Info(at)
-	if err != nil {
-		return formats.NoLabel // the sample's Read says so
-	}
-	return in.Label
+	return labelSum(d.Dataset, at, in)
 }

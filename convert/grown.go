@@ -68,15 +68,8 @@ func (d *listedSamples) Info(i int) (formats.Info, error) { return d.Dataset.Inf
 
 func (d *listedSamples) Read(i int, s *formats.Sample) error { return d.Dataset.Read(d.at.at(i), s) }
 
-func (d *listedSamples) LabelSum(i int) int64 {
-	if of, ok := d.Dataset.(labelSummer); ok {
-		return of.LabelSum(d.at.at(i))
-	}
-	in, err := d.Info(i)
-	if err != nil {
-		return formats.NoLabel // whoever compares labels asks for the Info too
-	}
-	return in.Label
+func (d *listedSamples) LabelSum(i int, in *formats.Info) int64 {
+	return labelSum(d.Dataset, d.at.at(i), in)
 }
 
 func (d *listedSamples) FieldFile(i, k int) (path string, read func() ([]byte, error)) {

@@ -215,7 +215,7 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 	if !ready {
 		p.unready++
 	}
-	h.sample(in, p.labelOf(i, in), split, ready)
+	h.sample(in, labelSum(p.src, i, in), split, ready)
 	return p.order.add(i, p.src.Len())
 }
 

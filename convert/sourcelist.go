@@ -41,8 +41,8 @@ type sourceEntry struct {
 
 // labelSummer is a source that has more labels than Info returns.
 type labelSummer interface {
-	// LabelSum returns the label of sample i if it is the only one, else a checksum of all labels.
-	LabelSum(i int) int64
+	// LabelSum returns the label of sample i, whose Info is in, if it is the only one, else a checksum of all labels.
+	LabelSum(i int, in *formats.Info) int64
 }
 
 // entry returns the sample at position pos of the present source.
@@ -56,14 +56,14 @@ func (p *Plan) entry(pos int) (sourceEntry, error) {
 		key: in.Key, path: in.Source.Path, split: in.Split, columns: strings.Join(in.Columns, "\x00"),
 		size: in.Source.Size, modTime: in.Source.ModTime, label: in.Label, sum: in.Checksum, ready: p.isReady(i), class: in.Label,
 	}
-	e.label = p.labelOf(i, &in)
+	e.label = labelSum(p.src, i, &in)
 	return e, nil
 }
 
-// labelOf returns the label of sample i of the source, whose Info is in, or a checksum of all its labels.
-func (p *Plan) labelOf(i int, in *formats.Info) int64 {
-	if d, ok := p.src.(labelSummer); ok {
-		return d.LabelSum(i)
+// labelSum returns the label of sample i of src, whose Info is in, or a checksum of all its labels.
+func labelSum(src formats.Dataset, i int, in *formats.Info) int64 {
+	if d, ok := src.(labelSummer); ok {
+		return d.LabelSum(i, in)
 	}
 	return in.Label
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// LabelSum returns a checksum of all labels of sample i, also those that are not in Info. An
+// LabelSum returns a checksum of all labels of sample i, whose Info is in, also those that are not in it. An
 // interrupted edit is resumed only if they have not changed.
-func (u *union) LabelSum(i int) int64 {
+func (u *union) LabelSum(i int, in *formats.Info) int64 {
 	it := &u.samples[i]
 	p := &u.sources[it.source]
-	in, err := u.Info(i)
-	if err != nil {
-		return formats.NoLabel // reading the sample reports the error
-	}
 	sum := in.Label
-	if d, ok := p.Dataset.(interface{ LabelSum(i int) int64 }); ok {
+	if d, ok := p.Dataset.(interface {
+		LabelSum(i int, in *formats.Info) int64
+	}); ok {
 		own, err := p.Info(int(it.index))
-		if s := d.LabelSum(int(it.index)); err == nil && s != own.Label {
+		if err != nil {
+			return formats.NoLabel // reading the sample reports the error
+		}
+		if s := d.LabelSum(int(it.index), &own); s != own.Label {
 			sum = s
 		}
 	}

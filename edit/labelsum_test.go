@@ -28,7 +28,11 @@ func TestLabelSums(t *testing.T) {
 		}
 		u := &union{meta: *d.Meta(), samples: []unionSample{{change: c}}}
 		u.sources = []unionSource{newUnionSource(d, false, &u.meta)}
-		return u.LabelSum(0)
+		in, err := u.Info(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.LabelSum(0, &in)
 	}
 	number := func(x float32) *change {
 		var v formats.Value

@@ -146,21 +146,21 @@ func (d *Dataset) info(it *sample) formats.Info {
 	return in
 }
 
-// LabelSum returns the label of sample i if it has only one, else a checksum of all its labels. It is 0 if
-// Info returns an error.
-func (d *Dataset) LabelSum(i int) int64 {
+// LabelSum returns the label of sample i, whose Info is in, if it has only one, else a checksum of all its labels.
+func (d *Dataset) LabelSum(i int, in *formats.Info) int64 {
+	_, described := d.source.(*descriptionSource)
+	if !described && len(d.columns) == 1 && d.meta.Schema[1].Kind == formats.Label {
+		return in.Label
+	}
 	it, err := d.sample(i)
 	if err != nil {
 		return 0
 	}
-	list, h := it.labels, fnv.New64a()
-	switch _, described := d.source.(*descriptionSource); {
-	case described:
+	h := fnv.New64a()
+	if described {
 		_, _ = fmt.Fprintf(h, "%q", it.row) // writing to a hash never fails
-	case len(list) == 1 && d.meta.Schema[1].Kind == formats.Label:
-		return list[0]
-	default:
-		_ = binary.Write(h, binary.LittleEndian, list)
+	} else {
+		_ = binary.Write(h, binary.LittleEndian, it.labels)
 	}
 	return int64(h.Sum64())
 }

@@ -43,7 +43,7 @@ func listAll(t *testing.T, d *Dataset) listed {
 		foldertest.Must(t, err)
 		var s formats.Sample
 		foldertest.Must(t, d.Read(i, &s))
-		l.Infos, l.Samples, l.Sums = append(l.Infos, in), append(l.Samples, s), append(l.Sums, d.LabelSum(i))
+		l.Infos, l.Samples, l.Sums = append(l.Infos, in), append(l.Samples, s), append(l.Sums, d.LabelSum(i, &in))
 	}
 	return l
 }

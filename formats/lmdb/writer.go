@@ -27,6 +27,7 @@ type writer struct {
 	images *store
 	fields *store             // nil without extra fields
 	reused checksum.Checksums // of the old environments, if they are reused
+	stored []byte             // reused
 }
 
 var (
@@ -62,7 +63,7 @@ func startWriter(single *staging.Single) (formats.Writer, error) {
 	if err := w.openStores(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	if err := w.Replay(w.putSaved); err != nil {
+	if err := w.ReadSaved(); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
@@ -112,6 +113,9 @@ func (w *writer) check(s *formats.Sample) error {
 
 // put gathers the values and starts a transaction once there are enough.
 func (w *writer) put(s *formats.Sample) error {
+	if w.SavesOnly() {
+		return w.SaveValues(s.Key, func(b []byte) []byte { return w.appendStored(b, s) })
+	}
 	image := &s.Values[w.Meta.Schema.ImageIndex()]
 	w.images.put(0, s.Key, func(b []byte) []byte { return appendValue(b, image, true) })
 	for db, i := range w.extra {
@@ -129,7 +133,18 @@ func (w *writer) flushFull() (err error) {
 	return err
 }
 
-// putSaved is put for the values that Save stored.
+// appendStored appends the values of s, each with its length, as putSaved takes them.
+func (w *writer) appendStored(b []byte, s *formats.Sample) []byte {
+	w.stored = appendValue(w.stored[:0], &s.Values[w.Meta.Schema.ImageIndex()], true)
+	b = wire.AppendBytes(b, w.stored)
+	for _, i := range w.extra {
+		w.stored = appendValue(w.stored[:0], &s.Values[i], false)
+		b = wire.AppendBytes(b, w.stored)
+	}
+	return b
+}
+
+// putSaved is put for the values that were saved.
 func (w *writer) putSaved(key string, values *wire.Cursor) error {
 	for _, st := range w.stores() {
 		for db := range st.dbis {
@@ -145,6 +160,9 @@ func (w *writer) putSaved(key string, values *wire.Cursor) error {
 
 // Save implements formats.Saver.
 func (w *writer) Save(note []byte) error {
+	if w.SavesOnly() {
+		return w.Single.Save(note, nil)
+	}
 	var reading []*storeReader
 	err := w.Do(func() error { // a batch that could not be written is an error for good
 		for _, st := range w.stores() {
@@ -187,6 +205,9 @@ func (w *writer) Checkpoint(note []byte) error {
 }
 
 func (w *writer) checkpoint(note []byte) error {
+	if err := w.LoadSaved(w.putSaved); err != nil {
+		return err
+	}
 	var snapshots []snapshot
 	for _, s := range w.stores() {
 		if err := s.sync(); err != nil {
@@ -222,6 +243,9 @@ func (w *writer) checkpoint(note []byte) error {
 func (w *writer) Commit() error { return w.Do(w.commit) }
 
 func (w *writer) commit() error {
+	if err := w.LoadSaved(w.putSaved); err != nil {
+		return err
+	}
 	dir := w.Path(stagedName)
 	sums, err := w.finish()
 	if err != nil {

@@ -200,6 +200,19 @@ func looksLikeJournal(file entry) (bool, error) {
 	return err == nil, err
 }
 
+// hasJournal reports whether there is a journal whose first record can be read.
+func (s *Stage) hasJournal() (bool, error) {
+	f, _, err := s.in(journalName).openRegular(os.O_RDONLY)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return hasJournalStart(f)
+}
+
 // journalLost reports whether the journal cannot be read though data was written.
 func (s *Stage) journalLost() (bool, error) {
 	if !s.in(journalName).exists() || !s.in(dataName).exists() {

@@ -86,6 +86,15 @@ func (t *rowLog) eachChunk(do func(b []byte) error) error {
 	return do(t.tail)
 }
 
+// size returns the bytes that eachChunk gives.
+func (t *rowLog) size() int64 {
+	n := int64(len(t.tail))
+	for _, chunk := range t.chunks {
+		n += int64(chunk)
+	}
+	return n
+}
+
 // setRecorded empties the log after a checkpoint.
 func (t *rowLog) setRecorded() error {
 	t.recorded, t.tail, t.chunks = t.profile.Len(), t.tail[:0], nil

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -18,15 +19,19 @@ import (
 
 // If a dataset's bytes depend on where its checkpoints are, as an LMDB's do, the samples that were written since the
 // last one are kept beside it, in a file of records like the journal's. The first record names the state of the journal
-// that the file continues. Each later one is a sample (its row, and its values as they are stored) or a note, which ends
-// what one Save wrote. A kill may leave samples without a note at the end, or the file of an earlier checkpoint: both
-// are ignored.
+// that the file continues. Then follow the values of samples, as they are stored, the rows of these samples, and a note,
+// which ends what one Save wrote. A kill may leave samples without a note at the end, or the file of an earlier
+// checkpoint: both are ignored.
+//
+// A run that resumes such a dataset adds its samples to the file too, until the next checkpoint: LoadSaved then gives
+// them to the format. If each start gave them, runs that are stopped soon would do nothing else.
 
 const savedPath = dataName + "/saved" // there an earlier dsconv removes it with the rest
 
 // The first byte of a record tells what it is.
 const (
-	savedSample = 's'
+	savedValues = 'v' // a key, and the values of its sample
+	savedRows   = 'r'
 	savedNote   = 'n'
 )
 
@@ -35,9 +40,33 @@ const markedTail = 64 << 10
 
 // savedFile is the file of saved samples.
 type savedFile struct {
-	f   *os.File
-	n   int   // samples
-	end int64 // of the last note's record
+	f       *os.File
+	w       *bufio.Writer // to f
+	written int64         // bytes
+	end     int64         // of the last note's record
+	rows    int64         // bytes of the rows that it has
+	ahead   bool          // it has samples that the format's files lack
+	record  []byte        // reused
+}
+
+// put appends a record.
+func (f *savedFile) put(b []byte) error {
+	if int64(len(b)) > maxRecord {
+		return fmt.Errorf("%s: a record of %d bytes cannot be saved", f.f.Name(), len(b))
+	}
+	head := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader), uint32(len(b)))
+	_, err := f.w.Write(binary.LittleEndian.AppendUint32(head, crc32.Checksum(b, checksum.Castagnoli)))
+	if err == nil {
+		_, err = f.w.Write(b)
+	}
+	f.written += recordHeader + int64(len(b))
+	return err
+}
+
+// truncate removes what follows the last note.
+func (f *savedFile) truncate() error {
+	f.w, f.written = bufio.NewWriterSize(io.NewOffsetWriter(f.f, f.end), 1<<20), f.end
+	return f.f.Truncate(f.end)
 }
 
 // journalMark identifies the state of a journal.
@@ -54,54 +83,65 @@ func journalMark(f *os.File) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(mark, crc32.Checksum(b, checksum.Castagnoli)), nil
 }
 
+// SavesOnly reports whether samples are added by SaveValues, and are not in the format's files, until LoadSaved.
+func (s *Stage) SavesOnly() bool { return s.saved.ahead }
+
+// SaveValues adds the values of the sample whose row was added last, as they are stored: values appends them.
+func (s *Stage) SaveValues(key string, values func(b []byte) []byte) error {
+	f := &s.saved
+	f.record = values(wire.AppendBytes(append(f.record[:0], savedValues), key))
+	return f.put(f.record)
+}
+
 // save makes the samples since the last checkpoint durable together with note, and does not touch the format's files.
-// values appends the stored values of the sample with that key to b. After an error the samples of the Save before are
-// still there, and the dataset can be written as before.
+// values appends the values of the sample with that key to b. After an error the samples of the Save before are
+// still there; the dataset can be written as before, unless SavesOnly.
 func (s *Stage) save(note []byte, values func(b []byte, key string) ([]byte, error)) error {
-	if err := errors.Join(s.CheckOpen(), s.failed); err != nil {
-		return err
-	}
-	if err := s.startSaved(); err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(io.NewOffsetWriter(s.saved.f, s.saved.end), 1<<20)
-	size := int64(0)
-	put := func(b []byte) error {
-		head := binary.LittleEndian.AppendUint32(nil, uint32(len(b)))
-		_, err := w.Write(binary.LittleEndian.AppendUint32(head, crc32.Checksum(b, checksum.Castagnoli)))
-		if err == nil {
-			_, err = w.Write(b)
-		}
-		size += recordHeader + int64(len(b))
-		return err
-	}
-	at, row, b := 0, []byte(nil), []byte(nil)
-	err := s.rows.eachChunk(func(chunk []byte) error {
-		return s.rows.take(chunk, func(r *sampleindex.Row) (err error) {
-			if at++; at <= s.saved.n {
-				return nil
-			}
-			row = sampleindex.AppendRow(row[:0], r, s.rows.history)
-			if b, err = values(wire.AppendBytes(append(b[:0], savedSample), row), r.Key); err != nil {
-				return err
-			}
-			if int64(len(b)) > maxRecord {
-				return fmt.Errorf("key %q: a sample of %d bytes cannot be saved", r.Key, len(b))
-			}
-			return put(b)
-		})
-	})
+	err := errors.Join(s.CheckOpen(), s.failed)
 	if err == nil {
-		err = put(append([]byte{savedNote}, note...))
+		err = s.startSaved()
 	}
-	if err = errors.Join(err, w.Flush()); err == nil {
-		err = s.saved.f.Sync()
+	if err == nil && !s.saved.ahead {
+		err = s.saved.truncate()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.saved.f.Name(), err)
+		return err
 	}
-	s.saved.n, s.saved.end = at, s.saved.end+size
+	f, at := &s.saved, int64(0)
+	err = s.rows.eachChunk(func(rows []byte) error {
+		fresh := rows[min(max(f.rows-at, 0), int64(len(rows))):]
+		if at += int64(len(rows)); len(fresh) == 0 {
+			return nil
+		}
+		if !f.ahead {
+			if err := s.saveValuesOf(fresh, values); err != nil {
+				return err
+			}
+		}
+		return f.put(append([]byte{savedRows}, fresh...))
+	})
+	if err == nil {
+		err = f.put(append([]byte{savedNote}, note...))
+	}
+	if err = errors.Join(err, f.w.Flush()); err == nil {
+		err = f.f.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.f.Name(), err)
+	}
+	f.rows, f.end = at, f.written
 	return nil
+}
+
+func (s *Stage) saveValuesOf(rows []byte, values func(b []byte, key string) ([]byte, error)) error {
+	return s.rows.take(rows, func(r *sampleindex.Row) error {
+		var err error
+		put := s.SaveValues(r.Key, func(b []byte) []byte {
+			b, err = values(b, r.Key)
+			return b
+		})
+		return errors.Join(err, put)
+	})
 }
 
 // startSaved creates the file of saved samples, if there is none.
@@ -125,33 +165,68 @@ func (s *Stage) startSaved() (err error) {
 	if err != nil {
 		return errors.Join(err, s.dropSaved())
 	}
-	s.saved.end = recordHeader + int64(len(mark))
+	s.saved.end, s.saved.rows = recordHeader+int64(len(mark)), 0
 	return nil
 }
 
-// Replay opens the file of saved samples. It records the row of each sample and calls put with the sample's key and
-// values, as Save had them. Note is that of the last Save afterwards. put must not keep values.
-func (s *Stage) Replay(put func(key string, values *wire.Cursor) error) error {
+// ReadSaved opens the file of saved samples, and records their rows. Note is that of the last Save afterwards.
+func (s *Stage) ReadSaved() error {
 	f, note, end, err := openSaved(s.in(savedPath), s.journal)
 	if f == nil || err != nil {
 		return err
 	}
-	s.saved = savedFile{f: f, end: end}
-	err = s.rows.eachSaved(f, end, func(r *sampleindex.Row, values *wire.Cursor) error {
-		if s.Len() > 0 && r.Key <= string(s.rows.last) {
-			return fmt.Errorf("%w: the key %q comes after %q", formats.ErrDamaged, r.Key, s.rows.last)
+	s.saved = savedFile{f: f, end: end, ahead: true}
+	values := 0
+	before := s.Len()
+	err = eachSaved(f, end, func(kind byte, b []byte) error {
+		if kind == savedValues {
+			values++
 		}
-		if err := s.AppendRow(r); err != nil {
-			return err
+		if kind != savedRows {
+			return nil
 		}
-		s.saved.n++
-		return put(r.Key, values)
+		return s.rows.take(b, s.addSaved)
 	})
+	if err == nil && values != s.Len()-before {
+		err = fmt.Errorf("%w: it has the values of %d samples, and the rows of %d", formats.ErrDamaged, values, s.Len()-before)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	s.Note = note
-	return f.Truncate(end)
+	s.saved.rows, s.Note = s.rows.size(), note
+	return s.saved.truncate()
+}
+
+// addSaved records a row of the file of saved samples.
+func (s *Stage) addSaved(r *sampleindex.Row) error {
+	if s.Len() > 0 && r.Key <= string(s.rows.last) {
+		return fmt.Errorf("%w: the key %q comes after %q", formats.ErrDamaged, r.Key, s.rows.last)
+	}
+	if err := r.CheckTaken(); err != nil {
+		return err
+	}
+	return s.AppendRow(r)
+}
+
+// LoadSaved calls put with the key and the values of each sample that the format's files lack: from now on they have
+// them. put must not keep values.
+func (s *Stage) LoadSaved(put func(key string, values *wire.Cursor) error) error {
+	f := &s.saved
+	if !f.ahead {
+		return nil
+	}
+	err := f.w.Flush()
+	if err == nil {
+		err = eachSaved(f.f, f.written, func(kind byte, b []byte) error {
+			if kind != savedValues {
+				return nil
+			}
+			c := &wire.Cursor{B: b}
+			return put(string(c.Bytes()), c)
+		})
+	}
+	f.ahead = false
+	return err
 }
 
 // openSaved opens a file of saved samples. f is nil if it does not exist or does not continue the journal.
@@ -192,8 +267,9 @@ func openSaved(file entry, journal *os.File) (f *os.File, note []byte, end int64
 	return f, note, end, nil
 }
 
-// eachSaved calls do with the row and the values of each sample in a file of saved samples, up to byte end.
-func (t *rowLog) eachSaved(f *os.File, end int64, do func(r *sampleindex.Row, values *wire.Cursor) error) error {
+// eachSaved calls do with the kind and the payload of each record in a file of saved samples, up to byte end. do must not
+// keep the payload.
+func eachSaved(f *os.File, end int64, do func(kind byte, b []byte) error) error {
 	records := newRecordReader(io.NewSectionReader(f, 0, end), end)
 	records.reuse = true
 	if _, err := records.next(); err != nil {
@@ -204,26 +280,12 @@ func (t *rowLog) eachSaved(f *os.File, end int64, do func(r *sampleindex.Row, va
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return err
+		if err == nil && !slices.Contains([]byte{savedValues, savedRows, savedNote}, b[0]) {
+			err = fmt.Errorf("%w: a record of an unknown kind", formats.ErrDamaged)
 		}
-		if b[0] != savedSample {
-			continue
+		if err == nil {
+			err = do(b[0], b[1:])
 		}
-		c := &wire.Cursor{B: b[1:]}
-		rows, read := c.Bytes(), 0
-		if c.Failed {
-			return fmt.Errorf("%w: a saved sample cannot be parsed", formats.ErrDamaged)
-		}
-		err = t.take(rows, func(r *sampleindex.Row) error {
-			if read++; read > 1 {
-				return fmt.Errorf("%w: a saved sample cannot be parsed", formats.ErrDamaged)
-			}
-			if err := r.CheckTaken(); err != nil {
-				return err
-			}
-			return do(r, c)
-		})
 		if err != nil {
 			return err
 		}

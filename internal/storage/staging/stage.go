@@ -15,7 +15,6 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/value"
-	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Stage is the staging folder DST.partial: a lock, the journal, and data/ with the format's
@@ -107,17 +106,14 @@ func (s *Stage) checkUnused() error {
 	if s.isComplete() {
 		return fmt.Errorf("%s: %w: it is complete", s.dir, formats.ErrPartial)
 	}
-	_, _, _, err := readJournal(s.in(journalName), func(*sampleindex.Row) error { return nil })
-	if err == nil {
-		return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
+	begun, err := s.hasJournal()
+	if err == nil && !begun {
+		begun, err = s.journalLost() // resuming it reports what is wrong
 	}
-	if !errors.Is(err, formats.ErrNoPartial) {
+	if err != nil || !begun {
 		return err
 	}
-	if lost, err := s.journalLost(); err != nil || !lost {
-		return err
-	}
-	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial) // resuming it reports what is wrong
+	return fmt.Errorf("%s: %w", s.dir, formats.ErrPartial)
 }
 
 // start clears the folder except for the lock, since remains of an earlier dataset must not get
@@ -259,7 +255,12 @@ func EachUnfinished(path string, yield func(r *sampleindex.Row) error) error {
 		return err
 	}
 	defer f.Close()
-	return rows.eachSaved(f, end, func(r *sampleindex.Row, _ *wire.Cursor) error { return yield(r) })
+	return eachSaved(f, end, func(kind byte, b []byte) error {
+		if kind != savedRows {
+			return nil
+		}
+		return rows.take(b, yield)
+	})
 }
 
 func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }
