@@ -135,22 +135,24 @@ func (r *Report) Rows() []convert.Problem {
 // a context that ends now only ends the comparison.
 func (r *Report) compareBytes(ctx context.Context, memory int64) (err error) {
 	f := doubts.New(memory)
-	defer func() { err = errors.Join(err, f.Close()) }()
 	for _, one := range r.Datasets {
 		ds, err := Formats().Open(one.Path)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, ds.Close()) }()
-		if err := f.AddAll(ctx, ds); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
+		if err = f.AddAll(ctx, ds); err != nil {
+			break
 		}
 	}
-	found, err := f.Found()
+	var found []string
+	if err == nil {
+		found, err = f.Found(ctx)
+	}
 	r.LabelNotices = append(r.LabelNotices, found...)
+	if ctx.Err() != nil {
+		return nil
+	}
 	return err
 }
 

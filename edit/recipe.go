@@ -25,10 +25,8 @@ func recipeOf(m map[string]string, compressesFiles bool) (r preprocess.Recipe, f
 	if m["decoder"] == mixed {
 		return r, 0, errors.New("no single decoder made its images, since it was merged from several datasets: change those and merge them again, or pack it again")
 	}
-	for key, now := range r.Map() {
-		if was := m[key]; was != now && (key == "decoder" || key == "resampler") {
-			return r, 0, fmt.Errorf("it was packed with the %s %s, but this dsconv has %s: pack it again", key, was, now)
-		}
+	if err := r.CheckPixels(m); err != nil {
+		return r, 0, fmt.Errorf("%w: pack it again", err)
 	}
 	return r, filesZstd, nil
 }

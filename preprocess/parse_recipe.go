@@ -35,3 +35,14 @@ func ParseRecipe(m map[string]string) (r Recipe, err error) {
 	}
 	return r, err
 }
+
+// CheckPixels returns an error if this build would produce other pixels than the one that recorded m, of which r was parsed.
+func (r Recipe) CheckPixels(m map[string]string) error {
+	now := r.Map()
+	for _, key := range []string{decoderKey, "resampler"} {
+		if is, ok := now[key]; ok && m[key] != is {
+			return fmt.Errorf("it was packed with the %s %s, but this dsconv has %s", key, m[key], is)
+		}
+	}
+	return nil
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,7 +88,6 @@ func countsQuickly(ds formats.Dataset) bool {
 func info(cc *cli.Context, c *console, several *openedDatasets) (err error) {
 	asJSON := cc.Bool("json")
 	same := doubts.New(0) // of all datasets, which are splits of one
-	defer func() { err = errors.Join(err, same.Close()) }()
 	var list []datasetInfo
 	for k, ds := range several.datasets {
 		path, one := several.paths[k], datasetInfo{Meta: ds.Meta()}
@@ -103,7 +101,7 @@ func info(cc *cli.Context, c *console, several *openedDatasets) (err error) {
 			}
 		}
 		if k == len(several.datasets)-1 {
-			found, err := same.Found()
+			found, err := same.Found(cc.Context)
 			if err != nil {
 				return err
 			}

@@ -55,12 +55,10 @@ func countSamples(ctx context.Context, ds formats.Dataset, same *doubts.Finder) 
 	images := map[int]int{}
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
-		if err == nil {
-			err = same.Add(ds, i, &in)
-		}
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
+		same.Add(ds, &in)
 		n.Encodings[cmp.Or(string(in.Encoding), "unknown")]++
 		n.Sizes.add(in.Shape)
 		switch {

@@ -35,10 +35,8 @@ func (o *writeOptions) packLike(cc *cli.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("--like %s: its recipe: %w", path, err)
 	}
-	for key, now := range r.Map() {
-		if was := m.Recipe[key]; was != now && (key == "decoder" || key == "resampler") {
-			return usageErrorf("--like %s: it was packed with the %s %s, but this dsconv has %s: the pixels would differ", path, key, was, now)
-		}
+	if err := r.CheckPixels(m.Recipe); err != nil {
+		return usageErrorf("--like %s: %w: the pixels would differ", path, err)
 	}
 	o.convert.Create.Zstd, r.Zstd = int(r.Zstd), 0
 	o.convert.Recipe = r

@@ -5,6 +5,7 @@ package doubts
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,10 +16,13 @@ import (
 // Finder takes the samples of one or several datasets, whose splits count as one's. Memory is bounded: what does not fit is
 // sorted on the disk. It belongs to one goroutine.
 type Finder struct {
-	sorter   *extsort.Sorter
+	memory   int64
 	datasets []formats.Dataset
 	splits   map[string]int
-	labels   map[int64]bool // class indices
+	labels   map[int64]bool  // class indices
+	maxSeen  int
+	seen     map[uint64]bool // the beginnings of at most maxSeen hashes: true if several images have it
+	several  bool            // one of seen is true, or there were too many
 }
 
 // record is a sample: the numbers of its dataset, of the sample in it, of its split and of its class, the last two 0 for none.
@@ -26,65 +30,99 @@ type record [4]uint64
 
 // New returns a Finder that takes about memory bytes, 0 for 256 MiB.
 func New(memory int64) *Finder {
-	return &Finder{sorter: extsort.New("", memory), splits: map[string]int{"": 0}, labels: map[int64]bool{}}
+	return &Finder{memory: memory, splits: map[string]int{"": 0}, labels: map[int64]bool{}, maxSeen: maxSeen}
 }
 
-// maxClasses bounds the memory for the class indices.
-const maxClasses = 1 << 20
+// They bound the memory for the class indices and for hashes.
+const (
+	maxClasses = 1 << 20
+	maxSeen    = 4 << 20
+)
 
-// Add adds sample i of ds, which must stay open until Found returns. One without a hash is not compared.
-func (f *Finder) Add(ds formats.Dataset, i int, in *formats.Info) error {
+// Add adds a sample of ds, which must stay open until Found returns. All samples of ds must be added. One without a hash is
+// not compared.
+func (f *Finder) Add(ds formats.Dataset, in *formats.Info) {
 	if n := len(f.datasets); n == 0 || f.datasets[n-1] != ds {
 		f.datasets = append(f.datasets, ds)
+	}
+	if f.seen == nil {
+		f.seen = make(map[uint64]bool, min(ds.Len(), f.maxSeen))
 	}
 	if in.Label >= 0 && len(f.labels) < maxClasses {
 		f.labels[in.Label] = true
 	}
 	if in.Source.Hash == [16]byte{} {
-		return nil
+		return
 	}
-	split, known := f.splits[in.Split]
-	if !known {
-		split = len(f.splits)
-		f.splits[in.Split] = split
+	if _, known := f.splits[in.Split]; !known {
+		f.splits[in.Split] = len(f.splits)
 	}
-	var value [32]byte
-	for k, x := range (record{uint64(len(f.datasets) - 1), uint64(i), uint64(split), uint64(in.Label + 1)}) {
-		binary.LittleEndian.PutUint64(value[8*k:], x)
+	begin := beginning(in)
+	switch _, again := f.seen[begin]; {
+	case again:
+		f.seen[begin], f.several = true, true
+	case len(f.seen) < f.maxSeen:
+		f.seen[begin] = false
+	default:
+		f.several = true
 	}
-	return f.sorter.Add(in.Source.Hash[:], value[:])
+}
+
+func beginning(in *formats.Info) uint64 { return binary.LittleEndian.Uint64(in.Source.Hash[:]) }
+
+// sort gives sorter the images whose bytes others may have.
+func (f *Finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
+	for d, ds := range f.datasets {
+		for i := range ds.Len() {
+			in, err := ds.Info(i)
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
+			if len(f.seen) < f.maxSeen && !f.seen[beginning(&in)] || in.Source.Hash == [16]byte{} {
+				continue
+			}
+			var value [32]byte
+			for k, x := range (record{uint64(d), uint64(i), uint64(f.splits[in.Split]), uint64(in.Label + 1)}) {
+				binary.LittleEndian.PutUint64(value[8*k:], x)
+			}
+			if err := sorter.Add(in.Source.Hash[:], value[:]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // AddAll adds all samples of ds.
 func (f *Finder) AddAll(ctx context.Context, ds formats.Dataset) error {
 	for i := range ds.Len() {
 		in, err := ds.Info(i)
-		if err == nil {
-			err = f.Add(ds, i, &in)
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
+		f.Add(ds, &in)
 	}
 	return nil
 }
 
 // Found returns a sentence for each kind of doubt, none if there are none.
-func (f *Finder) Found() (list []string, err error) {
+func (f *Finder) Found(ctx context.Context) (list []string, err error) {
 	if n := len(f.labels); n > 1 && f.fromOne() {
 		list = append(list, fmt.Sprintf("the labels are all of 1 to %d, and no image has 0: a model needs %d outputs, unless you subtract 1", n, n+1))
 	}
-	if len(f.splits) < 3 && len(f.labels) < 2 {
+	if !f.several || len(f.splits) < 3 && len(f.labels) < 2 {
 		return list, nil
+	}
+	sorter := extsort.New("", f.memory)
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	if err := f.sort(ctx, sorter); err != nil {
+		return list, err
 	}
 	const splits, classes = 2, 3
 	var hash [16]byte
 	var first, example, other [4]record // of the image that is looked at, and of the first that has several; by position in a record
 	var images, several [4]int          // in several splits or classes; the image that is looked at is
-	err = f.sorter.Each(func(key, value []byte) error {
+	err = sorter.Each(func(key, value []byte) error {
 		if [16]byte(key) != hash {
 			hash, first, several = [16]byte(key), [4]record{}, [4]int{}
 		}
@@ -128,9 +166,6 @@ func (f *Finder) fromOne() bool {
 	classes := f.datasets[0].Meta().Classes()
 	return len(classes) == 0 || classes[0] == "0"
 }
-
-// Close frees the memory.
-func (f *Finder) Close() error { return f.sorter.Close() }
 
 // OfClasses returns sentences about the classes of a dataset. Few images may have a class each.
 func OfClasses(m *formats.Meta, images int) (list []string) {

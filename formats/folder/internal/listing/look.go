@@ -28,7 +28,8 @@ type look struct {
 }
 
 // choose returns the entries of the folder ref that must be looked at.
-func (s *Scan) choose(entries []fs.DirEntry, ref *folderRef) (looks []look) {
+func (s *Scan) choose(entries []fs.DirEntry, ref *folderRef) []look {
+	looks := make([]look, 0, len(entries))
 	for _, e := range entries {
 		rel := e.Name()
 		if ref.rel != "" {

@@ -19,6 +19,14 @@ type masks struct {
 	matched int               // images of those that are kept
 	image   string            // one of these, and its mask
 	mask    string
+	last    maskFolder // of the file before: most are in the same one
+}
+
+// maskFolder is what a folder tells of the files in it.
+type maskFolder struct {
+	dir    string
+	named  bool   // like a folder of masks
+	images string // see imagesOf
 }
 
 // maxMasks is how many masks are kept.
@@ -56,20 +64,23 @@ func isMaskWord(word string) bool {
 
 // maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask, and the
 // folder that the image must be in, "" for any.
-func maskOf(rel string) (core, folder string) {
+func (m *masks) maskOf(rel string) (core, folder string) {
 	dir, name := path.Split(rel)
+	if m.last.dir != dir {
+		m.last = maskFolder{dir, fields.IsMaskName(path.Base(dir)), imagesOf(path.Dir(rel))}
+	}
 	isEnding := isMaskWord
-	if fields.IsMaskName(path.Base(dir)) { // CamVid
+	if m.last.named { // CamVid
 		isEnding = func(word string) bool { return isMaskWord(word) || word == "l" }
 	}
 	core, _ = splitName(name, isEnding)
 	if core != withoutExtensions(name) {
 		return core, ""
 	}
-	if folder = imagesOf(path.Dir(rel)); folder == "" {
+	if m.last.images == "" {
 		return "", ""
 	}
-	return core, folder
+	return core, m.last.images
 }
 
 // imagesOf returns the folder of the images whose masks are in a folder: train/cat of train_masks/cat. It is "" if the
@@ -87,7 +98,7 @@ func imagesOf(dir string) string {
 
 // add adds a file.
 func (m *masks) add(rel string) {
-	core, _ := maskOf(rel)
+	core, _ := m.maskOf(rel)
 	if core == "" {
 		return
 	}
@@ -105,7 +116,7 @@ func (m *masks) match(rel string) {
 	if len(m.kept) == 0 {
 		return
 	}
-	if core, _ := maskOf(rel); core != "" {
+	if core, _ := m.maskOf(rel); core != "" {
 		return
 	}
 	name := path.Base(rel)
@@ -116,7 +127,7 @@ func (m *masks) match(rel string) {
 			return
 		}
 	}
-	if _, folder := maskOf(mask); folder != "" && folder != path.Dir(rel) {
+	if _, folder := m.maskOf(mask); folder != "" && folder != path.Dir(rel) {
 		return
 	}
 	m.matched++
@@ -132,7 +143,7 @@ func (m *masks) asks(images int) bool {
 
 // question says what was seen, with an example, and the flags that make each image and its mask one sample.
 func (m *masks) question() (what, example, flags string) {
-	core, folder := maskOf(m.mask)
+	core, folder := m.maskOf(m.mask)
 	ending := path.Base(m.mask)[len(core):]
 	what = "have a file named like their mask, with " + vfs.Stem(ending)
 	if folder != "" {

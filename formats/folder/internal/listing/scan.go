@@ -152,7 +152,7 @@ func (s *Scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 		if s.lookAt(ctx, f, looks); ctx.Err() != nil {
 			break
 		}
-		var files []vfs.File
+		files := make([]vfs.File, 0, len(looks))
 		for i := range looks {
 			files, below = s.accepted(&looks[i], ref, files, below)
 		}

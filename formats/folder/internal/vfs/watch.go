@@ -102,8 +102,9 @@ func (f watchedFolder) Next() ([]fs.DirEntry, error) {
 }
 
 func (f watchedFolder) Stat(name string) (size, modTime int64, regular bool, err error) {
-	size, modTime, regular, err = f.Folder.Stat(name)
-	f.note(path.Join(f.name, name), err)
+	if size, modTime, regular, err = f.Folder.Stat(name); err != nil {
+		f.note(path.Join(f.name, name), err)
+	}
 	return size, modTime, regular, err
 }
 
