@@ -32,9 +32,6 @@ func manCommand(c *console) *cli.Command {
 // manWidth is how wide man shows the texts that it does not wrap itself.
 const manWidth = 68
 
-// valueOfFlag is a flag with a value, as urfave/cli writes it, with an empty value. Its text names the value.
-var valueOfFlag = regexp.MustCompile("(?m)^(\\*\\*[^\n]*\\*\\*)=\"\": ([^\n`]*)`([^`\n]+)`")
-
 // manPage returns the man page in roff.
 func manPage(c *console) ([]byte, error) {
 	app := newApp(c)
@@ -43,6 +40,8 @@ func manPage(c *console) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A flag with a value, as urfave/cli writes it, has an empty value. Its text names the value.
+	valueOfFlag := regexp.MustCompile("(?m)^(\\*\\*[^\n]*\\*\\*)=\"\": ([^\n`]*)`([^`\n]+)`")
 	page = valueOfFlag.ReplaceAllString(page, "$1 $3: $2$3")
 	return md2man.Render([]byte("% dsconv 1 \"\" \"dsconv " + version() + "\" \"\"\n" + page + manStatus)), nil
 }

@@ -36,9 +36,6 @@ type graphics struct {
 	lines   []Line
 }
 
-// cudaVersion is how nvidia-smi prints the newest CUDA that the driver supports.
-var cudaVersion = regexp.MustCompile(`CUDA[A-Z ]*Version: *([0-9.]+)`)
-
 func (m *Machine) gpus(ctx context.Context) (g graphics) {
 	const name = "GPU"
 	driver := m.driver()
@@ -55,7 +52,8 @@ func (m *Machine) gpus(ctx context.Context) (g graphics) {
 	switch {
 	case g.present:
 		table, _ := m.ask(ctx, "nvidia-smi")
-		if found := cudaVersion.FindSubmatch(table); found != nil {
+		newest := regexp.MustCompile(`CUDA[A-Z ]*Version: *([0-9.]+)`) // that the driver supports
+		if found := newest.FindSubmatch(table); found != nil {
 			g.cuda = string(found[1])
 		}
 	case driver != "" && !m.has("/dev/nvidiactl"):

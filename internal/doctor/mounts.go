@@ -33,10 +33,9 @@ func (m *Machine) mounts() (all []mount) {
 	return all
 }
 
-var octal = regexp.MustCompile(`\\[0-7]{3}`)
-
 // unescape replaces what the kernel writes for spaces in paths: \040.
 func unescape(text string) string {
+	octal := regexp.MustCompile(`\\[0-7]{3}`)
 	return octal.ReplaceAllStringFunc(text, func(code string) string {
 		n, _ := strconv.ParseUint(code[1:], 8, 8)
 		return string([]byte{byte(n)})
