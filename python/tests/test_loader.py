@@ -476,3 +476,12 @@ def test_statistics_have_the_clock_the_bad_samples_and_what_decoded(packed: Path
     assert (stats["clock"], stats["bad"]) == (asked.clock(), asked.bad())
     decoded = stats["decoded"]
     assert (decoded["engine"], decoded["cuda"], decoded["cpu"]) == (0, 0, SAMPLES) and not decoded["reasons"]
+
+
+def test_images_of_a_folder_that_cannot_be_read_are_named(tmp_path: Path, photos: Path) -> None:
+    shutil.copytree(photos, tmp_path / "images")
+    folder = next(p for p in sorted((tmp_path / "images").iterdir()) if p.is_dir())
+    (folder / "scan.ppm").write_bytes(b"P6\n1 1\n255\nabc")
+    with pytest.warns(UserWarning, match=r"1 file\(s\).* such as .*scan\.ppm: dsconv cannot read ppm"):
+        read = loader(tmp_path / "images")
+    assert sum(len(labels) for _, labels in read) == SAMPLES
