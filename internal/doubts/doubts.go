@@ -19,7 +19,7 @@ type Finder struct {
 	memory   int64
 	datasets []formats.Dataset
 	splits   map[string]int
-	labels   map[int64]bool  // class indices
+	labels   map[int64]bool // class indices
 	maxSeen  int
 	seen     map[uint64]bool // the beginnings of at most maxSeen hashes: true if several images have it
 	several  bool            // one of seen is true, or there were too many
