@@ -149,8 +149,8 @@ type Writer interface {
 
 // Saver is a Writer for which the places of the checkpoints decide bytes of the dataset, so that they must be the same
 // in every run. Save makes the samples written so far durable together with note, as Checkpoint does, but decides no byte: it
-// may come after any sample. After an error of Save the Writer can be used as before. A Writer without Save takes
-// Checkpoint after any sample.
+// may come after any sample. After an error of Save what was kept before is still there, and Write fails too if the Writer cannot go on.
+// A Writer without Save takes Checkpoint after any sample.
 type Saver interface {
 	Save(note []byte) error
 }

@@ -95,7 +95,7 @@ func (s *Stage) SaveValues(key string, values func(b []byte) []byte) error {
 
 // save makes the samples since the last checkpoint durable together with note, and does not touch the format's files.
 // values appends the values of the sample with that key to b. After an error the samples of the Save before are
-// still there; the dataset can be written as before, unless SavesOnly.
+// still there. If SavesOnly, no sample can be added any more; else the dataset can be written as before.
 func (s *Stage) save(note []byte, values func(b []byte, key string) ([]byte, error)) error {
 	err := errors.Join(s.CheckOpen(), s.failed)
 	if err == nil {
