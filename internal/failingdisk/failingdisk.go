@@ -47,12 +47,18 @@ func Serve(source, mountpoint string, in io.Reader, out io.Writer) error {
 		if n, err := fmt.Sscan(lines.Text(), &share, &errno); n == 0 {
 			return err
 		}
-		d.errno.Store(int64(errno))
-		d.share.Store(int64(share * scale))
+		set := func(share float64) {
+			d.errno.Store(int64(errno))
+			d.share.Store(int64(share * scale))
+		}
+		if set(share); errno == Hang {
+			set(0) // the kernel waits for reads that hang, before it empties the cache
+		}
 		close(*d.hang.Swap(newHang()))
 		for _, f := range d.files {
 			_ = f.NotifyContent(0, 0) // ENOENT where nothing is cached
 		}
+		set(share)
 		if _, err := fmt.Fprintln(out, "set"); err != nil {
 			return err
 		}
