@@ -21,8 +21,10 @@ type Finder struct {
 	splits   map[string]int
 	labels   map[int64]bool // class indices
 	maxSeen  int
-	seen     map[uint64]bool // the beginnings of at most maxSeen hashes: true if several images have it
-	several  bool            // one of seen is true, or there were too many
+	seen     map[uint64]uint32 // images by the beginnings of their hashes, at most maxSeen
+	several  bool              // one of seen is above 1, or there were too many
+	label    int64             // of the sample before, which mostly is the same
+	split    string            // likewise
 }
 
 // record is a sample: the numbers of its dataset, of the sample in it, of its split and of its class, the last two 0 for none.
@@ -30,7 +32,7 @@ type record [4]uint64
 
 // New returns a Finder that takes about memory bytes, 0 for 256 MiB.
 func New(memory int64) *Finder {
-	return &Finder{memory: memory, splits: map[string]int{"": 0}, labels: map[int64]bool{}, maxSeen: maxSeen}
+	return &Finder{memory: memory, splits: map[string]int{"": 0}, labels: map[int64]bool{}, maxSeen: maxSeen, label: formats.NoLabel}
 }
 
 // They bound the memory for the class indices and for hashes.
@@ -46,26 +48,25 @@ func (f *Finder) Add(ds formats.Dataset, in *formats.Info) {
 		f.datasets = append(f.datasets, ds)
 	}
 	if f.seen == nil {
-		f.seen = make(map[uint64]bool, min(ds.Len(), f.maxSeen))
+		f.seen = make(map[uint64]uint32, min(ds.Len(), f.maxSeen))
 	}
-	if in.Label >= 0 && len(f.labels) < maxClasses {
-		f.labels[in.Label] = true
+	if in.Label >= 0 && in.Label != f.label && len(f.labels) < maxClasses {
+		f.labels[in.Label], f.label = true, in.Label
 	}
 	if in.Source.Hash == [16]byte{} {
 		return
 	}
-	if _, known := f.splits[in.Split]; !known {
-		f.splits[in.Split] = len(f.splits)
+	if in.Split != f.split {
+		if _, known := f.splits[in.Split]; !known {
+			f.splits[in.Split] = len(f.splits)
+		}
+		f.split = in.Split
 	}
-	begin := beginning(in)
-	switch _, again := f.seen[begin]; {
-	case again:
-		f.seen[begin], f.several = true, true
-	case len(f.seen) < f.maxSeen:
-		f.seen[begin] = false
-	default:
-		f.several = true
+	n := len(f.seen)
+	if n < f.maxSeen {
+		f.seen[beginning(in)]++
 	}
+	f.several = f.several || len(f.seen) == n
 }
 
 func beginning(in *formats.Info) uint64 { return binary.LittleEndian.Uint64(in.Source.Hash[:]) }
@@ -78,7 +79,7 @@ func (f *Finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return err
 			}
-			if len(f.seen) < f.maxSeen && !f.seen[beginning(&in)] || in.Source.Hash == [16]byte{} {
+			if len(f.seen) < f.maxSeen && f.seen[beginning(&in)] < 2 || in.Source.Hash == [16]byte{} {
 				continue
 			}
 			var value [32]byte
