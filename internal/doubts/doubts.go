@@ -3,6 +3,7 @@
 package doubts
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -19,8 +20,8 @@ type Finder struct {
 	memory   int64
 	datasets []formats.Dataset
 	splits   map[string]int
-	labels   map[int64]bool // class indices
-	maxSeen  int
+	labels   map[int64]bool    // class indices
+	maxSeen  int               // takes a quarter of the memory
 	seen     map[uint64]uint32 // images by the beginnings of their hashes, at most maxSeen
 	several  bool              // one of seen is above 1, or there were too many
 	label    int64             // of the sample before, which mostly is the same
@@ -32,14 +33,11 @@ type record [4]uint64
 
 // New returns a Finder that takes about memory bytes, 0 for 256 MiB.
 func New(memory int64) *Finder {
-	return &Finder{memory: memory, splits: map[string]int{"": 0}, labels: map[int64]bool{}, maxSeen: maxSeen, label: formats.NoLabel}
+	return &Finder{memory: memory, splits: map[string]int{"": 0}, labels: map[int64]bool{}, maxSeen: int(cmp.Or(memory, 256<<20) / 64), label: formats.NoLabel}
 }
 
-// They bound the memory for the class indices and for hashes.
-const (
-	maxClasses = 1 << 20
-	maxSeen    = 4 << 20
-)
+// maxClasses bounds the memory for the class indices.
+const maxClasses = 1 << 20
 
 // Add adds a sample of ds, which must stay open until Found returns. All samples of ds must be added. One without a hash is
 // not compared.

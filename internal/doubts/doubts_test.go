@@ -31,9 +31,6 @@ func (l *list) put(hash [16]byte, split string, x int64) {
 func found(t *testing.T, memory int64, all ...*list) string {
 	t.Helper()
 	f := doubts.New(memory)
-	if memory > 0 {
-		f.See(100) // then all are sorted
-	}
 	for _, l := range all {
 		if err := f.AddAll(context.Background(), l); err != nil {
 			t.Fatal(err)

@@ -51,8 +51,10 @@ func Serve(source, mountpoint string, in io.Reader, out io.Writer) error {
 			d.errno.Store(int64(errno))
 			d.share.Store(int64(share * scale))
 		}
-		if set(share); errno == Hang {
+		if errno == Hang {
 			set(0) // the kernel waits for reads that hang, before it empties the cache
+		} else {
+			set(share)
 		}
 		close(*d.hang.Swap(newHang()))
 		for _, f := range d.files {

@@ -52,7 +52,7 @@ type savedFile struct {
 // put appends a record.
 func (f *savedFile) put(b []byte) error {
 	if int64(len(b)) > maxRecord {
-		return fmt.Errorf("%s: a record of %d bytes cannot be saved", f.f.Name(), len(b))
+		return fmt.Errorf("a record of %d bytes cannot be saved", len(b))
 	}
 	head := binary.LittleEndian.AppendUint32(make([]byte, 0, recordHeader), uint32(len(b)))
 	_, err := f.w.Write(binary.LittleEndian.AppendUint32(head, crc32.Checksum(b, checksum.Castagnoli)))
@@ -90,7 +90,10 @@ func (s *Stage) SavesOnly() bool { return s.saved.ahead }
 func (s *Stage) SaveValues(key string, values func(b []byte) []byte) error {
 	f := &s.saved
 	f.record = values(wire.AppendBytes(append(f.record[:0], savedValues), key))
-	return f.put(f.record)
+	if err := f.put(f.record); err != nil {
+		return fmt.Errorf("key %q: %w", key, err)
+	}
+	return nil
 }
 
 // save makes the samples since the last checkpoint durable together with note, and does not touch the format's files.
@@ -171,29 +174,19 @@ func (s *Stage) startSaved() (err error) {
 
 // ReadSaved opens the file of saved samples, and records their rows. Note is that of the last Save afterwards.
 func (s *Stage) ReadSaved() error {
-	f, note, end, err := openSaved(s.in(savedPath), s.journal)
-	if f == nil || err != nil {
+	f, note, err := openSaved(s.in(savedPath), s.journal, func(rows []byte, values int) error {
+		before := s.Len()
+		err := s.rows.take(rows, s.addSaved)
+		if n := s.Len() - before; err == nil && n != values {
+			err = fmt.Errorf("%w: it has the values of %d samples, and the rows of %d", formats.ErrDamaged, values, n)
+		}
+		return err
+	})
+	if f.f == nil || err != nil {
 		return err
 	}
-	s.saved = savedFile{f: f, end: end, ahead: true}
-	values := 0
-	before := s.Len()
-	err = eachSaved(f, end, func(kind byte, b []byte) error {
-		if kind == savedValues {
-			values++
-		}
-		if kind != savedRows {
-			return nil
-		}
-		return s.rows.take(b, s.addSaved)
-	})
-	if err == nil && values != s.Len()-before {
-		err = fmt.Errorf("%w: it has the values of %d samples, and the rows of %d", formats.ErrDamaged, values, s.Len()-before)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	s.saved.rows, s.Note = s.rows.size(), note
+	s.saved, s.Note = f, note
+	s.saved.rows, s.saved.ahead = s.rows.size(), true
 	return s.saved.truncate()
 }
 
@@ -217,7 +210,7 @@ func (s *Stage) LoadSaved(put func(key string, values *wire.Cursor) error) error
 	}
 	err := f.w.Flush()
 	if err == nil {
-		err = eachSaved(f.f, f.written, func(kind byte, b []byte) error {
+		err = eachSaved(f.f, f.written, nil, func(kind byte, b []byte, _ int64) error {
 			if kind != savedValues {
 				return nil
 			}
@@ -229,64 +222,62 @@ func (s *Stage) LoadSaved(put func(key string, values *wire.Cursor) error) error
 	return err
 }
 
-// openSaved opens a file of saved samples. f is nil if it does not exist or does not continue the journal.
-// end is the end of the last note.
-func openSaved(file entry, journal *os.File) (f *os.File, note []byte, end int64, err error) {
+// openSaved opens a file of saved samples, and calls take with the rows that each Save wrote, and for how many samples it
+// wrote values. f.f is nil if the file does not exist or does not continue the journal; note is the last one.
+func openSaved(file entry, journal *os.File, take func(rows []byte, values int) error) (f savedFile, note []byte, err error) {
 	mark, err := journalMark(journal)
 	if err != nil {
-		return nil, nil, 0, err
+		return f, nil, err
 	}
-	f, err = openStaged(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, 0, nil
+	if f.f, err = openStaged(file); errors.Is(err, os.ErrNotExist) {
+		return savedFile{}, nil, nil
+	} else if err != nil {
+		return savedFile{}, nil, err
+	}
+	st, err := f.f.Stat()
+	if err == nil {
+		var rows []byte
+		values := 0
+		err = eachSaved(f.f, st.Size(), mark, func(kind byte, b []byte, end int64) (err error) {
+			switch kind {
+			case savedValues:
+				values++
+			case savedRows:
+				rows = append(rows, b...)
+			case savedNote:
+				err = take(rows, values)
+				note, f.end, rows, values = bytes.Clone(b), end, rows[:0], 0
+			}
+			return err
+		})
 	}
 	if err != nil {
-		return nil, nil, 0, err
+		err = fmt.Errorf("%s: %w", f.f.Name(), err)
 	}
-	records, err := recordsFrom(f, 0)
-	if err == nil {
-		records.reuse = true
+	if err != nil || f.end == 0 {
+		return savedFile{}, nil, errors.Join(err, f.f.Close())
 	}
-	for i := 0; err == nil; i++ {
-		var b []byte
-		if b, err = records.next(); err != nil {
-			break
-		}
-		if i == 0 && string(b) != string(mark) {
-			err = io.EOF
-		} else if i > 0 && b[0] == savedNote {
-			note, end = bytes.Clone(b[1:]), records.whole
-		}
-	}
-	if !errors.Is(err, io.EOF) || end == 0 {
-		if closing := f.Close(); errors.Is(err, io.EOF) {
-			err = closing
-		}
-		return nil, nil, 0, err
-	}
-	return f, note, end, nil
+	return f, note, nil
 }
 
-// eachSaved calls do with the kind and the payload of each record in a file of saved samples, up to byte end. do must not
-// keep the payload.
-func eachSaved(f *os.File, end int64, do func(kind byte, b []byte) error) error {
-	records := newRecordReader(io.NewSectionReader(f, 0, end), end)
+// eachSaved calls do with the kind and the payload of each whole record in the first size bytes of a file of saved samples, and
+// where it ends. do must not keep the payload. Of a file that does not begin with mark, if that is not nil, no record is read.
+func eachSaved(f *os.File, size int64, mark []byte, do func(kind byte, b []byte, end int64) error) error {
+	records := newRecordReader(io.NewSectionReader(f, 0, size), size)
 	records.reuse = true
-	if _, err := records.next(); err != nil {
-		return err
-	}
-	for {
+	for first := true; ; first = false {
 		b, err := records.next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF), first && mark != nil && !bytes.Equal(b, mark):
 			return nil
+		case err != nil:
+			return err
+		case first:
+			continue
+		case !slices.Contains([]byte{savedValues, savedRows, savedNote}, b[0]):
+			return fmt.Errorf("%w: a record of an unknown kind", formats.ErrDamaged)
 		}
-		if err == nil && !slices.Contains([]byte{savedValues, savedRows, savedNote}, b[0]) {
-			err = fmt.Errorf("%w: a record of an unknown kind", formats.ErrDamaged)
-		}
-		if err == nil {
-			err = do(b[0], b[1:])
-		}
-		if err != nil {
+		if err := do(b[0], b[1:], records.whole); err != nil {
 			return err
 		}
 	}

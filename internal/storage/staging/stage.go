@@ -250,17 +250,11 @@ func EachUnfinished(path string, yield func(r *sampleindex.Row) error) error {
 		return err
 	}
 	defer journal.Close()
-	f, _, end, err := openSaved(entry{root, savedPath}, journal)
-	if f == nil || err != nil {
+	f, _, err := openSaved(entry{root, savedPath}, journal, func(b []byte, _ int) error { return rows.take(b, yield) })
+	if f.f == nil || err != nil {
 		return err
 	}
-	defer f.Close()
-	return eachSaved(f, end, func(kind byte, b []byte) error {
-		if kind != savedRows {
-			return nil
-		}
-		return rows.take(b, yield)
-	})
+	return f.f.Close()
 }
 
 func (s *Stage) file(name string) string { return filepath.Join(s.dir, name) }

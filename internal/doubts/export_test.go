@@ -1,4 +1,0 @@
-package doubts
-
-// See bounds how many hashes are remembered.
-func (f *Finder) See(n int) { f.maxSeen = n }
