@@ -66,7 +66,19 @@ func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
 // PackDataset is Pack for a Dataset that is open, perhaps one of the caller's own. It stays open.
 // Options.Source is not used. An interrupted pack resumes if keys, sizes and times in Info are unchanged;
 // a Dataset whose Read may change must implement formats.Identifier, or set Options.Discard.
+//
+// A formats.Growing is written as it comes. Where that cannot be, such as for a split by shares or an LMDB of keys that do not ascend,
+// its samples are first collected in a file beside dst.
 func PackDataset(ctx context.Context, src formats.Dataset, dst string, o Options) (*Report, error) {
+	if g, ok := src.(formats.Growing); ok && ctx != nil {
+		collected, err := mustCollect(g, dst, &o)
+		if err != nil {
+			return &Report{}, err
+		}
+		if collected {
+			return packCollected(ctx, src, dst, o)
+		}
+	}
 	p, err := planDataset(ctx, src, dst, o)
 	if err != nil {
 		return &Report{}, err

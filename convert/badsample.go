@@ -115,6 +115,9 @@ func hasImage(schema formats.Schema, s *formats.Sample) bool {
 // quarantine copies the source's bytes, and the files of the sample's fields, to files of the same relative paths.
 // copied is false if the image cannot be read; that another field cannot does not matter. A copy from before a resume is left as it is.
 func (r *run) quarantine(j *job, path string) (copied bool, err error) {
+	if r.growing != nil {
+		return false, nil // it gives a sample once
+	}
 	dropValues(&j.in) // the sample is not in memory twice
 	var s formats.Sample
 	if err := guard.Do(func() error { return r.readSample(j, &s) }); err != nil && !hasImage(r.schema, &s) {

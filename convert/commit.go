@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -32,6 +33,16 @@ func (r *run) commitAll(ctx context.Context) error {
 		case <-j.done:
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		if errors.Is(j.err, formats.ErrKeep) {
+			if err := r.keepAsked(ctx, j); err != nil {
+				return err
+			}
+		}
+		if r.growing != nil && errors.Is(j.err, formats.ErrEnd) {
+			r.ended.CompareAndSwap(0, int64(j.pos)+1)
+			r.idle <- j
+			continue
 		}
 		if j.deferred {
 			if err := r.processDeferred(ctx, j); err != nil {

@@ -52,7 +52,7 @@ func (p *Plan) checkSample(in *formats.Info, s *formats.Sample, ready bool) erro
 	if p.version { // an edit may change labels and splits
 		return nil
 	}
-	if err := checkInfo(schema, in, s); err != nil {
+	if err := p.checkInfo(schema, in, s); err != nil {
 		return breach(in.Key, err)
 	}
 	return nil
@@ -88,11 +88,14 @@ func checkField(f *formats.Field, v *formats.Value) error {
 
 // checkInfo returns an error if s has another split or label than its Info, or a class that its field
 // does not have.
-func checkInfo(schema formats.Schema, in *formats.Info, s *formats.Sample) error {
+func (p *Plan) checkInfo(schema formats.Schema, in *formats.Info, s *formats.Sample) error {
 	if s.Split != in.Split {
 		return fmt.Errorf("it gave the sample the split %q, but Info has %q", s.Split, in.Split)
 	}
 	designated := schema.LabelIndex()
+	if _, ok := p.src.(formats.Unlabeled); ok {
+		designated = -1
+	}
 	for k := range schema {
 		f := &schema[k]
 		if f.Kind != formats.Label {

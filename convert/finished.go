@@ -8,7 +8,7 @@ import (
 // has written it; ok is false if there is no dataset or another one. A command with several plans
 // uses it to skip those that are finished.
 func (p *Plan) Finished() (r *Report, ok bool) {
-	if p.src == nil {
+	if p.src == nil || p.growing != nil {
 		return nil, false
 	}
 	ds, err := p.format.Open(p.Path)

@@ -97,7 +97,10 @@ func (r *run) processDeferred(ctx context.Context, j *job) (err error) {
 	j.deferred = false
 	var failed error // not the sample's
 	if err := guard.Do(func() error {
-		if j.err = r.readSample(j, &j.in); j.err == nil && r.gpu != nil {
+		if r.growing == nil || j.err != nil { // a growing source gives a sample once
+			j.err = r.readSample(j, &j.in)
+		}
+		if j.err == nil && r.gpu != nil {
 			failed = r.gpu.decode(ctx, j) // one image beyond the stage's room
 		}
 		if j.err == nil && failed == nil {

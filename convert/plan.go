@@ -57,6 +57,9 @@ type Plan struct {
 
 	newBatcher func(gpudecode.BatcherConfig) (batcher, error) // of the GPU; nil if the plan needs none
 
+	growing formats.Growing // the source, if its length is not known
+	perFile int             // positions of a file then, if there are several
+
 	removed []formats.RemovedSample // samples removed by hand; the dataset records them
 
 	fingerprint uint64        // of the source's samples in this order
@@ -89,6 +92,12 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 		return nil, err
 	}
 	o.Create.Memory = cmp.Or(o.Create.Memory, o.Memory)
+	growing, isGrowing := src.(formats.Growing)
+	if isGrowing {
+		if err := o.checkGrowing(f); err != nil {
+			return nil, err
+		}
+	}
 	splits, err := o.Split.assign(src, o.Memory)
 	if err == nil {
 		err = checkOnly(o.Only, splits.Names())
@@ -96,7 +105,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, limit: o.limit(), saveEvery: time.Minute}
+	p := &Plan{Path: dst, src: src, format: f, o: o, splits: splits, counts: map[string]int{}, limit: o.limit(), saveEvery: time.Minute, growing: growing}
 	p.asked = &as
 	if err := p.setGPU(); err != nil {
 		return nil, err
@@ -115,7 +124,9 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	if err := p.planShards(); err != nil {
 		return nil, err
 	}
-	p.interval = p.checkpointInterval()
+	if p.interval = p.checkpointInterval(); isGrowing && !growing.Resumes() {
+		p.interval = neverKept
+	}
 	p.Meta = formats.Meta{
 		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(),
 	}
@@ -148,6 +159,9 @@ func compress(o *Options, f formats.WritableFormat) error {
 
 // selectSamples selects the samples and puts their indices into the order of writing.
 func (p *Plan) selectSamples(ctx context.Context) error {
+	if p.growing != nil {
+		return p.selectGrowing()
+	}
 	h := newFingerprint()
 	patterns, err := p.o.Patterns.Compile()
 	if err != nil {
@@ -204,7 +218,7 @@ func (p *Plan) addInfo(i int, in *formats.Info, h *fingerprint) error {
 	p.Bytes += in.Size
 	p.largest = max(p.largest, in.Size)
 	p.counts[split]++
-	if ready || p.o.Recipe.Passthrough() {
+	if _, expected := p.src.(formats.Unlabeled); !expected && (ready || p.o.Recipe.Passthrough()) {
 		p.copied += in.Size
 	}
 	if ready {
@@ -262,6 +276,9 @@ func (p *Plan) planShards() error {
 	if err := p.countShards(); err != nil {
 		return err
 	}
+	if p.growing != nil {
+		return nil
+	}
 	for i := range p.Shards {
 		p.files = append(p.files, outputFile{end: ((i+1)*p.Len() + p.Shards - 1) / p.Shards})
 	}
@@ -291,6 +308,10 @@ func (p *Plan) countShards() error {
 	size := s.Size
 	if size == 0 {
 		size = defaultShardSize
+	}
+	if p.growing != nil {
+		p.perFile = int(min(max(1, size/max(1, p.expectedBytes/int64(p.Len()))), math.MaxInt32))
+		return nil
 	}
 	p.Shards = max(1, s.Min, int((p.expectedBytes+size-1)/size))
 	if s.Count > 0 {

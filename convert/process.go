@@ -39,6 +39,9 @@ func (r *run) readSample(j *job, s *formats.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
+	if r.growing != nil {
+		in.Key, in.Split = s.Key, s.Split
+	}
 	j.split = r.splits.Of(i, in)
 	if err := r.checkSample(&in, s, r.isReady(i)); err != nil || r.isReady(i) {
 		return err

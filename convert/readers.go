@@ -48,7 +48,7 @@ func usageNow() *usage {
 
 // moreReaders returns how many readers may be started besides those n, none if the user said how many.
 func (r *run) moreReaders(n int) int {
-	if r.o.IOWorkers > 0 {
+	if r.o.IOWorkers > 0 || r.growing != nil {
 		return 0
 	}
 	return max(0, int(min(int64(maxReaders-n), readersBytes/r.jobBytes())))

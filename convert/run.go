@@ -64,6 +64,7 @@ type run struct {
 	unsure  bool // a call of the writer has not ended, or failed
 	silent  bool // Progress panicked: it is not called again
 	step    Step
+	ended   atomic.Int64 // 1 + the number of samples of a growing source, once it is known
 
 	idle, read, decode, process, ordered chan *job
 
@@ -104,7 +105,7 @@ func (p *Plan) Run(ctx context.Context) (*Report, error) {
 func (r *run) execute(ctx context.Context) (*Report, error) {
 	p := r.Plan
 	r.started = time.Now()
-	r.report = Report{Path: p.Path, Shards: p.Shards, Found: p.Len(), NotReached: p.Len()}
+	r.report = Report{Path: p.Path, Shards: p.Shards, Found: r.total(), NotReached: r.total()}
 	if err := errors.Join(p.checkRun(ctx), durable.CheckParent(p.Path), p.checkSpace()); err != nil {
 		return &r.report, err
 	}
@@ -115,7 +116,7 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	}
 	defer r.gpu.close()
 	r.w, r.state, err = r.open(ctx)
-	r.report.Found, r.report.NotReached, r.report.Shards, r.report.AddedLater = r.Len(), r.Len(), r.Shards, r.added
+	r.report.Found, r.report.NotReached, r.report.Shards, r.report.AddedLater = r.total(), r.total(), r.Shards, r.added
 	if errors.Is(err, formats.ErrPublished) {
 		return r.published()
 	} else if err != nil {
@@ -130,7 +131,13 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	if r.file = -1; r.state.Next > 0 {
 		r.file = r.fileOf(r.state.Next-1, 0)
 	}
-	if err = r.pipeline(ctx); err != nil {
+	if err = r.begin(); err == nil {
+		err = r.pipeline(ctx)
+	}
+	if err == nil {
+		err = r.setLength()
+	}
+	if err != nil {
 		err = r.stopped(ctx, errors.Join(err, r.saveAtStop()))
 	}
 	if err == nil {
@@ -164,6 +171,9 @@ func (r *run) stopped(ctx context.Context, err error) error {
 		return err
 	}
 	at := fmt.Sprintf("stopped at %d of %d", r.state.Next, r.Len())
+	if r.growing != nil {
+		at = fmt.Sprintf("stopped at %d", r.state.Next)
+	}
 	if r.kept < r.state.Next {
 		at += fmt.Sprintf(", of which %d are kept", r.kept)
 	}
@@ -231,6 +241,9 @@ func (r *run) finish() {
 	if r.report.Failure != nil {
 		r.report.Failed = 1
 	}
+	if r.growing != nil {
+		r.report.Found = r.total()
+	}
 	r.report.NotReached = r.report.Found - r.report.Written - len(r.report.Skipped) - r.report.Failed
 	elapsed := time.Since(r.started)
 	r.report.Seconds = elapsed.Seconds()
@@ -248,6 +261,9 @@ func (r *run) pipeline(ctx context.Context) error {
 	}
 	if readers <= 0 {
 		readers = max(4, workers)
+	}
+	if r.growing != nil {
+		readers = 1 // its samples come in order
 	}
 	jobs := r.jobs(workers + readers + r.asking())
 	r.limitInputs(jobs, workers+readers+r.asking()/2)
@@ -317,6 +333,9 @@ func (r *run) dispatch(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case j := <-r.idle:
+			if r.ended.Load() > 0 {
+				return nil
+			}
 			j.pos = pos
 			j.started.Store(false)
 			if err := guard.Do(func() error { return r.reserveInput(ctx, j) }); err != nil {
@@ -337,7 +356,7 @@ func (r *run) showProgress(always bool) error {
 	r.shown = time.Now()
 	err := guard.Do(func() error {
 		r.o.Progress(Progress{
-			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.Len(), Resumed: r.report.Resumed, Skipped: r.state.skips,
+			Path: r.Path, Step: r.step, Done: r.state.Next, Total: r.total(), Resumed: r.report.Resumed, Skipped: r.state.skips,
 			BytesIn: r.state.BytesIn, Elapsed: time.Since(r.started),
 		})
 		return nil

@@ -101,7 +101,7 @@ func (p *Plan) encodeSourceList(f io.Writer) error {
 		return err
 	}
 	b := binary.LittleEndian.AppendUint64([]byte(sourceListMagic), p.layout())
-	for pos := range p.Len() {
+	for pos := range p.listed() {
 		e, err := p.entry(pos)
 		if err != nil {
 			return err

@@ -151,6 +151,9 @@ func (sp Splitter) assign(src formats.Dataset, memory int64) (*Splits, error) {
 // collectNames sets the names, and checks them.
 func (s *Splits) collectNames(src formats.Dataset) error {
 	names := map[string]bool{}
+	if _, ok := src.(formats.Growing); ok {
+		return nil // they are not known
+	}
 	for i := range src.Len() {
 		in, err := src.Info(i)
 		if err != nil {

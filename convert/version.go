@@ -98,6 +98,12 @@ type outputFile struct {
 
 // fileOf returns the index of the file that has position pos, at least from.
 func (p *Plan) fileOf(pos, from int) int {
+	switch {
+	case p.perFile > 0:
+		return pos / p.perFile
+	case p.growing != nil:
+		return 0
+	}
 	for p.files[from].keep || pos >= p.files[from].end {
 		from++
 	}

@@ -112,12 +112,15 @@ Examples:
    dsconv pack images/ out.lmdb --update
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags:  append(packFlags(), &cli.BoolFlag{Name: "update", Usage: "add new and changed images if DST is there, as dsconv add does; for make and cron"}),
+		Flags:  append(packFlags(), itemsFlag(), &cli.BoolFlag{Name: "update", Usage: "add new and changed images if DST is there, as dsconv add does; for make and cron"}),
 		Action: func(cc *cli.Context) error { return pack(cc, c) },
 	}
 }
 
 func pack(cc *cli.Context, c *console) error {
+	if cc.IsSet("items") {
+		return packItems(cc, c)
+	}
 	args, err := argumentsOrMore(cc, "SRC", "DST")
 	if err != nil {
 		return err

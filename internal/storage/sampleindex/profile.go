@@ -45,6 +45,14 @@ func NewProfile(columns []string, fields int) *Profile {
 // Len returns the number of rows.
 func (p *Profile) Len() int { return p.n }
 
+// MaxLabel returns the largest class index, formats.NoLabel without rows.
+func (p *Profile) MaxLabel() int64 {
+	if p.n == 0 {
+		return formats.NoLabel
+	}
+	return p.high[numberLabel]
+}
+
 // Add adds a row.
 func (p *Profile) Add(r *Row) {
 	appendNumbers(p.scratch, r)

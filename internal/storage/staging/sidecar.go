@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
@@ -29,7 +30,18 @@ func (s *Stage) Describe() {
 		}
 		s.Meta.History.Removed = len(s.removed)
 	}
+	s.nameClasses()
 	s.Meta.Version = s.Meta.RequiredVersion()
+}
+
+// nameClasses names the classes of a designated label that has none by their numbers. How many there are is known now.
+func (s *Stage) nameClasses() {
+	k := s.Meta.Schema.LabelIndex()
+	if k < 0 || s.Meta.Schema[k].Kind != formats.Label || len(s.Meta.Schema[k].Classes) > 0 {
+		return
+	}
+	s.Meta.Schema = slices.Clone(s.Meta.Schema)
+	_ = s.Meta.Schema[k].NumberClasses(s.rows.profile.MaxLabel()) // too many have no names
 }
 
 // EncodeRemoved returns the file that lists the samples removed by hand, nil if there are none.

@@ -25,6 +25,7 @@ _NAMES = {
     "PackReport": "_pack",
     "Plan": "_plan",
     "Report": "_report",
+    "Writer": "_objects.writer",
     "bench": "_bench",
     "pack": "_pack",
     "plan": "_plan",
@@ -32,7 +33,7 @@ _NAMES = {
 }
 
 __all__ = [
-    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "__version__", "bench", "pack", "plan", "timed",
+    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "Writer", "__version__", "bench", "pack", "plan", "timed",
     "transforms",
 ]  # fmt: skip
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from . import transforms
     from ._bench import bench
     from ._errors import Error
+    from ._objects.writer import Writer
     from ._pack import PackReport, pack
     from ._plan import Plan, plan
     from ._report import Report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -54,8 +55,9 @@ def run(
     args: Sequence[str],
     on_line: Callable[[str], bool] | None = None,
     stdin: str = "",
+    sockets: Sequence[socket.socket] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the command with args, with stdin as its standard input.
+    """Runs the command with args, with stdin as its standard input. It gets the sockets, which are closed here.
 
     on_line is called with each line of the command's standard error, without the newline. Lines for which it returns
     True are left out of the result's stderr. Exit code 3 (some inputs were skipped) is a success. Wrong usage raises
@@ -70,8 +72,10 @@ def run(
         # In its own session the command gets no Ctrl-C from the terminal, only the one that is passed on.
         process = subprocess.Popen(
             [path(), *args], stdin=given, stdout=out, stderr=subprocess.PIPE, text=True,
-            encoding="utf-8", errors="replace", start_new_session=True,
+            encoding="utf-8", errors="replace", start_new_session=True, pass_fds=[s.fileno() for s in sockets],
         )  # fmt: skip
+        for s in sockets:
+            s.close()
         assert process.stderr is not None
         with process.stderr:
             messages = _follow(process, process.stderr, on_line)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Callable
 
 from dsconv import _command, _progress
 from dsconv._read_options import FieldMap
@@ -48,9 +48,15 @@ class PackReport:
 
 
 def pack(
-    src: Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]],
+    src: Any,
     dst: Path,
     *,
+    columns: Mapping[str, str | int | Callable[[Any], Any]] | None = None,
+    keys: Sequence[str] | str | None = None,
+    classes: Sequence[str] | None = None,
+    num_workers: int | None = None,
+    multiprocessing_context: str | None = None,
+    timeout: float = 300,
     format: str | None = None,
     resize: str | None = None,
     upscale: bool = False,
@@ -101,11 +107,20 @@ def pack(
     keep_old: bool = False,
     discard: bool = False,
     report: Path | None = None,
-    map: FieldMap | None = None,
+    map: FieldMap | Callable[[Any], Any] | None = None,
     source_format: str | None = None,
     progress: bool = True,
 ) -> PackReport:
     """Converts src, a folder of images, an archive of one or a dataset, into the dataset dst.
+
+    src may also be any dataset of Python's, with a length or an iterable, or a dict of such by the names of splits: see
+    docs/python-datasets.md. Its items are (image, label), (image, dict), dicts, named tuples or dataclasses; `columns` names
+    the values of others, {"image": 0, "caption": "text"}, and the function `map` changes each item. Files stay as they are
+    where the dataset has paths or bytes; of decoded images `encode` must be chosen. `classes` names the classes where the
+    dataset does not, and `keys` are the samples' keys, or the name of the items' key; without them it is the index.
+    `num_workers` processes read the items, one for each core by default; they are started as `multiprocessing_context`
+    says. An item that takes longer than `timeout` seconds ends the pack. Then the options of a folder's labels and
+    fields are errors.
 
     src may be an archive (.zip, .tar, .tar.gz, .tar.zst), which is read in place. A list of folders and archives is
     packed as one folder, and a dict puts each below the folder of its name: {"train": ["a.tar", "b/"], "val": "val/"}.
@@ -174,6 +189,10 @@ def pack(
         ValueError: options are wrong.
         dsconv.Error: any other error, with the command's message.
     """
+    dataset = not _is_paths(src)
+    mapped = map if dataset or callable(map) else None
+    if not dataset and (columns or keys or classes or num_workers is not None or multiprocessing_context or mapped):
+        raise ValueError("columns, keys, classes, num_workers and a function as map are for datasets of Python, not for paths")
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
@@ -184,12 +203,48 @@ def pack(
         discard=discard, report=report, augment=augment, copies=copies, copies_only=copies_only,
         **source_options(
             labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
-            exclude, map, source_format,
+            exclude, None if dataset else map, source_format,  # type: ignore[arg-type]
         ),
     )  # fmt: skip
+    if dataset:
+        return _pack_dataset(
+            src, os.fspath(dst), options, columns=columns, mapped=mapped, keys=keys, classes=classes, encode=encode,
+            num_workers=num_workers, method=multiprocessing_context, timeout=timeout, drawn=progress,
+        )  # fmt: skip
     arguments = ["pack", "--json", "--progress=json", *options, "--", *source_words(src), os.fspath(dst)]
     done = _progress.run_command(arguments, unit="image", drawn=progress)
     return report_of(json.loads(done.stdout))
+
+
+def _is_paths(src: Any) -> bool:
+    """Reports whether src is a path, or paths in a list or a dict."""
+    if isinstance(src, (str, bytes, os.PathLike)):
+        return True
+    if isinstance(src, Mapping):
+        return all(_is_paths(s) for s in src.values())
+    return isinstance(src, (list, tuple)) and all(isinstance(s, (str, os.PathLike)) for s in src)
+
+
+def _pack_dataset(src: Any, dst: str, options: list[str], **how: Any) -> PackReport:
+    """Packs a dataset of Python's."""
+    from ._objects import packing
+
+    for flag in options:
+        name = flag[2:].partition("=")[0]
+        if name.replace("-", "_") in _OF_FOLDERS:
+            raise ValueError(f"{name.replace('-', '_')} is for folders of images: the items of a dataset have their labels and fields")
+    return report_of_text(packing.pack_objects(src, dst, options, **how))
+
+
+_OF_FOLDERS = {
+    "labels", "label_columns", "unlisted", "label_sep", "label_type", "class_order", "field", "boxes", "captions", "map",
+    "source_format",
+}  # fmt: skip
+
+
+def report_of_text(text: str) -> PackReport:
+    """The report in a command's output."""
+    return report_of(json.loads(text))
 
 
 def report_of(details: dict[str, Any]) -> PackReport:

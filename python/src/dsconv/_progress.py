@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from collections.abc import Sequence
 from subprocess import CompletedProcess
@@ -72,12 +73,18 @@ class JSONProgress:
 
 
 def run_command(
-    arguments: Sequence[str], unit: str, title: str = "", drawn: bool = True, stdin: str = ""
+    arguments: Sequence[str],
+    unit: str,
+    title: str = "",
+    drawn: bool = True,
+    stdin: str = "",
+    sockets: Sequence[socket.socket] = (),
 ) -> CompletedProcess[str]:
-    """Runs the command, with a text as its standard input, and shows its ``--progress json`` as a bar."""
+    """Runs the command, with a text as its standard input, and shows its ``--progress json`` as a bar. It gets the sockets,
+    which are closed here."""
     progress = JSONProgress(unit, title, drawn)
     try:
-        return _command.run(arguments, progress.line, stdin)
+        return _command.run(arguments, progress.line, stdin, sockets)
     finally:
         progress.close()
 

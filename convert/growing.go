@@ -1,0 +1,122 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// A growing source is written as it comes: its plan has as many positions as there may be samples, and the run ends at the
+// source's end.
+
+// checkGrowing returns an error if o needs to know all samples before the first is written.
+func (o *Options) checkGrowing(f formats.WritableFormat) error {
+	patterns := len(o.Patterns.Include)+len(o.Patterns.Exclude) > 0
+	for _, one := range []struct {
+		asked bool
+		what  string
+	}{
+		{!o.Split.FromSource() && o.Split != NoSplits, "split " + string(o.Split)},
+		{len(o.Only) > 0, "single splits"},
+		{!f.Traits().Ordered && o.Order != KeyOrder, "order " + o.Order.recipe()},
+		{o.Sample > 0, "a random sample"},
+		{patterns, "patterns"},
+		{o.Copies.Count > 0, "augmented copies"},
+		{o.Shards.Count > 0 || o.Shards.Min > 0, "a number of shards"},
+	} {
+		if one.asked {
+			return fmt.Errorf("%s needs a source whose samples are known before they are packed: pack it without, and then the dataset with it", one.what)
+		}
+	}
+	return nil
+}
+
+// selectGrowing is selectSamples for a growing source. The expected size of its first sample is that of all.
+func (p *Plan) selectGrowing() error {
+	in, err := p.src.Info(0)
+	if err != nil {
+		return err
+	}
+	h := newFingerprint()
+	h.sample(&in, 0, "", false)
+	p.fingerprint, p.sourceList = h.sum(), h.sourceList()
+	p.order.n, p.unready = p.src.Len(), p.src.Len()
+	if p.o.Limit > 0 {
+		p.order.n = min(p.order.n, p.o.Limit)
+	}
+	n := int64(p.order.n)
+	p.largest, p.Bytes, p.expectedBytes = in.Size, in.Size*n, p.estimate(in.Size)*n
+	return nil
+}
+
+// listed returns the number of positions in the source list.
+func (p *Plan) listed() int {
+	if p.growing != nil {
+		return 0
+	}
+	return p.Len()
+}
+
+// begin tells a growing source where the run begins.
+func (r *run) begin() error {
+	if r.growing == nil {
+		return nil
+	}
+	return r.growing.Begin(r.state.Next, r.state.Written)
+}
+
+// total returns the number of positions of the plan; those that were written if the others are not known.
+func (r *run) total() int {
+	if r.growing != nil {
+		return r.state.Next
+	}
+	return r.Len()
+}
+
+// setLength ends the plan of a growing source where the source ended.
+func (r *run) setLength() error {
+	if r.growing == nil {
+		return nil
+	}
+	if n := r.ended.Load(); n > 0 {
+		r.order.n = int(n - 1)
+	}
+	if r.order.n == 0 {
+		return optionError{fmt.Errorf("%s: the source has no samples", r.Path)}
+	}
+	if r.perFile > 0 {
+		r.Shards = (r.order.n-1)/r.perFile + 1
+		r.report.Shards = r.Shards
+	}
+	if r.state.skips == 0 {
+		return nil
+	}
+	first := r.skipped()[0]
+	return r.limit.Check(r.state.skips, r.order.n, first.Path+": "+first.Cause)
+}
+
+// keepAsked makes durable what was written before j, because the source asks for it, and reads the sample of j.
+func (r *run) keepAsked(ctx context.Context, j *job) error {
+	for errors.Is(j.err, formats.ErrKeep) {
+		if err := r.timedWrite(func() error { return r.keepBy(r.checkpointer()) }); err != nil {
+			return err
+		}
+		if err := r.growing.Kept(r.state.Written); err != nil {
+			return err
+		}
+		if err := r.processDeferred(ctx, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkpointer returns the method of the writer that makes samples durable without a change to the bytes.
+func (r *run) checkpointer() func(note []byte) error {
+	if s, ok := r.w.(formats.Saver); ok {
+		return s.Save
+	}
+	return r.w.Checkpoint
+}

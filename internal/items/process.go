@@ -1,0 +1,112 @@
+package items
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tinylib/msgp/msgp"
+
+	"github.com/dsconv/dsconv/formats"
+)
+
+// process is a process that sends samples, and one end of its socket. It is safe for concurrent use.
+type process struct {
+	conn   net.Conn
+	r      *msgp.Reader
+	header *Header
+
+	mu       sync.Mutex
+	changed  sync.Cond
+	sent     int   // requests
+	answered int   // answers that were read
+	failed   error // nothing can be read any more
+	pending  int   // requests without an answer, guarded by Indexed.mu
+}
+
+// newProcess takes over a file descriptor of a socket.
+func newProcess(fd uintptr, h *Header) (*process, error) {
+	f := os.NewFile(fd, "socket")
+	if f == nil {
+		return nil, fmt.Errorf("file descriptor %d: %w", fd, os.ErrInvalid)
+	}
+	conn, err := net.FileConn(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("file descriptor %d is no socket: %w", fd, err)
+	}
+	p := &process{conn: conn, r: msgp.NewReaderSize(conn, 64<<10), header: h}
+	p.changed.L = &p.mu
+	return p, nil
+}
+
+// request asks for sample i and reads the answer into s. Answers come in the order of the requests.
+func (p *process) request(i int, s *formats.Sample) error {
+	p.mu.Lock()
+	turn := p.sent
+	p.sent++
+	_, err := p.conn.Write(msgp.AppendInt(nil, i))
+	if err != nil {
+		p.fail(err)
+	}
+	for p.answered != turn && p.failed == nil {
+		p.changed.Wait()
+	}
+	err = p.failed
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	err = p.read(s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answered++
+	if _, ok := errors.AsType[sampleError](err); err != nil && !ok {
+		err = p.fail(err)
+	}
+	p.changed.Broadcast()
+	return err
+}
+
+// fail makes err the error of all that is still asked. The caller holds mu.
+func (p *process) fail(err error) error {
+	if p.failed == nil {
+		p.failed = p.explain(err)
+	}
+	return p.failed
+}
+
+// read reads the next answer.
+func (p *process) read(s *formats.Sample) error {
+	if t := p.header.timeout(); t > 0 {
+		if err := p.conn.SetReadDeadline(time.Now().Add(t)); err != nil {
+			return err
+		}
+	}
+	return readAnswer(p.r, p.header.Schema, s)
+}
+
+// close ends all reads.
+func (p *process) close() error { return p.conn.Close() }
+
+// explain returns the error for a failed read or write, which ends a pack.
+func (p *process) explain(err error) error {
+	switch {
+	case errors.Is(err, formats.ErrSchema):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return lost{fmt.Sprintf("the program has not sent it for %s", p.header.timeout())}
+	case errors.Is(err, net.ErrClosed):
+		return lost{"the pack was ended"}
+	}
+	return lost{"the program that sends the samples has ended"}
+}
+
+// lost is the error if samples do not come any more. No sample is left out for it: it is a formats.ErrClosed.
+type lost struct{ text string }
+
+func (e lost) Error() string { return e.text }
+
+func (lost) Is(target error) bool { return target == formats.ErrClosed }

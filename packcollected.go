@@ -1,0 +1,151 @@
+package dsconv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/scratch"
+	"github.com/dsconv/dsconv/preprocess"
+)
+
+// collectedName is the file for the samples of a source of unknown length, in a folder of its own.
+const (
+	collectedName   = "samples.tfrecord"
+	collectedSuffix = ".items"
+)
+
+// mustCollect reports whether all samples of g must be known before the first one is written to dst.
+func mustCollect(g formats.Growing, dst string, o *Options) (bool, error) {
+	f, err := writableFormat(dst, o.Format)
+	if err != nil {
+		return false, err
+	}
+	known := o.Split.FromSource() || o.Split == convert.NoSplits
+	inOrder := o.Order == convert.KeyOrder
+	if f.Traits().Ordered {
+		inOrder = g.Ascending()
+	}
+	patterns := len(o.Patterns.Include)+len(o.Patterns.Exclude) > 0
+	asked := len(o.Only) > 0 || o.Sample > 0 || o.Augment.Copies > 0 || o.Shards.Count > 0 || o.Shards.Min > 0
+	return !known || !inOrder || patterns || asked || !f.Match(dst), nil
+}
+
+// packCollected packs the samples of a source of unknown length in two steps: the first collects them in a file.
+func packCollected(ctx context.Context, src formats.Dataset, dst string, o Options) (*Report, error) {
+	if f, err := writableFormat(dst, o.Format); err == nil && f.Match(dst) && !o.Create.Replace {
+		if ds, err := f.Open(dst); err == nil {
+			return &Report{}, errors.Join(fmt.Errorf("%s: %w: choose another path, or allow replacing it", dst, formats.ErrExists), ds.Close())
+		}
+	}
+	if err := durable.CheckParent(dst); err != nil {
+		return &Report{}, err
+	}
+	path, remove, err := collectedFolder(src, dst)
+	if err != nil {
+		return &Report{}, err
+	}
+	first, second := collectingOptions(src, o)
+	p, err := planDataset(ctx, src, path, first)
+	if err != nil {
+		return &Report{}, errors.Join(err, remove(false))
+	}
+	r, err := p.Run(ctx)
+	if err != nil {
+		return r, errors.Join(err, remove(false))
+	}
+	whole, err := packAgain(ctx, path, dst, second, r)
+	return whole, errors.Join(err, remove(err == nil))
+}
+
+// packAgain packs what was collected at path; r is the report of that.
+func packAgain(ctx context.Context, path, dst string, o Options, r *Report) (*Report, error) {
+	ds, err := Open(path)
+	if err != nil {
+		return r, err
+	}
+	all := &collected{Dataset: ds, meta: *ds.Meta()}
+	all.meta.Recipe = nil
+	all.meta.Format = "items"
+	p, err := planDataset(ctx, all, dst, o)
+	if err != nil {
+		return r, errors.Join(err, ds.Close())
+	}
+	p.Report.Skipped = append(p.Report.Skipped, r.Skipped...)
+	whole, err := p.Run(ctx)
+	return whole, errors.Join(err, ds.Close())
+}
+
+// collected hides how the samples were collected.
+type collected struct {
+	formats.Dataset
+	meta formats.Meta
+}
+
+func (d *collected) Meta() *formats.Meta { return &d.meta }
+
+// collectingOptions divides the options of a pack. Pixels are encoded when they are collected, since as they come they take
+// many times the space; files are collected as they are.
+func collectingOptions(src formats.Dataset, o Options) (first, second Options) {
+	first = Options{Options: convert.Options{
+		Order: convert.KeyOrder, Limit: o.Limit, Checkpoint: o.Checkpoint, Memory: o.Memory, Workers: o.Workers, IOWorkers: o.IOWorkers,
+		OnError: o.OnError, MaxSkipped: o.MaxSkipped, Progress: o.Progress, Command: o.Command, Discard: o.Discard,
+	}}
+	second = o
+	second.Limit = 0
+	if pixels, ok := src.(interface{ Decoded() bool }); ok && pixels.Decoded() {
+		first.Recipe, second.Recipe = o.Recipe, preprocess.Recipe{MaxPixels: o.Recipe.MaxPixels}
+	}
+	return first, second
+}
+
+// collectedFolder makes the folder in which samples are collected. One whose source can resume has a name that is found again.
+// remove leaves such a folder in place unless all is done.
+func collectedFolder(src formats.Dataset, dst string) (path string, remove func(done bool) error, err error) {
+	dir := filepath.Clean(dst) + collectedSuffix
+	if !src.(formats.Growing).Resumes() {
+		folder, err := scratch.New(filepath.Dir(dir), "items")
+		if err != nil {
+			return "", nil, err
+		}
+		return filepath.Join(folder.Path, collectedName), func(bool) error { return folder.Remove() }, nil
+	}
+	path = filepath.Join(dir, collectedName)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", nil, err
+	}
+	if durable.Exists(path) {
+		return "", nil, fmt.Errorf("%s has all samples of a writer that was interrupted when it finished: pack it to %s, and remove the folder %s", path, dst, dir)
+	}
+	return path, func(done bool) error {
+		if !done {
+			return nil
+		}
+		return removeCollected(dir)
+	}, nil
+}
+
+// removeCollected removes the files of the collected samples, and the folder unless there is anything else in it.
+func removeCollected(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), collectedName) {
+			err = errors.Join(err, root.RemoveAll(e.Name()))
+		}
+	}
+	return errors.Join(err, os.Remove(dir))
+}

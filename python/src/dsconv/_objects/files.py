@@ -1,0 +1,180 @@
+"""Gets at the encoded files behind datasets of known libraries, so that they are copied and not encoded again."""
+
+from __future__ import annotations
+
+import collections
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_UNTRANSFORMED = ("transform", "transforms", "target_transform")
+
+
+class Files:
+    """A dataset that gives paths of files where the dataset it stands for gives images."""
+
+    def __init__(self, dataset: Any, paths: Any, masks: Any = None) -> None:
+        self.dataset, self.paths, self.masks = dataset, paths, masks
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, i: int) -> Any:
+        path = _FilePath(self.paths[i])
+        if self.masks is not None:
+            return path, _FilePath(self.masks[i])
+        return path, self._target(i)
+
+    def _target(self, i: int) -> Any:
+        d = self.dataset
+        if hasattr(d, "_load_target"):
+            return d._load_target(d.ids[i])
+        if hasattr(d, "parse_voc_xml"):
+            from xml.etree import ElementTree
+
+            return d.parse_voc_xml(ElementTree.parse(d.annotations[i]).getroot())
+        return d.samples[i][1]
+
+
+class _FilePath(str):
+    """The path of an image's file."""
+
+    def __fspath__(self) -> str:
+        return str(self)
+
+
+os.PathLike.register(_FilePath)
+
+
+class _Reader:
+    """timm's ImageDataset: its reader gives open files."""
+
+    def __init__(self, reader: Any) -> None:
+        self.reader = reader
+
+    def __len__(self) -> int:
+        return len(self.reader)
+
+    def __getitem__(self, i: int) -> Any:
+        f, target = self.reader[i]
+        if isinstance(f, (bytes, str)):
+            return f, target
+        with f:
+            return f.read(), target
+
+
+def as_files(dataset: Any) -> Any:
+    """The dataset with its files in the place of decoded images, where its class is known; else itself."""
+    module, name = type(dataset).__module__, type(dataset).__name__
+    if module.startswith("torch.utils.data") and name == "Subset":
+        return type(dataset)(as_files(dataset.dataset), dataset.indices)
+    if module.startswith("torch.utils.data") and name == "ConcatDataset":
+        return type(dataset)([as_files(d) for d in dataset.datasets])
+    if hasattr(dataset, "cast_column") and isinstance(getattr(dataset, "features", None), Mapping):
+        return _huggingface(dataset)
+    if any(getattr(dataset, a, None) is not None for a in _UNTRANSFORMED):
+        return dataset
+    if is_folder(dataset):
+        return Files(dataset, [path for path, _ in dataset.samples])
+    if module == "torchvision.datasets.voc" and name == "VOCSegmentation":
+        return Files(dataset, dataset.images, dataset.masks)
+    if module == "torchvision.datasets.voc" and name == "VOCDetection":
+        return Files(dataset, dataset.images)
+    if module == "torchvision.datasets.coco":
+        names = [dataset.coco.loadImgs(i)[0]["file_name"] for i in dataset.ids]
+        return Files(dataset, [os.path.join(dataset.root, n) for n in names])
+    if module.startswith("timm.data") and hasattr(dataset, "reader"):
+        return _Reader(dataset.reader)
+    return dataset
+
+
+def is_folder(dataset: Any) -> bool:
+    """Reports whether dataset is torchvision's DatasetFolder, as its library has it and without transforms."""
+    from_library = [c for c in type(dataset).__mro__ if c.__name__ == "DatasetFolder" and c.__module__.startswith("torchvision")]
+    own = "__getitem__" in vars(type(dataset)) and not type(dataset).__module__.startswith("torchvision")
+    loader = getattr(getattr(dataset, "loader", None), "__module__", "")
+    plain = all(getattr(dataset, a, None) is None for a in _UNTRANSFORMED)
+    return bool(from_library) and not own and plain and loader.startswith("torchvision")
+
+
+def is_listable(dataset: Any) -> bool:
+    """Reports whether a list of the dataset's files with the names of their classes says all: the program sorts names as
+    ImageFolder does, but for numbers, and knows no class without images."""
+    if not is_folder(dataset) or len({c for _, c in dataset.samples}) != len(dataset.classes) or len(dataset.classes) < 2:
+        return False
+    names = dataset.classes
+    return names == sorted(names) and not any(re.fullmatch(r"\s*[-+.\d].*|.*\s|\s.*|", n) for n in names)
+
+
+def keys_of(folder: Any) -> list[str]:
+    """The keys that the program gives the files of torchvision's DatasetFolder."""
+    paths = [os.path.relpath(path, folder.root) for path, _ in folder.samples]
+    stems = [os.path.splitext(p)[0] for p in paths]
+    counts = collections.Counter(stems)
+    return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths)]
+
+
+def _huggingface(dataset: Any) -> Any:
+    if (getattr(dataset, "format", None) or {}).get("type") == "custom":
+        return dataset  # set_transform
+    for column, feature in dataset.features.items():
+        if type(feature).__name__ == "Image" and getattr(feature, "decode", False):
+            dataset = dataset.cast_column(column, type(feature)(decode=False))
+    return dataset
+
+
+def advice(dataset: Any) -> str:
+    """How to get at the bytes of the images of a dataset that gives pixels."""
+    module = type(dataset).__module__.partition(".")[0]
+    if any(getattr(dataset, a, None) is not None for a in _UNTRANSFORMED):
+        return "dataset.transform = None leaves the images as they are"
+    return {
+        "datasets": "dataset.cast_column('image', datasets.Image(decode=False)) gives the files",
+        "webdataset": "leave out .decode(), so that samples have the files",
+        "torchvision": "a dataset of your own that returns the path of each file instead of an opened image gives the files",
+        "timm": "timm's dataset.reader gives the files",
+    }.get(module, "items with the path or the bytes of each file, instead of a decoded image, keep the files")
+
+
+def classes_of(dataset: Any) -> tuple[dict[str, list[str]], list[str] | None]:
+    """The classes that a dataset knows: those of its columns by name, and those of its label."""
+    features = getattr(dataset, "features", None)
+    if isinstance(features, Mapping):
+        named = {k: list(f.names) for k, f in features.items() if hasattr(f, "names") and f.names}
+        return named, next(iter(named.values()), None)
+    for attribute in ("classes", "attr_names"):
+        found = getattr(dataset, attribute, None)
+        if isinstance(found, (list, tuple)) and found and all(isinstance(c, str) for c in found):
+            return {}, [c for c in found if c] if attribute == "attr_names" else list(found)
+    for owner in (dataset, getattr(dataset, "reader", None)):
+        index = getattr(owner, "class_to_idx", None)
+        if isinstance(index, Mapping) and sorted(index.values()) == list(range(len(index))):
+            return {}, sorted(index, key=index.__getitem__)
+    inner = [dataset.dataset] if hasattr(dataset, "dataset") else list(getattr(dataset, "datasets", ()))
+    known = [classes_of(d) for d in inner]
+    return known[0] if known and all(k == known[0] for k in known) else ({}, None)
+
+
+_RANDOM = ("Random", "AutoAugment", "TrivialAugment", "AugMix", "ColorJitter", "GaussianNoise", "ElasticTransform", "MixUp", "CutMix", "Jitter")
+
+
+def random_transforms(dataset: Any) -> list[str]:
+    """The names of random transforms that the items of a dataset went through."""
+    found: list[str] = []
+    seen: set[int] = set()
+
+    def look(value: Any, depth: int) -> None:
+        if value is None or id(value) in seen or depth > 6:
+            return
+        seen.add(id(value))
+        name = type(value).__name__
+        if name.startswith(_RANDOM) or name == "RandAugment":
+            found.append(name)
+        for attribute in (*_UNTRANSFORMED, "transforms", "dataset", "datasets"):
+            inner = getattr(value, attribute, None)
+            for one in inner if isinstance(inner, (list, tuple)) else [inner]:
+                look(one, depth + 1)
+
+    look(dataset, 0)
+    return found

@@ -1,0 +1,221 @@
+"""Packs the samples of datasets: starts the processes that read them, and the `dsconv` program that writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import warnings
+import weakref
+from collections.abc import Sequence
+from multiprocessing import get_context
+from typing import Any, Callable
+
+from .. import _progress
+from .._errors import ArgumentError, Error
+from . import files, serving
+from .fields import IMAGE, Buffers, Columns
+from .samples import Keys, Samples, gather
+from .workers import Workers, unshareable
+
+_MAX_WORKERS = 8
+_READS_AHEAD = 4  # samples that a worker is asked for at once
+
+
+def pack_objects(
+    dataset: Any,
+    dst: str,
+    flags: list[str],
+    *,
+    columns: Columns | None,
+    mapped: Callable[[Any], Any] | None,
+    keys: Keys,
+    classes: Sequence[str] | None,
+    encode: str | None,
+    num_workers: int | None,
+    method: str | None,
+    timeout: float,
+    drawn: bool,
+) -> str:
+    """Packs a dataset, and returns what the program prints."""
+    if num_workers is not None and (isinstance(num_workers, bool) or not isinstance(num_workers, int) or num_workers < 0):
+        raise ArgumentError(f"num_workers={num_workers!r}: it must be 0 or more")
+    if files.is_listable(dataset) and not (columns or mapped or keys or classes):
+        return _pack_listed(dataset, dst, flags, drawn)
+    samples = gather(dataset, columns, mapped, keys, classes)
+    if encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
+        raise ArgumentError(
+            f"the images of {type(dataset).__name__} are pixels: choose how to store them, such as encode='png' (the same "
+            f"pixels) or 'jpeg:90' (smaller). To store the files as they are: {files.advice(dataset)}"
+        )
+    first = _first(samples)
+    _warn_of_random(dataset, samples, first)
+    header = _header(samples, first, timeout)
+    if samples.indexed:
+        n = _worker_count(samples, num_workers, method)
+        if n > 0:
+            return _with_workers(samples, dst, flags, header, n, method, drawn)
+        return _in_process(serving.serve_indexed, samples, dst, flags, header, drawn)
+    if num_workers:
+        raise ArgumentError(f"num_workers={num_workers}: an iterable dataset is read by this process alone, so that its order stays; leave it out")
+    return _in_process(serving.serve_iterable, samples, dst, flags, header, drawn)
+
+
+def _pack_listed(folder: Any, dst: str, flags: list[str], drawn: bool) -> str:
+    """Packs torchvision's ImageFolder as a list of its files, so that the dataset is that of the folder itself."""
+    names = folder.classes
+    lines = (json.dumps({"path": os.path.abspath(path), "label": names[c]}) + "\n" for path, c in folder.samples)
+    arguments = ["pack", "--json", "--progress=json", *flags, "--", "-", dst]
+    return _progress.run_command(arguments, unit="image", drawn=drawn, stdin="".join(lines)).stdout
+
+
+def header_of(samples: Samples, first: Buffers, **more: Any) -> dict[str, Any]:
+    """The description of the samples that Go's items.Header reads."""
+    whole = b"".join(bytes(b) for b in first)
+    return {
+        "schema": [f.schema() for f in samples.fields],
+        "decoded": any(f.decoded for f in samples.fields if f.kind == IMAGE),
+        "size": len(whole), "identity": "", **more,
+    }  # fmt: skip
+
+
+def _header(samples: Samples, first: Buffers, timeout: float) -> dict[str, Any]:
+    if not samples.indexed:
+        return header_of(samples, first, length=-1, timeout=timeout, ascending=samples.key_field is None, resumes=False)
+    identity = hashlib.sha256(repr(samples.lengths()).encode())
+    for b in first:
+        identity.update(b)
+    splits = [{"name": name, "count": n} for name, n in samples.lengths() if name]
+    return header_of(
+        samples, first, length=len(samples), timeout=timeout, splits=splits, keys=samples.keys or [], identity=identity.hexdigest()
+    )
+
+
+def _first(samples: Samples) -> Buffers:
+    """The first sample as it is sent."""
+    try:
+        return samples.encode(samples[0] if samples.indexed else samples.named(samples.first[0][1]))
+    except ValueError as err:
+        raise ArgumentError(f"item 0 of the dataset: {err}") from err
+
+
+def _warn_of_random(dataset: Any, samples: Samples, first: Buffers) -> None:
+    names = sorted({n for _, d in samples.datasets for n in files.random_transforms(d)})
+    again = samples.encode(samples[0]) if samples.indexed else first
+    differs = [bytes(b) for b in again] != [bytes(b) for b in first]
+    if names or differs:
+        what = f"transforms that draw ({', '.join(names)})" if names else "something random: item 0 differs when it is read again"
+        warnings.warn(
+            f"{type(dataset).__name__} has {what}. One draw for each image would be packed, the same in every epoch. "
+            "Pack the dataset without it, and give it to the Loader",
+            stacklevel=4,
+        )
+
+
+def _worker_count(samples: Samples, asked: int | None, method: str | None) -> int:
+    shared = ""
+    if asked != 0 and get_context(method).get_start_method() == "fork":
+        shared = unshareable(samples)
+    if asked is None:
+        return 0 if shared else min(len(os.sched_getaffinity(0)), _MAX_WORKERS, len(samples))
+    if asked and shared:
+        raise ArgumentError(
+            f"num_workers={asked}: the dataset has {shared}, which processes that are forked would share, and read wrong data. "
+            "Open it in __getitem__ when it is first used, or set num_workers=0"
+        )
+    return min(asked, len(samples))
+
+
+def _arguments(dst: str, flags: list[str], program: Sequence[Any]) -> list[str]:
+    sockets = [f"--items={end.fileno()}" for end in program]
+    return ["pack", "--json", "--progress=json", *sockets, *flags, "--", dst]
+
+
+def _with_workers(
+    samples: Samples, dst: str, flags: list[str], header: dict[str, Any], n: int, method: str | None, drawn: bool
+) -> str:
+    pairs = [serving.pair() for _ in range(n)]
+    program = [a for a, _ in pairs]
+    try:
+        workers = Workers(samples, pairs, method)
+    except BaseException:
+        _close(end for pair in pairs for end in pair)
+        raise
+    try:
+        done = _progress.run_command(
+            _arguments(dst, [*flags, *_readers(flags, n)], program), unit="item", drawn=drawn, stdin=json.dumps(header), sockets=program
+        )
+    except Error as err:
+        why = workers.ended(str(err))
+        raise (Error(f"{why}. {err}") if why else err) from err
+    finally:
+        _close(program)
+        workers.end()
+    return done.stdout
+
+
+def _readers(flags: list[str], n: int) -> list[str]:
+    return [] if any(f.startswith("--io-workers") for f in flags) else [f"--io-workers={_READS_AHEAD * n}"]
+
+
+def _close(sockets: Any) -> None:
+    for s in sockets:
+        s.close()
+
+
+def _in_process(
+    serve: Callable[[Any, Samples], None], samples: Samples, dst: str, flags: list[str], header: dict[str, Any], drawn: bool
+) -> str:
+    run = Run(dst, [*flags, *([] if not samples.indexed else _readers(flags, 1))], header, drawn)
+    try:
+        serve(run.socket, samples)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the program has ended, and says why
+    except BaseException as err:
+        run.stop()
+        if isinstance(err, Exception):
+            raise Error(f"the dataset failed: {serving.describe(err)}; {dst} is not finished") from err
+        raise
+    return run.wait()
+
+
+def _stop(to: Any, thread: threading.Thread) -> None:
+    to.close()
+    thread.join()
+
+
+class Run:
+    """The program, which runs in a thread while this one sends samples to `socket`."""
+
+    def __init__(self, dst: str, flags: list[str], header: dict[str, Any], drawn: bool) -> None:
+        program, self.socket = serving.pair()
+        result: dict[str, Any] = {}
+        self._result = result
+
+        def run() -> None:  # it does not know self, which could not be forgotten then
+            try:
+                done = _progress.run_command(
+                    _arguments(dst, flags, [program]), unit="item", drawn=drawn, stdin=json.dumps(header), sockets=[program]
+                )
+                result["text"] = done.stdout
+            except BaseException as err:
+                result["error"] = err
+            finally:
+                program.close()
+
+        self._thread = threading.Thread(target=run, name="dsconv-pack", daemon=True)
+        self._thread.start()
+        # A Writer that nobody closes, or an exit in the middle, must not leave the program waiting.
+        self.stop = weakref.finalize(self, _stop, self.socket, self._thread)  # ends the program, which keeps what it has
+
+    def wait(self) -> str:
+        """Waits for the program, and returns what it prints."""
+        try:
+            self._thread.join()
+        finally:
+            self.stop()
+        if "error" in self._result:
+            raise self._result["error"]
+        found: str = self._result["text"]
+        return found

@@ -1,0 +1,162 @@
+"""dsconv.Writer: a dataset of samples that a program writes one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import msgpack
+
+from .. import _command
+from .._errors import ArgumentError, Error
+from .._pack import PackReport, Path, report_of_text
+from . import serving
+from .fields import IMAGE, infer
+from .packing import Run, header_of
+from .samples import Samples
+
+_SUFFIX = ".partial"
+
+
+class Writer:
+    """Writes samples one by one into the dataset dst: those of a loop, a crawler, a renderer.
+
+        with dsconv.Writer("out.lmdb", classes=["cat", "dog"]) as w:
+            for i, (image, label) in enumerate(mine()):
+                w.write(image=image, label=label, key=f"{i:06d}")
+
+    The first sample decides the fields, whose values may be all that `dsconv.pack` takes: files as paths or bytes stay as
+    they are, and pixels need `encode`. Without `key` a sample's key is its number. Samples of an LMDB or HDF5 may come
+    in any order of keys; they are in a file beside dst until the end then. Tars and TFRecords have the order of the calls.
+
+    Leaving the block publishes the dataset; an exception in it leaves dst.partial, as does a crash. What `checkpoint` and a
+    minute before a crash had is kept: `Writer(dst, example=...)` goes on, and its `resumed` says how many calls of `write`
+    are done. `discard=True` starts over.
+
+    Several processes write one dataset by a Writer each, to files of their own, which ``dsconv merge all.lmdb parts/*``
+    joins. A Writer belongs to one thread at a time.
+
+    Args:
+        dst: the path, as for `pack`; with %06d for shards of `shard_size`.
+        classes: the names of the label's classes.
+        example: a sample, as a dict of the arguments of `write`, if `resumed` is needed before the first call.
+        **options: of `pack`: encode, resize, split, shard_size, on_error, force, discard and so on.
+    """
+
+    def __init__(
+        self, dst: Path, *, classes: Sequence[str] | None = None, example: Mapping[str, Any] | None = None,
+        progress: bool = False, **options: Any,
+    ) -> None:  # fmt: skip
+        self._dst, self._classes, self._drawn = os.fspath(dst), classes, progress
+        self._encode = options.get("encode")
+        self._flags = _command.flags(**{"order": "key" if _in_order(self._dst) else None, **options})
+        self._discard = bool(options.get("discard"))
+        self._run: Run | None = None
+        self._samples: Samples | None = None
+        self._asked = False  # the caller knows how many samples there are
+        self._resumed = 0
+        self._closed = False
+        self.report: PackReport | None = None
+        if example is not None:
+            self._begin(dict(example))
+
+    @property
+    def resumed(self) -> int:
+        """How many samples an interrupted Writer has written: the loop goes on after them. It needs `example`."""
+        if self._run is None:
+            raise ArgumentError("Writer.resumed is known once there is a sample: give one by Writer(..., example={...})")
+        self._asked = True
+        return self._resumed
+
+    def write(self, *, key: str | None = None, split: str | None = None, **values: Any) -> None:
+        """Adds a sample. Raises ValueError for values that do not fit the first sample's fields; it is not written then.
+
+        An image that cannot be decoded is skipped and is in `report`, as `on_error` says.
+        """
+        if self._closed:
+            raise Error(f"the writer of {self._dst} is closed")
+        if self._run is None:
+            self._begin(dict(values))
+        assert self._samples is not None and self._run is not None
+        if self._resumed and not self._asked:
+            raise Error(
+                f"{self._dst}{_SUFFIX} has {self._resumed} samples of an interrupted writer: go on after them, as "
+                "Writer(..., example={...}).resumed says, or start over with discard=True"
+            )
+        if key is not None and (not isinstance(key, str) or not key):
+            raise ArgumentError(f"key={key!r}: it must be a text")
+        self._send(self._samples.encode(values, key, split))
+
+    def checkpoint(self) -> None:
+        """Makes the samples that were written durable: after a crash a Writer goes on from here."""
+        if self._run is None:
+            return
+        self._send(serving.KEEP)
+        self._answer()
+
+    def close(self) -> PackReport:
+        """Finishes the dataset and publishes it. A second call returns the same report."""
+        if self.report is not None:
+            return self.report
+        if self._run is None or self._closed:
+            raise Error(f"{self._dst}: nothing was written")
+        self._send(serving.END)
+        self._closed = True
+        self.report = report_of_text(self._run.wait())
+        return self.report
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        elif self._run is not None and not self._closed:
+            self._closed = True
+            self._run.stop()
+
+    def _begin(self, values: dict[str, Any]) -> None:
+        samples = Samples([], None, None)
+        samples.fields = infer([values], {}, list(self._classes) if self._classes else None)
+        if self._encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
+            raise ArgumentError(
+                "the image is pixels: choose how to store it, such as encode='png' (the same pixels) or 'jpeg:90' (smaller), "
+                "or write the path or the bytes of its file"
+            )
+        first = samples.encode(dict(values))
+        self._samples = samples
+        header = header_of(samples, first, length=-1, timeout=0, ascending=False, resumes=True)
+        self._run = Run(self._dst, self._flags, header, self._drawn)
+        self._resumed = self._answer()
+
+    def _answer(self) -> int:
+        """The number of samples, which the program sends when it has begun and when they are durable."""
+        assert self._run is not None
+        numbers = msgpack.Unpacker()
+        while True:
+            data = self._run.socket.recv(64)
+            if not data:
+                self._fail()
+            numbers.feed(data)
+            for n in numbers:
+                return int(n)
+
+    def _send(self, buffers: Any) -> None:
+        assert self._run is not None
+        try:
+            serving.send(self._run.socket, buffers)
+        except (BrokenPipeError, ConnectionResetError):
+            self._fail()
+
+    def _fail(self) -> None:
+        """Raises the program's error: it has ended."""
+        assert self._run is not None
+        self._closed = True
+        self._run.wait()
+        raise Error(f"{self._dst}: the program that writes it has ended")
+
+
+def _in_order(dst: str) -> bool:
+    return dst.endswith((".tar", ".tar.zst", ".tfrecord", ".tfrecords"))
