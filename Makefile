@@ -303,7 +303,7 @@ bottlenecks: build wheel $(TORCH)/.done ## build each bottleneck really, in Data
 # What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
 # that runs there: make gpu-pack EXTRA="torchvision==0.26.0 pytest" GPU_PYTHON=3.12
 GPU_PYTHON ?= 3.12
-NVJPEG     := nvidia-nvjpeg==13.3.2.43
+NVJPEG     := nvidia-nvjpeg==13.3.2.43 msgpack==1.2.4
 .PHONY: gpu-pack
 gpu-pack: wheel ## build/gpu: the wheels that make gpu-check needs on a machine without a network
 	rm -rf $(BUILD)/gpu && mkdir -p $(BUILD)/gpu

@@ -17,6 +17,7 @@ from timing import figures_table, table
 SECTIONS = {
     "pack": [],
     "read": [],
+    "objects": [],
     "pixels": ["decode", "encode", "photos", "resize", "transcode"],
     "loader": ["raw", "jpeg", "python-jpeg", "python-raw", "colour", "whole", "scaling", "memory"],
 }
@@ -39,6 +40,10 @@ def main() -> None:
     if "read" in args.sections:
         read, reports = reading.compare(dsconv, images, scratch, args.rounds, args.workers)
         comparisons += read
+    if "objects" in args.sections:
+        import objects  # it needs more packages
+
+        comparisons += objects.compare(dsconv, images, scratch, args.rounds, args.workers)
     shared = dsconv, images, scratch, args.rounds, args.workers
     for section, compare in [("pixels", compare_pixels), ("loader", compare_loaders)]:
         if parts := asked(args.sections, section):

@@ -17,7 +17,7 @@ _WIDTH = 30
 class Bar:
     """Shows how much of total is done, on a terminal or in a notebook. Elsewhere it shows nothing."""
 
-    def __init__(self, title: str, total: int, unit: str) -> None:
+    def __init__(self, title: str, total: int | None, unit: str) -> None:
         self._title, self._total, self._unit = title, total, unit
         self._drawn = "ipykernel" in sys.modules or sys.stderr.isatty()
         self._tqdm = _tqdm(title, total, unit) if self._drawn else None
@@ -28,8 +28,10 @@ class Bar:
             self._tqdm.set_postfix_str(note, refresh=False)
             self._tqdm.update(done - self._tqdm.n)
         elif self._drawn:
-            full = _WIDTH * done // max(self._total, 1)
-            line = f"{self._title} [{'=' * full}{' ' * (_WIDTH - full)}] {done} of {self._total} {self._unit}s {note}"
+            line = f"{self._title} {done} {self._unit}s {note}"
+            if self._total is not None:
+                full = _WIDTH * done // max(self._total, 1)
+                line = f"{self._title} [{'=' * full}{' ' * (_WIDTH - full)}] {done} of {self._total} {self._unit}s {note}"
             print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
             self._width = len(line)
 
@@ -47,7 +49,7 @@ class JSONProgress:
 
     def __init__(self, unit: str, title: str = "", drawn: bool = True) -> None:
         self._unit, self._title, self._drawn = unit, title, drawn
-        self._dataset: tuple[str, int] | None = None
+        self._dataset: tuple[str, int | None] | None = None
         self._bar: Bar | None = None
 
     def line(self, line: str) -> bool:
@@ -57,9 +59,9 @@ class JSONProgress:
         if not self._drawn:
             return True
         step = json.loads(line)
-        if not step["total"]:  # a measurement beside the turns, of which nobody knows how many there will be
+        if not step["total"] and self._unit != "item":  # a measurement beside the turns, of which nobody knows how many
             return True
-        title, total = self._title or step["dataset"], step["total"]
+        title, total = self._title or step["dataset"], step["total"] or None  # an iterable has no length
         if self._bar is None or (title, total) != self._dataset:
             self.close()
             self._dataset, self._bar = (title, total), Bar(title, total, self._unit)
@@ -95,7 +97,7 @@ def _note(step: dict[str, Any]) -> str:
     return f"{step['skipped']} skipped" if step.get("skipped") else ""
 
 
-def _tqdm(title: str, total: int, unit: str) -> Any:
+def _tqdm(title: str, total: int | None, unit: str) -> Any:
     """tqdm's bar, in notebooks a widget; None if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
