@@ -121,7 +121,8 @@ FOREIGN_TESTS := . ./formats/exampletf ./formats/mds ./formats/parquet
 foreign: test-deps wheel $(VENV)/.done $(FOREIGN)/.done ## the tests of other programs' datasets that large libraries write
 	$(TEST_ENV) DSCONV_FOREIGN_PYTHON=$(FOREIGN)/bin/python go test -count=1 -run 'TestLibraryWrites|TestMap$$|TestBy|OfOtherPrograms' $(FOREIGN_TESTS)
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
-	$(FOREIGN)/bin/python -m pytest -q python/tests/test_foreign.py python/tests/test_foreign_writers.py
+	$(FOREIGN)/bin/python -m pytest -q python/tests/test_foreign.py python/tests/test_foreign_writers.py \
+	  python/tests/test_pack_foreign_datasets.py
 
 .PHONY: python-test
 python-test: python-tools ## the Python package's tests, with the wheel

@@ -25,7 +25,7 @@ IMAGE, MASK, BOXES, LABEL, MULTIHOT, NUMBER, ARRAY, TEXT, JSON, BYTES = (
 )  # fmt: skip
 
 _LABELS = re.compile(r"(fine_|coarse_)?(label|labels|target|targets|class|classes|category|cls|y)$", re.I)
-_MASKS = re.compile(r"(.*_)?(mask|masks|segmentation|segmentation_mask|trimap|annotation_mask)$", re.I)
+_MASKS = re.compile(r"(.*_)?(mask|masks|seg|segmentation|trimap)(_png)?$", re.I)
 _IMAGES = re.compile(r"(.*_)?(image|img|picture|photo|pixels|jpg|jpeg|png|webp|x)$", re.I)
 _RESERVED = {"index", "key"}  # a batch of the Loader has them
 _packer = msgpack.Packer(autoreset=True)
@@ -39,9 +39,11 @@ class Field:
     kind: str
     classes: list[str] | None = None
     decoded: bool = False  # its images are pixels
+    dtype: str | None = None  # of an array's elements
 
     def schema(self) -> dict[str, Any]:
-        return {"name": self.name, "kind": self.kind, **({"classes": self.classes} if self.classes else {})}
+        more = {"classes": self.classes, "dtype": self.dtype}
+        return {"name": self.name, "kind": self.kind, **{k: v for k, v in more.items() if v}}
 
     def encode(self, value: Any) -> Buffers:
         """The value as MessagePack. Raises ValueError or TypeError if it does not fit the field."""
@@ -91,11 +93,11 @@ def _of_tuple(item: Sequence[Any]) -> dict[str, Any]:
         if "image" in named:
             raise ValueError("the target has an entry named image: name the fields by columns=")
         return {**found, **named}
-    if images.is_pil(target) or _is_mask(target):
+    if images.is_pil(target) or isinstance(target, os.PathLike) or _is_mask(target):
         return {**found, "mask": target}
     if isinstance(target, (list, tuple)) and target and all(isinstance(t, str) for t in target):
         return {**found, "captions": target}
-    if isinstance(target, (list, tuple)) and any(isinstance(t, Mapping) for t in target):
+    if isinstance(target, (list, tuple)) and (not target or any(isinstance(t, Mapping) for t in target)):
         return {**found, "target": target}
     return {**found, "label": target}
 
@@ -137,6 +139,8 @@ def infer(samples: Sequence[dict[str, Any]], classes: Mapping[str, list[str]], s
         value = next((s[name] for s in samples if s.get(name) is not None), None)
         has_image = any(f.kind == IMAGE for f in fields)
         field = _infer_one(name, value, has_image, classes.get(name), single)
+        if field.kind == ARRAY:
+            field.dtype = _storable(images.array_of(value)).dtype.name
         fields.append(field)
     if not any(f.kind == IMAGE for f in fields):
         raise ValueError(f"no field of {', '.join(map(repr, samples[0]))} is an image: name it by columns=")
@@ -150,8 +154,8 @@ def _infer_one(name: str, value: Any, has_image: bool, named: list[str] | None, 
     if value is None:
         return Field(name, JSON)
     if _could_be_image(name, value, has_image):
-        mask = bool(_MASKS.match(name)) or (has_image and images.is_pil(value)) or _typed(value, "Mask")
-        if not (mask and _is_array(value) and images.array_of(value).ndim > 2):
+        mask = bool(_MASKS.match(name)) or (has_image and not _IMAGES.match(name)) or _typed(value, "Mask")
+        if not (mask and _is_array(value) and images.array_of(value).ndim > 2 and value.shape[-1] != 1):
             decoded = not isinstance(images.image(value, mask), (bytes, bytearray, memoryview))
             return Field(name, MASK if mask else IMAGE, decoded=decoded)
     if _typed(value, "BoundingBoxes") or (name == "boxes" and _is_array(value) and _is_boxes(images.array_of(value))):
@@ -176,9 +180,10 @@ def _infer_label(name: str, value: Any, classes: list[str] | None) -> Field:
             )
         return Field(name, LABEL, classes)
     if _is_array(value) or isinstance(value, (list, tuple, np.generic)):
-        if isinstance(value, (list, tuple)) and not all(isinstance(v, (int, float, str, np.generic)) for v in value):
+        listed = isinstance(value, (list, tuple))
+        if listed and not (value and all(isinstance(v, (int, float, str, np.generic)) for v in value)):
             return Field(name, JSON)
-        if isinstance(value, (list, tuple)) and value and all(isinstance(v, str) for v in value):
+        if listed and all(isinstance(v, str) for v in value):
             return Field(name, MULTIHOT, classes) if classes and set(value) <= set(classes) else Field(name, JSON)
         found = images.array_of(value)
         if found.ndim == 0:
@@ -194,7 +199,7 @@ def _infer_label(name: str, value: Any, classes: list[str] | None) -> Field:
 def _could_be_image(name: str, value: Any, has_image: bool) -> bool:
     if images.is_pil(value) or (isinstance(value, Mapping) and "bytes" in value and "path" in value):
         return True
-    wanted = bool(_MASKS.match(name)) or (bool(_IMAGES.match(name)) and not has_image) or bool(_IMAGES.match(name))
+    wanted = bool(_MASKS.match(name) or _IMAGES.match(name))
     if isinstance(value, (bytes, bytearray, memoryview)):
         return wanted or (not has_image and images.is_encoded(value))
     if isinstance(value, os.PathLike):
@@ -275,7 +280,7 @@ def _encode_boxes(_: Field, value: Any) -> Buffers:
         found = np.concatenate([found[:, :2] - found[:, 2:] / 2, found[:, :2] + found[:, 2:] / 2], axis=1)
     elif form != "XYXY":
         raise ValueError(f"boxes of the format {form}: use XYXY")
-    return _tensor(np.ascontiguousarray(found, np.float32))
+    return _tensor(found)
 
 
 def _encode_array(_: Field, value: Any) -> Buffers:
@@ -288,13 +293,14 @@ def _storable(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array with an element type that a dataset can have; the numbers are the same."""
     target = {"b": np.uint8, "i": np.int64, "u": np.int64, "f": np.float32}.get(found.dtype.kind)
     if found.dtype in (np.uint8, np.uint16, np.int64, np.float32):
-        return np.ascontiguousarray(found)
+        return found
     if target is None:
         raise ValueError(f"an array of type {found.dtype}: it must be of numbers")
     stored = found.astype(target)
-    if found.dtype.itemsize > 4 and not np.array_equal(stored.astype(found.dtype), found, equal_nan=found.dtype.kind == "f"):
+    back = stored.astype(found.dtype)
+    if found.dtype.itemsize > 4 and not np.array_equal(back, found, equal_nan=found.dtype.kind == "f"):
         raise ValueError(f"an array of type {found.dtype} does not fit {stored.dtype}: convert it, as by astype")
-    return np.ascontiguousarray(stored)
+    return stored
 
 
 def _encode_text(_: Field, value: Any) -> Buffers:
@@ -320,7 +326,7 @@ def _encode_bytes(_: Field, value: Any) -> Buffers:
 
 def _tensor(value: np.ndarray[Any, Any]) -> Buffers:
     head = _packer.pack_array_header(3) + _packer.pack(value.dtype.name) + _packer.pack(list(value.shape))
-    return [head, *binary(value.reshape(-1).view(np.uint8).data)]
+    return [head, *binary(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)]
 
 
 def binary(data: Any) -> Buffers:

@@ -21,20 +21,20 @@ class Files:
         return len(self.paths)
 
     def __getitem__(self, i: int) -> Any:
-        path = _FilePath(self.paths[i])
+        d, path = self.dataset, _FilePath(self.paths[i])
         if self.masks is not None:
             return path, _FilePath(self.masks[i])
-        return path, self._target(i)
-
-    def _target(self, i: int) -> Any:
-        d = self.dataset
-        if hasattr(d, "_load_target"):
-            return d._load_target(d.ids[i])
+        if hasattr(d, "_load_target"):  # whose lists may be empty
+            return (_Captioned if type(d).__name__ == "CocoCaptions" else _Annotated)(path, d._load_target(d.ids[i]))
         if hasattr(d, "parse_voc_xml"):
             from xml.etree import ElementTree
 
-            return d.parse_voc_xml(ElementTree.parse(d.annotations[i]).getroot())
-        return d.samples[i][1]
+            return path, d.parse_voc_xml(ElementTree.parse(d.annotations[i]).getroot())
+        return path, d.samples[i][1]
+
+
+_Captioned = collections.namedtuple("_Captioned", ("image", "captions"))
+_Annotated = collections.namedtuple("_Annotated", ("image", "target"))
 
 
 class _FilePath(str):
@@ -73,6 +73,8 @@ def as_files(dataset: Any) -> Any:
         return type(dataset)([as_files(d) for d in dataset.datasets])
     if hasattr(dataset, "cast_column") and isinstance(getattr(dataset, "features", None), Mapping):
         return _huggingface(dataset)
+    if hasattr(dataset, "as_numpy_iterator"):
+        return dataset.as_numpy_iterator()
     if any(getattr(dataset, a, None) is not None for a in _UNTRANSFORMED):
         return dataset
     if is_folder(dataset):

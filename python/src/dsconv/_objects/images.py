@@ -99,7 +99,7 @@ def _pixels(value: Any, mask: bool) -> np.ndarray[Any, Any]:
         raise ValueError(f"an array of shape {pixels.shape} seems to have its channels first: transpose(1, 2, 0)")
     if pixels.ndim != 3:
         raise ValueError(f"pixels of shape {pixels.shape}: an image has height, width and channels")
-    return np.ascontiguousarray(pixels)
+    return pixels
 
 
 def _narrow(mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
