@@ -29,18 +29,12 @@ func (r *run) commitAll(ctx context.Context) error {
 		if err := ctx.Err(); err != nil { // a job that is done as well would be chosen now and then
 			return err
 		}
-		select {
-		case <-j.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if errors.Is(j.err, formats.ErrKeep) {
-			if err := r.keepAsked(ctx, j); err != nil {
-				return err
-			}
+		if err := r.wait(ctx, j); err != nil {
+			return err
 		}
 		if r.growing != nil && errors.Is(j.err, formats.ErrEnd) {
 			r.ended.CompareAndSwap(0, int64(j.pos)+1)
+			r.releaseInput(j)
 			r.idle <- j
 			continue
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // A growing source is written as it comes: its plan has as many positions as there may be samples, and the run ends at the
@@ -41,30 +43,27 @@ func (p *Plan) selectGrowing() error {
 	}
 	h := newFingerprint()
 	h.sample(&in, 0, "", false)
-	p.fingerprint, p.sourceList = h.sum(), h.sourceList()
-	p.order.n, p.unready = p.src.Len(), p.src.Len()
+	p.fingerprint = h.sum()
+	p.order.n = min(p.src.Len(), math.MaxInt32)
 	if p.o.Limit > 0 {
 		p.order.n = min(p.order.n, p.o.Limit)
 	}
+	p.unready = p.order.n
 	n := int64(p.order.n)
-	p.largest, p.Bytes, p.expectedBytes = in.Size, in.Size*n, p.estimate(in.Size)*n
+	p.largest = min(max(in.Size, 1), math.MaxInt32)
+	p.Bytes, p.expectedBytes = p.largest*n, min(p.estimate(p.largest), math.MaxInt32)*n
 	return nil
-}
-
-// listed returns the number of positions in the source list.
-func (p *Plan) listed() int {
-	if p.growing != nil {
-		return 0
-	}
-	return p.Len()
 }
 
 // begin tells a growing source where the run begins.
 func (r *run) begin() error {
-	if r.growing == nil {
+	switch {
+	case r.growing == nil:
 		return nil
+	case r.state.Next > 0 && !r.growing.Resumes():
+		return fmt.Errorf("%s%s: %w: this source begins at its first sample; to start over, set Options.Discard", r.Path, sidecar.PartialSuffix, ErrCannotResume)
 	}
-	return r.growing.Begin(r.state.Next, r.state.Written)
+	return r.growing.Begin(r.state.Next)
 }
 
 // total returns the number of positions of the plan; those that were written if the others are not known.
@@ -97,20 +96,39 @@ func (r *run) setLength() error {
 	return r.limit.Check(r.state.skips, r.order.n, first.Path+": "+first.Cause)
 }
 
-// keepAsked makes durable what was written before j, because the source asks for it, and reads the sample of j.
-func (r *run) keepAsked(ctx context.Context, j *job) error {
-	for errors.Is(j.err, formats.ErrKeep) {
-		if err := r.timedWrite(func() error { return r.keepBy(r.checkpointer()) }); err != nil {
+// wait waits until j is processed. If the source asks for it, what was written before j is made durable meanwhile.
+func (r *run) wait(ctx context.Context, j *job) error {
+	for {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if r.growing == nil || !errors.Is(j.err, formats.ErrKeep) {
+			return nil
+		}
+		if r.interval != neverKept {
+			if err := r.timedWrite(func() error { return r.keepBy(r.checkpointer()) }); err != nil {
+				return err
+			}
+		}
+		if err := r.growing.Kept(r.state.Next); err != nil {
 			return err
 		}
-		if err := r.growing.Kept(r.state.Written); err != nil {
-			return err
-		}
-		if err := r.processDeferred(ctx, j); err != nil {
-			return err
-		}
+		r.again <- struct{}{}
 	}
-	return nil
+}
+
+// readAgain reads the sample of j until the source does not ask any more that what was written be made durable.
+func (r *run) readAgain(ctx context.Context, j *job) {
+	for r.growing != nil && errors.Is(j.err, formats.ErrKeep) {
+		j.done <- struct{}{}
+		select {
+		case <-r.again:
+		case <-ctx.Done():
+		}
+		r.readJob(ctx, j)
+	}
 }
 
 // checkpointer returns the method of the writer that makes samples durable without a change to the bytes.

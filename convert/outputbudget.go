@@ -97,7 +97,7 @@ func (r *run) processDeferred(ctx context.Context, j *job) (err error) {
 	j.deferred = false
 	var failed error // not the sample's
 	if err := guard.Do(func() error {
-		if r.growing == nil || j.err != nil { // a growing source gives a sample once
+		if r.growing == nil { // such a source gives a sample once
 			j.err = r.readSample(j, &j.in)
 		}
 		if j.err == nil && r.gpu != nil {

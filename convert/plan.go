@@ -277,6 +277,7 @@ func (p *Plan) planShards() error {
 		return err
 	}
 	if p.growing != nil {
+		p.fingerprint += uint64(p.perFile) // a run that is resumed divides them alike
 		return nil
 	}
 	for i := range p.Shards {

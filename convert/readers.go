@@ -75,6 +75,7 @@ func (rs *readers) read() error {
 		if rs.readJob(rs.ctx, j) >= slowRead && len(rs.to) == 0 && rs.slow.Add(1)%slowReads == 0 {
 			rs.start()
 		}
+		rs.readAgain(rs.ctx, j)
 		rs.to <- j
 	}
 	return nil

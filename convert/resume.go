@@ -156,7 +156,11 @@ func (p *Plan) checkSamePlan(was *formats.Meta, b []byte) (n checkpoint, added [
 		return n, nil, err
 	}
 	changes := ""
-	if n.SourceList == 0 || n.SourceList != p.listID() {
+	if p.growing != nil {
+		if n.Fingerprint != p.fingerprint {
+			changes = "other samples, or other shards"
+		}
+	} else if n.SourceList == 0 || n.SourceList != p.listID() {
 		d, err := p.sourceChanges(n.Next)
 		switch {
 		case errors.Is(err, errSourceList) && n.Fingerprint == p.fingerprint:

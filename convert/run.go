@@ -64,7 +64,8 @@ type run struct {
 	unsure  bool // a call of the writer has not ended, or failed
 	silent  bool // Progress panicked: it is not called again
 	step    Step
-	ended   atomic.Int64 // 1 + the number of samples of a growing source, once it is known
+	ended   atomic.Int64  // 1 + the number of samples of a growing source, once it is known
+	again   chan struct{} // gets one token when a growing source may be read again
 
 	idle, read, decode, process, ordered chan *job
 
@@ -98,7 +99,7 @@ func Run(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst
 // A Plan may run more than once, but writes its dataset once: while one Run writes, others return
 // formats.ErrLocked, and afterwards formats.ErrExists, unless Options.Create.Replace is set.
 func (p *Plan) Run(ctx context.Context) (*Report, error) {
-	r := &run{Plan: p}
+	r := &run{Plan: p, again: make(chan struct{}, 1)}
 	return r.execute(ctx)
 }
 
@@ -167,9 +168,10 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 // stopped returns err, the error of the pipeline. If ctx ended it, it says how far the run came.
 func (r *run) stopped(ctx context.Context, err error) error {
 	cause := ctx.Err()
-	if cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+	if cause == nil || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) && !errors.Is(err, formats.ErrClosed) {
 		return err
 	}
+	r.report.Failure = nil // a source that was closed because ctx ended is no failure
 	at := fmt.Sprintf("stopped at %d of %d", r.state.Next, r.Len())
 	if r.growing != nil {
 		at = fmt.Sprintf("stopped at %d", r.state.Next)
@@ -225,6 +227,9 @@ func (r *run) published() (*Report, error) {
 	if err != nil {
 		return &r.report, err
 	}
+	if r.growing != nil {
+		r.order.n = ds.Len()
+	}
 	r.state.Next, r.state.Written = r.Len(), ds.Len()
 	r.report.PixelStats = ds.Meta().PixelStats
 	r.report.Found, r.report.Resumed = ds.Len(), ds.Len()
@@ -242,7 +247,7 @@ func (r *run) finish() {
 		r.report.Failed = 1
 	}
 	if r.growing != nil {
-		r.report.Found = r.total()
+		r.report.Found = r.report.Written + len(r.report.Skipped) + r.report.Failed
 	}
 	r.report.NotReached = r.report.Found - r.report.Written - len(r.report.Skipped) - r.report.Failed
 	elapsed := time.Since(r.started)

@@ -93,7 +93,12 @@ func (p *Plan) sourceListPath() string {
 }
 
 // writeSourceList writes the source list. It must be on the disk before the first checkpoint.
-func (p *Plan) writeSourceList() error { return durable.Write(p.sourceListPath(), p.encodeSourceList) }
+func (p *Plan) writeSourceList() error {
+	if p.growing != nil {
+		return nil // its samples are not known
+	}
+	return durable.Write(p.sourceListPath(), p.encodeSourceList)
+}
 
 func (p *Plan) encodeSourceList(f io.Writer) error {
 	z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
@@ -101,7 +106,7 @@ func (p *Plan) encodeSourceList(f io.Writer) error {
 		return err
 	}
 	b := binary.LittleEndian.AppendUint64([]byte(sourceListMagic), p.layout())
-	for pos := range p.listed() {
+	for pos := range p.Len() {
 		e, err := p.entry(pos)
 		if err != nil {
 			return err

@@ -7,8 +7,8 @@ import "errors"
 type Unlabeled interface{ Unlabeled() }
 
 // Growing is an Unlabeled Dataset of which not even the number of samples is known. Len is the most that there may be.
-// Each sample is read once, in the order of the indices, and its key and split are those that Read gives. After the last one
-// Read returns ErrEnd. It may also return ErrKeep, to ask that what was written be made durable: then Kept is called, and
+// Each sample is read once, in the order of the indices and one at a time, and its key and split are those that Read gives. After
+// the last one Read returns ErrEnd. It may also return ErrKeep, to ask that what was written be made durable: then Kept is called, and
 // the same sample is read again.
 type Growing interface {
 	Unlabeled
@@ -16,10 +16,10 @@ type Growing interface {
 	Ascending() bool
 	// Resumes reports whether the samples can be read from any index on. Else an interrupted pack starts over.
 	Resumes() bool
-	// Begin is called before the first Read, which is of sample i: written samples are in the dataset already.
-	Begin(i, written int) error
-	// Kept is called after ErrKeep with the number of samples in the dataset.
-	Kept(written int) error
+	// Begin is called before the first Read, which is of sample i.
+	Begin(i int) error
+	// Kept is called after ErrKeep, when all before sample i is durable.
+	Kept(i int) error
 }
 
 // Errors of the Read of a Growing that are no errors of a sample.

@@ -161,11 +161,14 @@ func (p *Processor) ProcessDecoded(in *formats.Sample, d *Decoded, out *formats.
 			err = p.processImage(&out.Values[i], &in.Values[i], d.of(i), f.Kind, g)
 		case f.Kind == formats.Boxes:
 			err = p.moveBoxes(g, &out.Values[i], &in.Values[i])
-		default:
-			out.Values[i].Swap(&in.Values[i])
 		}
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	for i, f := range p.schema { // last: a sample that is postponed keeps its values
+		if f.Kind != formats.Image && f.Kind != formats.Mask && f.Kind != formats.Boxes {
+			out.Values[i].Swap(&in.Values[i])
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package items
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tinylib/msgp/msgp"
 
@@ -16,7 +17,7 @@ func (e sampleError) Error() string { return e.text }
 
 // protocolError is an answer that no dsconv of this version sends.
 func protocolError(format string, args ...any) error {
-	return fmt.Errorf("%w: what the program sends is no sample: %s", formats.ErrSchema, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: what the program sends is no sample: %w", formats.ErrSchema, fmt.Errorf(format, args...))
 }
 
 // readAnswer reads an answer into s. It is formats.ErrEnd, formats.ErrKeep, or a sampleError if the answer is that.
@@ -41,10 +42,10 @@ func readAnswer(r *msgp.Reader, schema formats.Schema, s *formats.Sample) error 
 		}
 	}
 	s.Key, s.Split = head[0], head[1]
-	if head[2] != "" {
+	if head[2] != "" && int(n) == len(head) {
 		return sampleError{head[2]}
 	}
-	if int(n) != len(head)+len(schema) {
+	if head[2] != "" || int(n) != len(head)+len(schema) {
 		return protocolError("%d values for %d fields", int(n)-len(head), len(schema))
 	}
 	s.Resize(len(schema))
@@ -77,7 +78,7 @@ func readValue(r *msgp.Reader, f *formats.Field, v *formats.Value) error {
 	case msgp.BinType:
 		n, err := r.ReadBytesHeader()
 		if err == nil {
-			_, err = r.ReadFull(v.Alloc(int(n)))
+			err = readData(r, v, int(n))
 		}
 		if f.Kind == formats.Image || f.Kind == formats.Mask {
 			v.Encoding = formats.Sniff(v.Data) // "" is an error of the sample when it is processed
@@ -86,7 +87,7 @@ func readValue(r *msgp.Reader, f *formats.Field, v *formats.Value) error {
 	case msgp.StrType:
 		n, err := r.ReadStringHeader()
 		if err == nil {
-			_, err = r.ReadFull(v.Alloc(int(n)))
+			err = readData(r, v, int(n))
 		}
 		return err
 	case msgp.IntType, msgp.UintType:
@@ -135,6 +136,21 @@ func readTensor(r *msgp.Reader, v *formats.Value) error {
 	}
 	v.Encoding, v.DType = formats.Raw, formats.DType(dtype)
 	v.SetShape(shape...)
-	_, err = r.ReadFull(v.Alloc(int(size)))
-	return err
+	return readData(r, v, int(size))
+}
+
+// readData reads n bytes. Memory for more than a step is made as they come.
+func readData(r *msgp.Reader, v *formats.Value, n int) error {
+	const step = 16 << 20
+	b := v.Buffer()
+	for len(b) < n {
+		at := len(b)
+		more := min(n-at, max(step, at, cap(b)-at))
+		b = slices.Grow(b, more)[:at+more]
+		if _, err := r.ReadFull(b[at:]); err != nil {
+			return err
+		}
+	}
+	v.SetOwn(b)
+	return nil
 }

@@ -66,6 +66,9 @@ func (h *Header) check() error {
 	}
 	n := 0
 	for _, s := range h.Splits {
+		if s.Count < 0 {
+			return fmt.Errorf("the split %s has %d samples", s.Name, s.Count)
+		}
 		n += s.Count
 	}
 	if h.Length >= 0 && len(h.Splits) > 0 && n != h.Length {

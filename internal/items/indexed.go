@@ -102,10 +102,6 @@ func (d *Indexed) end(p *process) {
 // Close implements formats.Dataset. Calls of Read that wait for a process end.
 func (d *Indexed) Close() error {
 	d.mu.Lock()
-	if d.closed {
-		d.mu.Unlock()
-		return nil
-	}
 	d.closed = true
 	d.mu.Unlock()
 	var err error

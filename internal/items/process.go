@@ -27,6 +27,9 @@ type process struct {
 	pending  int   // requests without an answer, guarded by Indexed.mu
 }
 
+// maxText is the most bytes of a key, or of what is said of an error.
+const maxText = 1 << 20
+
 // newProcess takes over a file descriptor of a socket.
 func newProcess(fd uintptr, h *Header) (*process, error) {
 	f := os.NewFile(fd, "socket")
@@ -38,6 +41,7 @@ func newProcess(fd uintptr, h *Header) (*process, error) {
 		return nil, fmt.Errorf("file descriptor %d is no socket: %w", fd, err)
 	}
 	p := &process{conn: conn, r: msgp.NewReaderSize(conn, 64<<10), header: h}
+	p.r.SetMaxStringLength(maxText)
 	p.changed.L = &p.mu
 	return p, nil
 }
@@ -47,14 +51,13 @@ func (p *process) request(i int, s *formats.Sample) error {
 	p.mu.Lock()
 	turn := p.sent
 	p.sent++
-	_, err := p.conn.Write(msgp.AppendInt(nil, i))
-	if err != nil {
-		p.fail(err)
+	if _, err := p.conn.Write(msgp.AppendInt(nil, i)); err != nil {
+		_ = p.fail(err) // is returned below
 	}
 	for p.answered != turn && p.failed == nil {
 		p.changed.Wait()
 	}
-	err = p.failed
+	err := p.failed
 	p.mu.Unlock()
 	if err != nil {
 		return err
@@ -89,24 +92,32 @@ func (p *process) read(s *formats.Sample) error {
 }
 
 // close ends all reads.
-func (p *process) close() error { return p.conn.Close() }
+func (p *process) close() error {
+	if err := p.conn.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
 
 // explain returns the error for a failed read or write, which ends a pack.
 func (p *process) explain(err error) error {
+	_, garbage := errors.AsType[msgp.Error](err)
 	switch {
+	case garbage:
+		return lost{protocolError("%w", err)}
 	case errors.Is(err, formats.ErrSchema):
-		return err
+		return lost{err}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return lost{fmt.Sprintf("the program has not sent it for %s", p.header.timeout())}
+		return lost{fmt.Errorf("the program has not sent it for %s", p.header.timeout())}
 	case errors.Is(err, net.ErrClosed):
-		return lost{"the pack was ended"}
+		return lost{errors.New("the pack was ended")}
 	}
-	return lost{"the program that sends the samples has ended"}
+	return lost{errors.New("the program that sends the samples has ended")}
 }
 
 // lost is the error if samples do not come any more. No sample is left out for it: it is a formats.ErrClosed.
-type lost struct{ text string }
+type lost struct{ error }
 
-func (e lost) Error() string { return e.text }
+func (e lost) Unwrap() error { return e.error }
 
 func (lost) Is(target error) bool { return target == formats.ErrClosed }

@@ -15,8 +15,8 @@ import (
 type Sender interface {
 	// Next sets s to the next sample. Errors are formats.ErrEnd, formats.ErrKeep, and such as a Dataset's Read has.
 	Next(s *formats.Sample) error
-	// Kept is called after ErrKeep, before the next Next, and if Header.Resumes before the first one.
-	Kept(written int) error
+	// Kept is called after ErrKeep, before the next Next, and if Header.Resumes before the first one: samples are durable.
+	Kept(samples int) error
 	// Close ends a call of Next.
 	Close() error
 }
@@ -27,11 +27,8 @@ type Stream struct {
 	meta   *formats.Meta
 	from   Sender
 
-	mu      sync.Mutex
-	changed sync.Cond
-	next    int // the index of the next sample
-	closed  bool
-	reading sync.WaitGroup
+	mu    sync.Mutex
+	ended error // of all further reads
 }
 
 var (
@@ -41,9 +38,7 @@ var (
 
 // NewStream returns the dataset of a Sender, which it closes.
 func NewStream(h *Header, from Sender) *Stream {
-	d := &Stream{header: h, meta: h.meta(), from: from}
-	d.changed.L = &d.mu
-	return d
+	return &Stream{header: h, meta: h.meta(), from: from}
 }
 
 // OpenStream takes over the file descriptor of a process's socket.
@@ -76,25 +71,17 @@ func (d *Stream) Resumes() bool { return d.header.Resumes }
 // Info implements formats.Dataset.
 func (d *Stream) Info(i int) (formats.Info, error) { return d.header.info(i), nil }
 
-// Read implements formats.Dataset. A Read of a later sample waits until it is its turn: after ErrKeep the same one is read again.
+// Read implements formats.Dataset.
 func (d *Stream) Read(i int, s *formats.Sample) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.reading.Add(1)
-	defer d.reading.Done()
-	for d.next != i && !d.closed {
-		d.changed.Wait()
+	if d.ended != nil {
+		return d.ended
 	}
-	if d.closed {
-		return fmt.Errorf("the samples of a program: %w", formats.ErrClosed)
-	}
-	err := d.from.Next(s)
-	if errors.Is(err, formats.ErrKeep) {
-		return err
-	}
-	d.next++
-	d.changed.Broadcast()
-	if err != nil {
+	if err := d.from.Next(s); err != nil {
+		if errors.Is(err, formats.ErrEnd) || errors.Is(err, formats.ErrClosed) {
+			d.ended = err // nothing comes after it
+		}
 		return err
 	}
 	if s.Key == "" {
@@ -107,31 +94,22 @@ func (d *Stream) Read(i int, s *formats.Sample) error {
 }
 
 // Begin implements formats.Growing.
-func (d *Stream) Begin(i, written int) error {
-	d.mu.Lock()
-	d.next = i
-	d.mu.Unlock()
+func (d *Stream) Begin(i int) error {
 	if !d.header.Resumes {
 		return nil
 	}
-	return d.from.Kept(written)
+	return d.from.Kept(i)
 }
 
 // Kept implements formats.Growing.
-func (d *Stream) Kept(written int) error { return d.from.Kept(written) }
+func (d *Stream) Kept(i int) error { return d.from.Kept(i) }
 
 // Close implements formats.Dataset.
 func (d *Stream) Close() error {
 	err := d.from.Close() // ends the Read that holds mu
 	d.mu.Lock()
-	if d.closed {
-		d.mu.Unlock()
-		return nil
-	}
-	d.closed = true
-	d.mu.Unlock()
-	d.changed.Broadcast()
-	d.reading.Wait()
+	defer d.mu.Unlock()
+	d.ended = fmt.Errorf("the samples of a program: %w", formats.ErrClosed)
 	return err
 }
 
@@ -140,24 +118,19 @@ type sender struct{ *process }
 
 // Next implements Sender.
 func (p sender) Next(s *formats.Sample) error {
-	if p.failed != nil {
-		return p.failed
-	}
 	err := p.read(s)
-	if _, ok := errors.AsType[sampleError](err); ok || err == nil || errors.Is(err, formats.ErrKeep) {
+	if _, ok := errors.AsType[sampleError](err); ok || err == nil || errors.Is(err, formats.ErrKeep) || errors.Is(err, formats.ErrEnd) {
 		return err
 	}
-	if errors.Is(err, formats.ErrEnd) {
-		p.failed = err // there is nothing after it
-		return err
-	}
-	return p.fail(err)
+	return p.explain(err)
 }
 
 // Kept implements Sender.
-func (p sender) Kept(written int) error {
-	_, err := p.conn.Write(msgp.AppendInt(nil, written))
-	return err
+func (p sender) Kept(samples int) error {
+	if _, err := p.conn.Write(msgp.AppendInt(nil, samples)); err != nil {
+		return p.explain(err)
+	}
+	return nil
 }
 
 // Close implements Sender.
