@@ -172,6 +172,31 @@ func ExamplePackDataset() {
 	// Output: 10 written [{train 8} {val 2}]
 }
 
+// Samples that a program makes one after another are written as they come. After a crash NewWriter goes on from the last
+// checkpoint, and Resumed says where that is.
+func ExampleNewWriter() {
+	dir := exampleFolder()
+	defer os.RemoveAll(dir)
+	pictures := newSquares(10)
+	w, err := dsconv.NewWriter(context.Background(), filepath.Join(dir, "squares.tar"), pictures.Meta().Schema, dsconv.Options{})
+	if err != nil {
+		log.Panic(err)
+	}
+	defer w.Close()
+	var s formats.Sample
+	for i := w.Resumed(); i < pictures.Len(); i++ {
+		if err := errors.Join(pictures.Read(i, &s), w.Write(&s)); err != nil {
+			log.Panic(err)
+		}
+	}
+	report, err := w.Commit()
+	if err != nil {
+		log.Panic(err)
+	}
+	fmt.Println(report.Written, "written")
+	// Output: 10 written
+}
+
 // exampleFolder writes a folder of four small images in two classes.
 func exampleFolder() string {
 	dir, err := os.MkdirTemp("", "example")

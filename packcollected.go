@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,11 @@ func packCollected(ctx context.Context, src formats.Dataset, dst string, o Optio
 	if err := durable.CheckParent(dst); err != nil {
 		return &Report{}, err
 	}
+	sketch := o
+	sketch.Only, sketch.Patterns, sketch.Sample = nil, formats.Patterns{}, 0
+	if _, err := planDataset(ctx, oneSample{src}, dst, sketch); err != nil { // rather now than after hours
+		return &Report{}, err
+	}
 	path, remove, err := collectedFolder(src, dst)
 	if err != nil {
 		return &Report{}, err
@@ -60,12 +66,21 @@ func packCollected(ctx context.Context, src formats.Dataset, dst string, o Optio
 	if err != nil {
 		return r, errors.Join(err, remove(false))
 	}
-	whole, err := packAgain(ctx, path, dst, second, r)
+	whole, err := packAgain(ctx, path, dst, first.Recipe, second, r)
 	return whole, errors.Join(err, remove(err == nil))
 }
 
-// packAgain packs what was collected at path; r is the report of that.
-func packAgain(ctx context.Context, path, dst string, o Options, r *Report) (*Report, error) {
+// oneSample stands for the samples of a source of unknown length.
+type oneSample struct{ formats.Dataset }
+
+func (oneSample) Len() int { return 1 }
+
+func (oneSample) Info(int) (formats.Info, error) {
+	return formats.Info{Key: "0", Label: formats.NoLabel, Size: 1}, nil
+}
+
+// packAgain packs what was collected at path by a recipe; r is the report of that.
+func packAgain(ctx context.Context, path, dst string, by preprocess.Recipe, o Options, r *Report) (*Report, error) {
 	ds, err := Open(path)
 	if err != nil {
 		return r, err
@@ -77,7 +92,12 @@ func packAgain(ctx context.Context, path, dst string, o Options, r *Report) (*Re
 	if err != nil {
 		return r, errors.Join(err, ds.Close())
 	}
-	p.Report.Skipped = append(p.Report.Skipped, r.Skipped...)
+	p.Report.Listed, p.Report.Skipped = r.Skipped, r.Skipped
+	for _, one := range p.Datasets {
+		if !by.Passthrough() {
+			maps.Copy(one.Meta.Recipe, by.Map())
+		}
+	}
 	whole, err := p.Run(ctx)
 	return whole, errors.Join(err, ds.Close())
 }
@@ -95,12 +115,13 @@ func (d *collected) Meta() *formats.Meta { return &d.meta }
 func collectingOptions(src formats.Dataset, o Options) (first, second Options) {
 	first = Options{Options: convert.Options{
 		Order: convert.KeyOrder, Limit: o.Limit, Checkpoint: o.Checkpoint, Memory: o.Memory, Workers: o.Workers, IOWorkers: o.IOWorkers,
-		OnError: o.OnError, MaxSkipped: o.MaxSkipped, Progress: o.Progress, Command: o.Command, Discard: o.Discard,
+		OnError: o.OnError, Quarantine: o.Quarantine, MaxSkipped: o.MaxSkipped, Progress: o.Progress, Command: o.Command, Discard: o.Discard,
 	}}
 	second = o
 	second.Limit = 0
 	if pixels, ok := src.(interface{ Decoded() bool }); ok && pixels.Decoded() {
-		first.Recipe, second.Recipe = o.Recipe, preprocess.Recipe{MaxPixels: o.Recipe.MaxPixels}
+		first.Recipe, first.GPU = o.Recipe, o.GPU
+		second.Recipe, second.GPU = preprocess.Recipe{MaxPixels: o.Recipe.MaxPixels}, nil
 	}
 	return first, second
 }
@@ -133,19 +154,12 @@ func collectedFolder(src formats.Dataset, dst string) (path string, remove func(
 
 // removeCollected removes the files of the collected samples, and the folder unless there is anything else in it.
 func removeCollected(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), collectedName) {
-			err = errors.Join(err, root.RemoveAll(e.Name()))
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
-	return errors.Join(err, os.Remove(dir))
+	_ = os.Remove(dir) // if it is empty
+	return err
 }

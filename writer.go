@@ -1,6 +1,7 @@
 package dsconv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // in the order of the calls, those of an LMDB or HDF5 in the order of their keys.
 type Writer struct {
 	requests chan request
-	began    chan int // how many samples an earlier Writer has written
+	began    chan int // how many samples an earlier Writer has got
 	ended    chan struct{}
 	stop     context.CancelFunc
 	resumed  int
@@ -25,11 +26,11 @@ type Writer struct {
 	err    error
 }
 
-// request is a sample, or what else is asked. done gets the error.
+// request is a sample, or what else is asked.
 type request struct {
 	sample *formats.Sample // nil for a checkpoint
 	end    bool
-	done   chan error
+	done   chan struct{} // closed when it is done
 }
 
 // NewWriter begins the dataset dst, whose samples have the fields of schema, or goes on with one that an interrupted Writer left
@@ -49,6 +50,7 @@ func NewWriter(ctx context.Context, dst string, schema formats.Schema, o Options
 	src := items.NewStream(&items.Header{Schema: schema, Length: -1, Resumes: true, Size: 64 << 10}, from)
 	go func() {
 		defer close(w.ended)
+		defer stop()
 		w.report, w.err = PackDataset(ctx, src, dst, o)
 		w.err = errors.Join(w.err, src.Close())
 	}()
@@ -56,12 +58,11 @@ func NewWriter(ctx context.Context, dst string, schema formats.Schema, o Options
 	case w.resumed = <-w.began:
 		return w, nil
 	case <-w.ended:
-		stop()
-		return nil, w.err
+		return nil, cmp.Or(w.err, fmt.Errorf("%s: %w: an interrupted Writer had all samples", dst, formats.ErrExists))
 	}
 }
 
-// Resumed returns how many samples an interrupted Writer has written. The program goes on after them.
+// Resumed returns how many calls of Write an interrupted Writer has done. The program goes on after them.
 func (w *Writer) Resumed() int { return w.resumed }
 
 // Write adds a sample, with one value for each field. It keeps nothing of s. A bad image is skipped when it is its turn, and is in
@@ -78,27 +79,20 @@ func (w *Writer) Checkpoint() error { return w.ask(request{}) }
 
 // Commit finishes the dataset and publishes it. The Report is never nil.
 func (w *Writer) Commit() (*Report, error) {
-	if err := w.ask(request{end: true}); err != nil {
-		return w.reported(), err
+	err := w.ask(request{end: true})
+	if errors.Is(err, errUnmade) {
+		return &Report{}, err
 	}
 	<-w.ended
-	return w.reported(), w.err
-}
-
-func (w *Writer) reported() *Report {
-	select {
-	case <-w.ended:
-		if w.report != nil {
-			return w.report
-		}
-	default:
-	}
-	return &Report{}
+	return w.report, cmp.Or(err, w.err)
 }
 
 // Close ends the Writer. Before Commit it keeps what was written in DST.partial, for another Writer; after it, or a
 // second time, it does nothing.
 func (w *Writer) Close() error {
+	if w == nil || w.stop == nil {
+		return nil
+	}
 	var err error
 	w.closing.Do(func() {
 		w.stop()
@@ -110,17 +104,27 @@ func (w *Writer) Close() error {
 	return err
 }
 
+var errUnmade = errors.New("dsconv.Writer: it is empty: NewWriter makes one")
+
 func (w *Writer) ask(r request) error {
-	r.done = make(chan error, 1)
+	if w == nil || w.stop == nil {
+		return errUnmade
+	}
+	r.done = make(chan struct{})
 	select {
 	case w.requests <- r:
 	case <-w.ended:
 		return w.failed()
 	}
 	select {
-	case err := <-r.done:
-		return err
+	case <-r.done:
+		return nil
 	case <-w.ended:
+	}
+	select { // both may be true
+	case <-r.done:
+		return nil
+	default:
 		return w.failed()
 	}
 }
@@ -135,7 +139,7 @@ func (w *Writer) failed() error {
 // requestSender gives a Writer's samples to a pack.
 type requestSender struct {
 	w       *Writer
-	keeping chan error // of the checkpoint that is being made
+	keeping chan struct{} // of the checkpoint that is being made
 	begun   bool
 	closed  chan struct{}
 	once    sync.Once
@@ -151,8 +155,7 @@ func (s *requestSender) Next(to *formats.Sample) error {
 	case r := <-s.w.requests:
 		switch {
 		case r.end:
-			r.done <- nil
-			s.Close() // there is nothing after it
+			close(r.done)
 			return formats.ErrEnd
 		case r.sample == nil:
 			s.keeping = r.done
@@ -163,19 +166,19 @@ func (s *requestSender) Next(to *formats.Sample) error {
 		for k := range r.sample.Values {
 			to.Values[k].Set(r.sample.Values[k])
 		}
-		r.done <- nil
+		close(r.done)
 		return nil
 	}
 }
 
 // Kept implements items.Sender.
-func (s *requestSender) Kept(written int) error {
+func (s *requestSender) Kept(samples int) error {
 	if !s.begun {
 		s.begun = true
-		s.w.began <- written
+		s.w.began <- samples
 		return nil
 	}
-	s.keeping <- nil
+	close(s.keeping)
 	return nil
 }
 

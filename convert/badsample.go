@@ -36,6 +36,9 @@ func (r *run) handleBad(j *job, path string) error {
 		return fmt.Errorf("%s: %w", path, j.err)
 	}
 	bad := Problem{Path: path, Cause: r.nameFile(j.pos, j.err.Error()), Action: ActionSkipped}
+	if r.growing != nil && j.in.Key != "" && j.in.Key != path { // path is only its number
+		bad.Cause = j.in.Key + ": " + bad.Cause
+	}
 	if r.o.OnError == Fail || endsRun(j.err) || r.isReady(r.order.at(j.pos)) {
 		bad.Action = ActionFailed
 		r.report.Failure = &bad

@@ -22,6 +22,7 @@ var programs = map[string]string{
 	"thumbnails": "IMAGES/train/red WORK",
 	"train":      "IMAGES WORK/state.json 0 1",
 	"trainloop":  "IMAGES",
+	"writer":     "WORK/out.tar",
 }
 
 // Each example runs from beginning to end on a folder of images, and says something.

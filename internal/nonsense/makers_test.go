@@ -82,6 +82,12 @@ var makers = []any{
 		return training
 	},
 
+	func(w *world) *dsconv.Writer {
+		writer := made(dsconv.NewWriter(w.t.Context(), filepath.Join(w.t.TempDir(), "new.tar"), w.open(w.tar).Meta().Schema, dsconv.Options{}))(w)
+		w.t.Cleanup(func() { _ = writer.Close() })
+		return writer
+	},
+
 	func(w *world) io.Reader { return bytes.NewReader(w.image) },
 	func(*world) io.Writer { return io.Discard },
 	func(*world) error { return errors.New("damaged") },
