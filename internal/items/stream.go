@@ -107,14 +107,14 @@ func (d *Stream) Read(i int, s *formats.Sample) error {
 }
 
 // Begin implements formats.Growing.
-func (d *Stream) Begin(i, written int) error {
+func (d *Stream) Begin(i, _ int) error {
 	d.mu.Lock()
 	d.next = i
 	d.mu.Unlock()
 	if !d.header.Resumes {
 		return nil
 	}
-	return d.from.Kept(written)
+	return d.from.Kept(i) // with those that were skipped
 }
 
 // Kept implements formats.Growing.
