@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/items"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // PackItems packs the samples that other processes send, as the Python package does: header describes them as JSON, and sockets are file
@@ -27,6 +29,13 @@ func PackItems(ctx context.Context, header io.Reader, sockets []int, dst string,
 	}
 	defer context.AfterFunc(ctx, func() { _ = ds.Close() })() // ends reads of processes that do not answer
 	r, err = PackDataset(ctx, ds, dst, o)
+	if g, ok := ds.(formats.Growing); ok && err != nil && !g.Resumes() {
+		_ = staging.DiscardEmpty(dst) // a repeated call could not go on from it; what another one has begun stays
+		if o.Table == "" && r.Table != "" && len(r.Skipped) == 0 {
+			err = errors.Join(err, os.Remove(r.Table)) // all that it says is in err
+			r.Table = ""
+		}
+	}
 	return r, errors.Join(err, ds.Close())
 }
 

@@ -56,8 +56,10 @@ def run(
     on_line: Callable[[str], bool] | None = None,
     stdin: str = "",
     sockets: Sequence[socket.socket] = (),
+    started: Callable[[subprocess.Popen[str]], object] = lambda _: None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command with args, with stdin as its standard input. It gets the sockets, which are closed here.
+    started is called with the process.
 
     on_line is called with each line of the command's standard error, without the newline. Lines for which it returns
     True are left out of the result's stderr. Exit code 3 (some inputs were skipped) is a success. Wrong usage raises
@@ -74,6 +76,7 @@ def run(
             [path(), *args], stdin=given, stdout=out, stderr=subprocess.PIPE, text=True,
             encoding="utf-8", errors="replace", start_new_session=True, pass_fds=[s.fileno() for s in sockets],
         )  # fmt: skip
+        started(process)
         for s in sockets:
             s.close()
         assert process.stderr is not None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from multiprocessing import get_context
 from typing import Any, Callable
 
-from .. import _progress
+from .. import _command, _progress
 from .._errors import ArgumentError, Error
 from . import files, serving
 from .fields import IMAGE, Buffers, Columns
@@ -20,6 +20,7 @@ from .samples import Keys, Samples, gather
 from .workers import Workers, unshareable
 
 _MAX_WORKERS = 8
+_SECONDS_TO_END = 2
 _READS_AHEAD = 4  # samples that a worker is asked for at once
 
 
@@ -39,15 +40,15 @@ def pack_objects(
     drawn: bool,
 ) -> str:
     """Packs a dataset, and returns what the program prints."""
-    if num_workers is not None and (isinstance(num_workers, bool) or not isinstance(num_workers, int) or num_workers < 0):
+    if num_workers is not None and (type(num_workers) is not int or num_workers < 0):
         raise ArgumentError(f"num_workers={num_workers!r}: it must be 0 or more")
     if files.is_listable(dataset) and not (columns or mapped or keys or classes):
         return _pack_listed(dataset, dst, flags, drawn)
     samples = gather(dataset, columns, mapped, keys, classes)
     if encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
         raise ArgumentError(
-            f"the images of {type(dataset).__name__} are pixels: choose how to store them, such as encode='png' (the same "
-            f"pixels) or 'jpeg:90' (smaller). To store the files as they are: {files.advice(dataset)}"
+            f"the images of {type(dataset).__name__} are pixels: choose how to store them, such as encode='png' (the "
+            f"same pixels) or 'jpeg:90' (smaller). To store the files as they are: {files.advice(dataset)}"
         )
     first = _first(samples)
     _warn_of_random(dataset, samples, first)
@@ -58,7 +59,10 @@ def pack_objects(
             return _with_workers(samples, dst, flags, header, n, method, drawn)
         return _in_process(serving.serve_indexed, samples, dst, flags, header, drawn)
     if num_workers:
-        raise ArgumentError(f"num_workers={num_workers}: an iterable dataset is read by this process alone, so that its order stays; leave it out")
+        raise ArgumentError(
+            f"num_workers={num_workers}: an iterable dataset is read by this process alone, so that its order stays; "
+            "leave it out"
+        )
     return _in_process(serving.serve_iterable, samples, dst, flags, header, drawn)
 
 
@@ -88,8 +92,9 @@ def _header(samples: Samples, first: Buffers, timeout: float) -> dict[str, Any]:
         identity.update(b)
     splits = [{"name": name, "count": n} for name, n in samples.lengths() if name]
     return header_of(
-        samples, first, length=len(samples), timeout=timeout, splits=splits, keys=samples.keys or [], identity=identity.hexdigest()
-    )
+        samples, first, length=len(samples), timeout=timeout, splits=splits, keys=samples.keys or [],
+        identity=identity.hexdigest(),
+    )  # fmt: skip
 
 
 def _first(samples: Samples) -> Buffers:
@@ -105,7 +110,9 @@ def _warn_of_random(dataset: Any, samples: Samples, first: Buffers) -> None:
     again = samples.encode(samples[0]) if samples.indexed else first
     differs = [bytes(b) for b in again] != [bytes(b) for b in first]
     if names or differs:
-        what = f"transforms that draw ({', '.join(names)})" if names else "something random: item 0 differs when it is read again"
+        what = "something random: item 0 differs when it is read again"
+        if names:
+            what = f"transforms that draw ({', '.join(names)})"
         warnings.warn(
             f"{type(dataset).__name__} has {what}. One draw for each image would be packed, the same in every epoch. "
             "Pack the dataset without it, and give it to the Loader",
@@ -121,8 +128,8 @@ def _worker_count(samples: Samples, asked: int | None, method: str | None) -> in
         return 0 if shared else min(len(os.sched_getaffinity(0)), _MAX_WORKERS, len(samples))
     if asked and shared:
         raise ArgumentError(
-            f"num_workers={asked}: the dataset has {shared}, which processes that are forked would share, and read wrong data. "
-            "Open it in __getitem__ when it is first used, or set num_workers=0"
+            f"num_workers={asked}: the dataset has {shared}, which processes that are forked would share, and read "
+            "wrong data. Open it in __getitem__ when it is first used, or set num_workers=0"
         )
     return min(asked, len(samples))
 
@@ -144,8 +151,9 @@ def _with_workers(
         raise
     try:
         done = _progress.run_command(
-            _arguments(dst, [*flags, *_readers(flags, n)], program), unit="item", drawn=drawn, stdin=json.dumps(header), sockets=program
-        )
+            _arguments(dst, [*flags, *_readers(flags, n)], program), unit="item", drawn=drawn,
+            stdin=json.dumps(header), sockets=program,
+        )  # fmt: skip
     except Error as err:
         why = workers.ended(str(err))
         raise (Error(f"{why}. {err}") if why else err) from err
@@ -165,8 +173,9 @@ def _close(sockets: Any) -> None:
 
 
 def _in_process(
-    serve: Callable[[Any, Samples], None], samples: Samples, dst: str, flags: list[str], header: dict[str, Any], drawn: bool
-) -> str:
+    serve: Callable[[Any, Samples], None], samples: Samples, dst: str, flags: list[str], header: dict[str, Any],
+    drawn: bool,
+) -> str:  # fmt: skip
     run = Run(dst, [*flags, *([] if not samples.indexed else _readers(flags, 1))], header, drawn)
     try:
         serve(run.socket, samples)
@@ -180,9 +189,14 @@ def _in_process(
     return run.wait()
 
 
-def _stop(to: Any, thread: threading.Thread) -> None:
+def _stop(to: Any, ended: threading.Event, running: list[Any], process: int) -> None:
+    if os.getpid() == process:  # one that was forked has no such thread
+        to.shutdown(2)  # the program keeps all that it got; other processes may have the socket, too
+        if not ended.wait(_SECONDS_TO_END):  # it reads no more, such as when it has all samples
+            for program in running:
+                program.terminate()
+            ended.wait()
     to.close()
-    thread.join()
 
 
 class Run:
@@ -191,28 +205,30 @@ class Run:
     def __init__(self, dst: str, flags: list[str], header: dict[str, Any], drawn: bool) -> None:
         program, self.socket = serving.pair()
         result: dict[str, Any] = {}
-        self._result = result
+        running: list[Any] = []
+        # After a KeyboardInterrupt in its join a thread seems to have ended: hence the event.
+        self._result, self._ended, bar = result, threading.Event(), _progress.JSONProgress("item", drawn=drawn)
+        ended = self._ended
 
         def run() -> None:  # it does not know self, which could not be forgotten then
             try:
-                done = _progress.run_command(
-                    _arguments(dst, flags, [program]), unit="item", drawn=drawn, stdin=json.dumps(header), sockets=[program]
-                )
-                result["text"] = done.stdout
+                arguments = _arguments(dst, flags, [program])
+                result["text"] = _command.run(arguments, bar.line, json.dumps(header), [program], running.append).stdout
             except BaseException as err:
                 result["error"] = err
             finally:
                 program.close()
+                bar.close()
+                ended.set()
 
-        self._thread = threading.Thread(target=run, name="dsconv-pack", daemon=True)
-        self._thread.start()
+        threading.Thread(target=run, name="dsconv-pack", daemon=True).start()
         # A Writer that nobody closes, or an exit in the middle, must not leave the program waiting.
-        self.stop = weakref.finalize(self, _stop, self.socket, self._thread)  # ends the program, which keeps what it has
+        self.stop = weakref.finalize(self, _stop, self.socket, ended, running, os.getpid())
 
     def wait(self) -> str:
         """Waits for the program, and returns what it prints."""
         try:
-            self._thread.join()
+            self._ended.wait()
         finally:
             self.stop()
         if "error" in self._result:

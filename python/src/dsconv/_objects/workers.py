@@ -19,6 +19,8 @@ from .samples import Samples
 from .serving import serve_indexed
 
 _SECONDS_TO_END = 0.3
+_OPEN = ("File", "Dataset", "Group", "Connection", "Environment")
+_CODE = (types.FunctionType, types.ModuleType, type)
 
 
 class Workers:
@@ -62,7 +64,10 @@ class Workers:
                     why = "; the kernel does that if memory is short" if name == "SIGKILL" else ""
                     return f"the worker process {p.pid} was killed by {name}{why}"
                 return f"the worker process {p.pid} ended with exit code {p.exitcode}: its message is above"
-        return "a worker process ended by itself; processes that are started by spawn import the main module again, which needs if __name__ == '__main__':"
+        return (
+            "a worker process ended by itself; processes that are started by spawn import the main module again, "
+            "which needs if __name__ == '__main__':"
+        )
 
     def end(self) -> None:
         """Ends the processes, at once those that hang in an item."""
@@ -75,7 +80,7 @@ class Workers:
 
 
 def _work(to: socket.socket, samples: Samples, others: list[int]) -> None:
-    """The main function of a process. others are file descriptors of other processes' sockets, which fork has copied."""
+    """The main function of a process. others are descriptors of other processes' sockets, which fork has copied."""
     for fd in others:
         os.close(fd)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the first one decides
@@ -94,7 +99,7 @@ def _end_with_parent() -> None:
 
 
 def unshareable(samples: Samples) -> str:
-    """What in the datasets several forked processes would share, such as the position in an open file; "" for nothing."""
+    """What in the datasets forked processes would share, such as the position in an open file; "" for nothing."""
     look = _Look(io.BytesIO())
     try:
         look.dump([d for _, d in samples.datasets])
@@ -124,10 +129,10 @@ class _Look(pickle.Pickler):
         module = type(value).__module__.partition(".")[0]
         if isinstance(value, io.IOBase) and not isinstance(value, (io.BytesIO, io.StringIO)):
             raise _Found(f"the open file {shown(getattr(value, 'name', value))}")
-        if module in ("h5py", "sqlite3", "lmdb") and type(value).__name__ in ("File", "Dataset", "Group", "Connection", "Environment"):
+        if module in ("h5py", "sqlite3", "lmdb") and type(value).__name__ in _OPEN:
             raise _Found(f"an open {module}.{type(value).__name__}")
         if getattr(value, "is_cuda", False) is True:
             raise _Found("a tensor on a GPU")
-        if isinstance(value, (types.FunctionType, types.ModuleType, type)):
-            return str, ()
+        if hasattr(value, "__array__") or (isinstance(value, _CODE) and value is not str):
+            return str, ()  # nothing in it is shared
         return NotImplemented

@@ -11,13 +11,12 @@ import msgpack
 
 from .. import _command
 from .._errors import ArgumentError, Error
-from .._pack import PackReport, Path, report_of_text
+from .._pack import PackReport, report_of_text
+from .._source_options import Path
 from . import serving
 from .fields import IMAGE, infer
 from .packing import Run, header_of
 from .samples import Samples
-
-_SUFFIX = ".partial"
 
 
 class Writer:
@@ -27,13 +26,14 @@ class Writer:
             for i, (image, label) in enumerate(mine()):
                 w.write(image=image, label=label, key=f"{i:06d}")
 
-    The first sample decides the fields, whose values may be all that `dsconv.pack` takes: files as paths or bytes stay as
-    they are, and pixels need `encode`. Without `key` a sample's key is its number. Samples of an LMDB or HDF5 may come
-    in any order of keys; they are in a file beside dst until the end then. Tars and TFRecords have the order of the calls.
+    The first sample decides the fields, whose values may be all that `dsconv.pack` takes: files as paths or bytes stay
+    as they are, and pixels need `encode`. Without `key` a sample's key is its number. Samples of an LMDB or HDF5 may
+    come in any order of keys; they are in the folder dst.items until the end. Tars and TFRecords have the order of the
+    calls.
 
-    Leaving the block publishes the dataset; an exception in it leaves dst.partial, as does a crash. What `checkpoint` and a
-    minute before a crash had is kept: `Writer(dst, example=...)` goes on, and its `resumed` says how many calls of `write`
-    are done. `discard=True` starts over.
+    Leaving the block publishes the dataset; an exception in it leaves dst.partial or dst.items, as does a crash. What
+    `checkpoint` and a minute before a crash had is kept: `Writer(dst, example=...)` goes on, and its `resumed` says how
+    many calls of `write` are done. `discard=True` starts over.
 
     Several processes write one dataset by a Writer each, to files of their own, which ``dsconv merge all.lmdb parts/*``
     joins. A Writer belongs to one thread at a time.
@@ -52,7 +52,6 @@ class Writer:
         self._dst, self._classes, self._drawn = os.fspath(dst), classes, progress
         self._encode = options.get("encode")
         self._flags = _command.flags(**{"order": "key" if _in_order(self._dst) else None, **options})
-        self._discard = bool(options.get("discard"))
         self._run: Run | None = None
         self._samples: Samples | None = None
         self._asked = False  # the caller knows how many samples there are
@@ -64,14 +63,14 @@ class Writer:
 
     @property
     def resumed(self) -> int:
-        """How many samples an interrupted Writer has written: the loop goes on after them. It needs `example`."""
+        """How many calls of `write` an interrupted Writer has done: the loop goes on after them. It needs `example`."""
         if self._run is None:
-            raise ArgumentError("Writer.resumed is known once there is a sample: give one by Writer(..., example={...})")
+            raise ArgumentError("Writer.resumed is known once there is a sample: give Writer(..., example={...}) one")
         self._asked = True
         return self._resumed
 
     def write(self, *, key: str | None = None, split: str | None = None, **values: Any) -> None:
-        """Adds a sample. Raises ValueError for values that do not fit the first sample's fields; it is not written then.
+        """Adds a sample. Raises ValueError for values that do not fit the first sample's fields, and writes none then.
 
         An image that cannot be decoded is skipped and is in `report`, as `on_error` says.
         """
@@ -82,7 +81,7 @@ class Writer:
         assert self._samples is not None and self._run is not None
         if self._resumed and not self._asked:
             raise Error(
-                f"{self._dst}{_SUFFIX} has {self._resumed} samples of an interrupted writer: go on after them, as "
+                f"{self._dst} has {self._resumed} samples of an interrupted writer: go on after them, as "
                 "Writer(..., example={...}).resumed says, or start over with discard=True"
             )
         if key is not None and (not isinstance(key, str) or not key):
@@ -122,8 +121,8 @@ class Writer:
         samples.fields = infer([values], {}, list(self._classes) if self._classes else None)
         if self._encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
             raise ArgumentError(
-                "the image is pixels: choose how to store it, such as encode='png' (the same pixels) or 'jpeg:90' (smaller), "
-                "or write the path or the bytes of its file"
+                "the image is pixels: choose how to store it, such as encode='png' (the same pixels) or 'jpeg:90' "
+                "(smaller), or write the path or the bytes of its file"
             )
         first = samples.encode(dict(values))
         self._samples = samples
