@@ -49,7 +49,9 @@ def compare(dsconv: Path, images: Path, scratch: Path, rounds: int, workers: int
     out, files, decoded = scratch / "objects", Files(folder.samples), Decoded(folder.samples)
     warm(images)
 
-    def beside(ours: str, peer: str, wanted: float | None, work: Callable[[], object], theirs: Callable[[], object]) -> Comparison:
+    def beside(
+        ours: str, peer: str, wanted: float | None, work: Callable[[], object], theirs: Callable[[], object]
+    ) -> Comparison:
         return interleave(Comparison("objects", ours, peer, wanted), rounds, partial(empty, out), work, theirs)
 
     def pack(name: str, data: Any, **options: Any) -> Callable[[], object]:
@@ -69,12 +71,28 @@ def compare(dsconv: Path, images: Path, scratch: Path, rounds: int, workers: int
     ]:
         order = {"order": "key"} if target.endswith("tar") else {}
         try:
-            found.append(beside(f"files into {target[2:]}", name, 1.0, pack(target, files, **order), partial(writer, files, out, workers)))
+            found.append(
+                beside(
+                    f"files into {target[2:]}",
+                    name,
+                    1.0,
+                    pack(target, files, **order),
+                    partial(writer, files, out, workers),
+                )
+            )
         except ImportError as missing:
             print(f"{name} is left out: {missing}")
     for name, encode in [("Pillow alone", encode_pillow), ("OpenCV alone", encode_opencv)]:
         ours = pack("a.lmdb", decoded, encode=f"jpeg:{QUALITY}")
-        found.append(beside(f"pixels into LMDB, JPEG {QUALITY}", f"{workers} processes of {name}", 0.9, ours, partial(encoded, decoded, encode, workers)))
+        found.append(
+            beside(
+                f"pixels into LMDB, JPEG {QUALITY}",
+                f"{workers} processes of {name}",
+                0.9,
+                ours,
+                partial(encoded, decoded, encode, workers),
+            )
+        )
     return found
 
 
@@ -127,7 +145,9 @@ def ffcv(data: Files, out: Path, workers: int) -> None:
     from ffcv.writer import DatasetWriter
 
     arrays = _Arrays(data)
-    DatasetWriter(str(out / "peer.beton"), {"image": BytesField(), "label": IntField()}, num_workers=workers).from_indexed_dataset(arrays)
+    DatasetWriter(
+        str(out / "peer.beton"), {"image": BytesField(), "label": IntField()}, num_workers=workers
+    ).from_indexed_dataset(arrays)
 
 
 class _Arrays:
@@ -147,7 +167,13 @@ class _Arrays:
 def litdata(data: Files, out: Path, workers: int) -> None:
     from litdata import optimize
 
-    optimize(fn=data.__getitem__, inputs=list(range(len(data))), output_dir=str(out / "litdata"), num_workers=workers, chunk_bytes="64MB")
+    optimize(
+        fn=data.__getitem__,
+        inputs=list(range(len(data))),
+        output_dir=str(out / "litdata"),
+        num_workers=workers,
+        chunk_bytes="64MB",
+    )
 
 
 def encode_pillow(pixels: np.ndarray) -> None:

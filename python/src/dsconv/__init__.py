@@ -33,8 +33,8 @@ _NAMES = {
 }
 
 __all__ = [
-    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "Writer", "__version__", "bench", "pack", "plan", "timed",
-    "transforms",
+    "Dataset", "Error", "Loader", "PackReport", "Plan", "Report", "Writer", "__version__", "bench", "pack", "plan",
+    "timed", "transforms",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

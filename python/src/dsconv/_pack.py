@@ -114,13 +114,13 @@ def pack(
     """Converts src, a folder of images, an archive of one or a dataset, into the dataset dst.
 
     src may also be any dataset of Python's, with a length or an iterable, or a dict of such by the names of splits: see
-    docs/python-datasets.md. Its items are (image, label), (image, dict), dicts, named tuples or dataclasses; `columns` names
-    the values of others, {"image": 0, "caption": "text"}, and the function `map` changes each item. Files stay as they are
-    where the dataset has paths or bytes; of decoded images `encode` must be chosen. `classes` names the classes where the
-    dataset does not, and `keys` are the samples' keys, or the name of the items' key; without them it is the index.
-    `num_workers` processes read the items, one for each core by default; they are started as `multiprocessing_context`
-    says. An item that takes longer than `timeout` seconds ends the pack. Then the options of a folder's labels and
-    fields are errors.
+    docs/python-datasets.md. Its items are (image, label), (image, dict), dicts, named tuples or dataclasses; `columns`
+    names the values of others, {"image": 0, "caption": "text"}, and the function `map` changes each item. Files stay as
+    they are where the dataset has paths or bytes; of decoded images `encode` must be chosen. `classes` names the
+    classes where the dataset does not. `keys` are the samples' keys, or the name of the items' key; without them it is
+    the index. `num_workers` processes read the items, one for each core by default; they are started as
+    `multiprocessing_context` says. An item that takes longer than `timeout` seconds ends the pack. The options of a
+    folder's labels and fields are errors then.
 
     src may be an archive (.zip, .tar, .tar.gz, .tar.zst), which is read in place. A list of folders and archives is
     packed as one folder, and a dict puts each below the folder of its name: {"train": ["a.tar", "b/"], "val": "val/"}.
@@ -192,7 +192,9 @@ def pack(
     dataset = not _is_paths(src)
     mapped = map if dataset or callable(map) else None
     if not dataset and (columns or keys or classes or num_workers is not None or multiprocessing_context or mapped):
-        raise ValueError("columns, keys, classes, num_workers and a function as map are for datasets of Python, not for paths")
+        raise ValueError(
+            "columns, keys, classes, num_workers and a function as map are for datasets of Python, not for paths"
+        )
     options = _command.flags(
         format=format, resize=resize, upscale=upscale, filter=filter, encode=encode, no_tile=no_tile, strip=strip,
         decode=decode, decoder=decoder, nvjpeg=nvjpeg, color=color, exif=exif, compress=compress, split=split,
@@ -232,13 +234,13 @@ def _pack_dataset(src: Any, dst: str, options: list[str], **how: Any) -> PackRep
     for flag in options:
         name = flag[2:].partition("=")[0]
         if name.replace("-", "_") in _OF_FOLDERS:
-            raise ValueError(f"{name.replace('-', '_')} is for folders of images: the items of a dataset have their labels and fields")
+            raise ValueError(f"{name.replace('-', '_')} is for folders: the items of a dataset have labels and fields")
     return report_of_text(packing.pack_objects(src, dst, options, **how))
 
 
 _OF_FOLDERS = {
-    "labels", "label_columns", "unlisted", "label_sep", "label_type", "class_order", "field", "boxes", "captions", "map",
-    "source_format",
+    "labels", "label_columns", "unlisted", "label_sep", "label_type", "class_order", "field", "boxes", "captions",
+    "map", "source_format",
 }  # fmt: skip
 
 

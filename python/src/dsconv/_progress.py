@@ -31,7 +31,9 @@ class Bar:
             line = f"{self._title} {done} {self._unit}s {note}"
             if self._total is not None:
                 full = _WIDTH * done // max(self._total, 1)
-                line = f"{self._title} [{'=' * full}{' ' * (_WIDTH - full)}] {done} of {self._total} {self._unit}s {note}"
+                line = (
+                    f"{self._title} [{'=' * full}{' ' * (_WIDTH - full)}] {done} of {self._total} {self._unit}s {note}"
+                )
             print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
             self._width = len(line)
 
@@ -82,8 +84,9 @@ def run_command(
     stdin: str = "",
     sockets: Sequence[socket.socket] = (),
 ) -> CompletedProcess[str]:
-    """Runs the command, with a text as its standard input, and shows its ``--progress json`` as a bar. It gets the sockets,
-    which are closed here."""
+    """Runs the command, with a text as its standard input, and shows its ``--progress json`` as a bar.
+
+    It gets the sockets, which are closed here."""
     progress = JSONProgress(unit, title, drawn)
     try:
         return _command.run(arguments, progress.line, stdin, sockets)

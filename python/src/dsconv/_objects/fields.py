@@ -75,7 +75,7 @@ def _picked(item: Any, at: str | int | Callable[[Any], Any]) -> Any:
     if callable(at):
         return at(item)
     if isinstance(item, (Mapping, tuple, list)):
-        return item[at]  # type: ignore[index, call-overload]
+        return item[at]  # type: ignore[index]
     return getattr(item, str(at))
 
 
@@ -283,10 +283,13 @@ def _encode_boxes(_: Field, value: Any) -> Buffers:
     return _tensor(found)
 
 
-def _encode_array(_: Field, value: Any) -> Buffers:
+def _encode_array(field: Field, value: Any) -> Buffers:
     if value is None:
         raise ValueError("it has no value, and an array cannot be missing")
-    return _tensor(_storable(images.array_of(value)))
+    found = _storable(images.array_of(value))
+    if found.dtype.name != field.dtype:
+        raise ValueError(f"an array of {found.dtype.name}, where the first items have {field.dtype}")
+    return _tensor(found)
 
 
 def _storable(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

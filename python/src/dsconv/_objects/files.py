@@ -93,7 +93,9 @@ def as_files(dataset: Any) -> Any:
 
 def is_folder(dataset: Any) -> bool:
     """Reports whether dataset is torchvision's DatasetFolder, as its library has it and without transforms."""
-    from_library = [c for c in type(dataset).__mro__ if c.__name__ == "DatasetFolder" and c.__module__.startswith("torchvision")]
+    from_library = [
+        c for c in type(dataset).__mro__ if c.__name__ == "DatasetFolder" and c.__module__.startswith("torchvision")
+    ]
     own = "__getitem__" in vars(type(dataset)) and not type(dataset).__module__.startswith("torchvision")
     loader = getattr(getattr(dataset, "loader", None), "__module__", "")
     plain = all(getattr(dataset, a, None) is None for a in _UNTRANSFORMED)
@@ -101,9 +103,13 @@ def is_folder(dataset: Any) -> bool:
 
 
 def is_listable(dataset: Any) -> bool:
-    """Reports whether a list of the dataset's files with the names of their classes says all: the program sorts names as
-    ImageFolder does, but for numbers, and knows no class without images."""
-    if not is_folder(dataset) or len({c for _, c in dataset.samples}) != len(dataset.classes) or len(dataset.classes) < 2:
+    """Reports whether a list of the dataset's files with the names of their classes says all: the program sorts names
+    as ImageFolder does, but for numbers, and knows no class without images."""
+    if (
+        not is_folder(dataset)
+        or len({c for _, c in dataset.samples}) != len(dataset.classes)
+        or len(dataset.classes) < 2
+    ):
         return False
     names = dataset.classes
     return names == sorted(names) and not any(re.fullmatch(r"\s*[-+.\d].*|.*\s|\s.*|", n) for n in names)
@@ -134,7 +140,7 @@ def advice(dataset: Any) -> str:
     return {
         "datasets": "dataset.cast_column('image', datasets.Image(decode=False)) gives the files",
         "webdataset": "leave out .decode(), so that samples have the files",
-        "torchvision": "a dataset of your own that returns the path of each file instead of an opened image gives the files",
+        "torchvision": "a dataset of your own that returns the path of each file keeps the files",
         "timm": "timm's dataset.reader gives the files",
     }.get(module, "items with the path or the bytes of each file, instead of a decoded image, keep the files")
 
@@ -158,7 +164,18 @@ def classes_of(dataset: Any) -> tuple[dict[str, list[str]], list[str] | None]:
     return known[0] if known and all(k == known[0] for k in known) else ({}, None)
 
 
-_RANDOM = ("Random", "AutoAugment", "TrivialAugment", "AugMix", "ColorJitter", "GaussianNoise", "ElasticTransform", "MixUp", "CutMix", "Jitter")
+_RANDOM = (
+    "Random",
+    "AutoAugment",
+    "TrivialAugment",
+    "AugMix",
+    "ColorJitter",
+    "GaussianNoise",
+    "ElasticTransform",
+    "MixUp",
+    "CutMix",
+    "Jitter",
+)
 
 
 def random_transforms(dataset: Any) -> list[str]:

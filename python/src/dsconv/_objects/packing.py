@@ -50,6 +50,8 @@ def pack_objects(
             f"the images of {type(dataset).__name__} are pixels: choose how to store them, such as encode='png' (the "
             f"same pixels) or 'jpeg:90' (smaller). To store the files as they are: {files.advice(dataset)}"
         )
+    if encode in ("png", "raw") and not any(f.startswith("--color=") for f in flags):
+        flags = [*flags, "--color=keep"]  # the same pixels
     first = _first(samples)
     _warn_of_random(dataset, samples, first)
     header = _header(samples, first, timeout)

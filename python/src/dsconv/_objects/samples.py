@@ -60,7 +60,9 @@ class Samples:
         item = self.mapped(item) if self.mapped else item
         values = named_values(item, self.columns)
         if self.key_field is not None:
-            values[_KEY] = item.get(self.key_field) if isinstance(item, Mapping) else getattr(item, self.key_field, None)
+            values[_KEY] = (
+                item.get(self.key_field) if isinstance(item, Mapping) else getattr(item, self.key_field, None)
+            )
         return values
 
     def __getitem__(self, i: int) -> dict[str, Any]:
@@ -114,7 +116,8 @@ class Samples:
 
 
 def _HEAD(fields: int) -> bytes:
-    return msgpack.Packer().pack_array_header(3 + fields)
+    head: bytes = msgpack.Packer().pack_array_header(3 + fields)
+    return head
 
 
 def failed(message: str) -> Buffers:
@@ -129,7 +132,11 @@ def _text_key(key: Any) -> str:
 
 
 def gather(
-    dataset: Any, columns: Columns | None, mapped: Callable[[Any], Any] | None, keys: Keys, classes: Sequence[str] | None
+    dataset: Any,
+    columns: Columns | None,
+    mapped: Callable[[Any], Any] | None,
+    keys: Keys,
+    classes: Sequence[str] | None,
 ) -> Samples:
     """The samples of a dataset, or of a dict of datasets by split, with their fields."""
     whole = dataset
