@@ -189,6 +189,9 @@ func ExampleNewWriter() {
 			log.Panic(err)
 		}
 	}
+	if err := w.Checkpoint(); err != nil { // now and then: what is older survives a crash
+		log.Panic(err)
+	}
 	report, err := w.Commit()
 	if err != nil {
 		log.Panic(err)

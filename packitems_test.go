@@ -64,9 +64,7 @@ func TestPackItems(t *testing.T) {
 	}
 	stream := func(conn net.Conn) {
 		for i := range 40 {
-			if _, err := conn.Write(answer(t, i)); err != nil {
-				t.Error(err)
-			}
+			_, _ = conn.Write(answer(t, i)) // nobody reads it if the format is not built
 		}
 		_, _ = conn.Write(msgp.AppendNil(nil))
 	}

@@ -30,7 +30,7 @@ func (s *survey) load(dir, env string) error {
 	var ours []*packages.Package
 	for _, p := range loaded {
 		asks.add(p)
-		if p.PkgPath != module && !strings.HasPrefix(p.PkgPath, module+"/") {
+		if p.PkgPath != module && p.PkgPath != module+"_test" && !strings.HasPrefix(p.PkgPath, module+"/") {
 			continue
 		}
 		if len(p.Errors) > 0 {
