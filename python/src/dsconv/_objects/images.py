@@ -47,7 +47,8 @@ def image(value: Any, mask: bool = False) -> Encoded | np.ndarray[Any, Any]:
     """The bytes of an image's file where they can be had, else its pixels (height, width, channels), uint8 or uint16.
 
     value is a path, the bytes of a file, Hugging Face's {"bytes", "path"}, an image of Pillow, an array (height,
-    width[, channels]) or a tensor ([channels,] height, width). An image of Pillow that was opened and not changed is its file.
+    width[, channels]) or a tensor ([channels,] height, width). An image of Pillow that
+    was opened and not changed is its file.
     """
     if isinstance(value, (bytes, bytearray, memoryview)):
         return value
