@@ -105,7 +105,8 @@ def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
 
 
 def test_every_flag_is_a_parameter() -> None:
-    parameters = set(inspect.signature(dsconv.pack).parameters) - {"src", "dst"}
+    of_datasets = {"columns", "keys", "classes", "num_workers", "multiprocessing_context", "timeout"}
+    parameters = set(inspect.signature(dsconv.pack).parameters) - {"src", "dst"} - of_datasets
     # update is for make and cron: it may add, whose report is another one
     assert flags_of("pack") - {"dry_run", "json", "quiet", "help", "update"} == parameters
 

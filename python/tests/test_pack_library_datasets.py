@@ -461,3 +461,12 @@ def test_timm(tmp_path: Path) -> None:
     ImageDataset.__module__ = "timm.data.dataset"
     got = Packed(ImageDataset(), tmp_path)
     assert got.files == [path.read_bytes() for path in paths] and got["label"] == LABELS and got.classes == CLASSES
+
+
+def test_first_labels_are_missing(tmp_path: Path) -> None:
+    """Labels that come after many without one are not lost."""
+    image = np.zeros((4, 4, 3), np.uint8)
+    items = [(image + i, None if i < 20 else i % 3) for i in range(30)]
+    dsconv.pack(items, tmp_path / "out.lmdb", encode="png", progress=False)
+    dataset = dsconv.Dataset(tmp_path / "out.lmdb")
+    assert dataset.targets.tolist() == [-1] * 20 + [i % 3 for i in range(20, 30)] and dataset.classes == ["0", "1", "2"]

@@ -152,7 +152,9 @@ def _infer_one(name: str, value: Any, has_image: bool, named: list[str] | None, 
     if named is not None and isinstance(value, (int, np.integer)):
         return Field(name, LABEL, named)
     if value is None:
-        return Field(name, JSON)
+        if _MASKS.match(name) or name == "boxes":
+            raise ValueError(f"the first items have no {name}: begin with one that has, which decides the field")
+        return Field(name, LABEL, named or single) if _LABELS.match(name) else Field(name, JSON)
     if _could_be_image(name, value, has_image):
         mask = bool(_MASKS.match(name)) or (has_image and not _IMAGES.match(name)) or _typed(value, "Mask")
         if not (mask and _is_array(value) and images.array_of(value).ndim > 2 and value.shape[-1] != 1):
@@ -205,7 +207,7 @@ def _could_be_image(name: str, value: Any, has_image: bool) -> bool:
     if isinstance(value, os.PathLike):
         return True
     if isinstance(value, str):
-        return wanted and os.path.isfile(value)
+        return wanted and (not has_image or os.path.isfile(value))  # reading it says that it is missing
     if _is_array(value):
         return (wanted and images.array_of(value).ndim >= 2) or _typed(value, "Image") or _typed(value, "Mask")
     return False

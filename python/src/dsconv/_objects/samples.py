@@ -161,7 +161,7 @@ def gather(
     _set_keys(s, keys, named)
     try:
         s.fields = infer(looked, known, single)
-    except ValueError as err:
+    except (ValueError, OSError) as err:
         raise ArgumentError(f"item 0 of {type(whole).__name__}: {err}") from err
     return s
 

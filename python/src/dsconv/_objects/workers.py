@@ -133,6 +133,6 @@ class _Look(pickle.Pickler):
             raise _Found(f"an open {module}.{type(value).__name__}")
         if getattr(value, "is_cuda", False) is True:
             raise _Found("a tensor on a GPU")
-        if hasattr(value, "__array__") or (isinstance(value, _CODE) and value is not str):
+        if hasattr(value, "__array__") or hasattr(value, "getbands") or (isinstance(value, _CODE) and value is not str):
             return str, ()  # nothing in it is shared
         return NotImplemented
