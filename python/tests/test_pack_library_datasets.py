@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import dsconv
 import numpy as np
 import pytest
 from packed_samples import CLASSES, N, Packed, by_key, encoded, mask, pixels, same, write_files
