@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/mattn/go-runewidth"
 )
 
@@ -48,7 +50,8 @@ func TestManPage(t *testing.T) {
 			t.Errorf("%s is missing", cmd.Name)
 		}
 		for _, f := range cmd.Flags {
-			if name := f.Names()[0]; len(name) > 1 && !strings.Contains(page, "--"+name) {
+			visible, ok := f.(cli.VisibleFlag)
+			if name := f.Names()[0]; ok && visible.IsVisible() && len(name) > 1 && !strings.Contains(page, "--"+name) {
 				t.Errorf("--%s is missing", name)
 			}
 		}
