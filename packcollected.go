@@ -28,14 +28,8 @@ func mustCollect(g formats.Growing, dst string, o *Options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	known := o.Split.FromSource() || o.Split == convert.NoSplits
-	inOrder := o.Order == convert.KeyOrder
-	if f.Traits().Ordered {
-		inOrder = g.Ascending()
-	}
-	patterns := len(o.Patterns.Include)+len(o.Patterns.Exclude) > 0
-	asked := len(o.Only) > 0 || o.Sample > 0 || o.Augment.Copies > 0 || o.Shards.Count > 0 || o.Shards.Min > 0
-	return !known || !inOrder || patterns || asked || !f.Match(dst), nil
+	sorted := f.Traits().Ordered && !g.Ascending()
+	return sorted || o.Augment.Copies > 0 || !f.Match(dst) || o.CheckGrowing(f) != nil, nil
 }
 
 // packCollected packs the samples of a source of unknown length in two steps: the first collects them in a file.

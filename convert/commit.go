@@ -185,14 +185,19 @@ func (r *run) keep() error {
 
 // save keeps what was written without a change to the dataset's bytes: a checkpoint, if those do not depend on it.
 func (r *run) save() error {
-	s, ok := r.w.(formats.Saver)
-	if !ok {
-		return r.keepBy(r.w.Checkpoint)
+	err := r.keepBy(r.checkpointer())
+	if _, ok := r.w.(formats.Saver); ok && err != nil {
+		r.keptAt, err = time.Now(), nil // what is lost is a safeguard: the dataset can still be written
 	}
-	if r.keepBy(s.Save) != nil {
-		r.keptAt = time.Now() // what is lost is a safeguard: the dataset can still be written
+	return err
+}
+
+// checkpointer returns the method of the writer that makes samples durable without a change to the bytes.
+func (r *run) checkpointer() func(note []byte) error {
+	if s, ok := r.w.(formats.Saver); ok {
+		return s.Save
 	}
-	return nil
+	return r.w.Checkpoint
 }
 
 // saveAtStop keeps what was written before the run stopped, unless the writer failed or nothing can be resumed.

@@ -13,8 +13,12 @@ import (
 // A growing source is written as it comes: its plan has as many positions as there may be samples, and the run ends at the
 // source's end.
 
-// checkGrowing returns an error if o needs to know all samples before the first is written.
-func (o *Options) checkGrowing(f formats.WritableFormat) error {
+// CheckGrowing returns an error if a pack with the options into f has to know all samples before the first is written, so that its
+// source cannot be a formats.Growing.
+func (o Options) CheckGrowing(f formats.WritableFormat) error {
+	if f == nil {
+		return errors.New("convert.Options.CheckGrowing: the format is nil: give one, such as shard.Format{}")
+	}
 	patterns := len(o.Patterns.Include)+len(o.Patterns.Exclude) > 0
 	for _, one := range []struct {
 		asked bool
@@ -129,12 +133,4 @@ func (r *run) readAgain(ctx context.Context, j *job) {
 		}
 		r.readJob(ctx, j)
 	}
-}
-
-// checkpointer returns the method of the writer that makes samples durable without a change to the bytes.
-func (r *run) checkpointer() func(note []byte) error {
-	if s, ok := r.w.(formats.Saver); ok {
-		return s.Save
-	}
-	return r.w.Checkpoint
 }

@@ -94,7 +94,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	o.Create.Memory = cmp.Or(o.Create.Memory, o.Memory)
 	growing, isGrowing := src.(formats.Growing)
 	if isGrowing {
-		if err := o.checkGrowing(f); err != nil {
+		if err := o.CheckGrowing(f); err != nil {
 			return nil, err
 		}
 	}

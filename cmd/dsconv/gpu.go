@@ -18,19 +18,22 @@ func nvjpegFlag(usage string) cli.Flag {
 	return &cli.StringFlag{Name: "nvjpeg", Usage: usage, DefaultText: "where it is usually installed"}
 }
 
-// openGPU opens the GPU that a recipe decodes on, nil if it does not.
-func (o *writeOptions) openGPU(cc *cli.Context) (*gpudecode.GPU, error) {
+// openGPU opens the GPU that a recipe decodes on, if it does, for the conversion. closeGPU closes it.
+func (o *writeOptions) openGPU(cc *cli.Context) (closeGPU func(), err error) {
 	r := &o.convert.Recipe
 	switch {
 	case r.Decoder != preprocess.DecoderGPU && cc.IsSet("nvjpeg"):
 		return nil, usageErrorf("--nvjpeg is for --decoder gpu")
 	case r.Decoder != preprocess.DecoderGPU:
-		return nil, nil
+		return func() {}, nil
 	}
 	if err := r.Validate(); err != nil {
 		return nil, usageError{err}
 	}
-	return gpudecode.Open(gpuOptions(cc))
+	if o.convert.GPU, err = gpudecode.Open(gpuOptions(cc)); err != nil {
+		return nil, err
+	}
+	return func() { o.convert.GPU.Close() }, nil
 }
 
 func gpuOptions(cc *cli.Context) gpudecode.Options {

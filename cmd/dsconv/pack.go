@@ -139,14 +139,11 @@ func pack(cc *cli.Context, c *console) error {
 			return err
 		}
 	}
-	gpu, err := o.openGPU(cc)
+	closeGPU, err := o.openGPU(cc)
 	if err != nil {
 		return err
 	}
-	if gpu != nil {
-		defer gpu.Close()
-		o.convert.GPU = gpu
-	}
+	defer closeGPU()
 	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, o.packOptions())
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {
@@ -204,8 +201,13 @@ func runPack(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOption
 		return err
 	}
 	r, err := p.Run(ctx)
-	o.progress.end()
 	s := &summary{r}
+	return s.finish(c, err, o, discard)
+}
+
+// finish prints the summary of a pack, or if it ended with err how far it came; discard removes the folders that it made.
+func (s *summary) finish(c *console, err error, o *writeOptions, discard func()) error {
+	o.progress.end()
 	if err != nil {
 		discard()
 		return s.failed(c, err, o)

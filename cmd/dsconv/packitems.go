@@ -21,30 +21,16 @@ func packItems(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	gpu, err := o.openGPU(cc)
+	closeGPU, err := o.openGPU(cc)
 	if err != nil {
 		return err
 	}
-	if gpu != nil {
-		defer gpu.Close()
-		o.convert.GPU = gpu
-	}
+	defer closeGPU()
 	discard, err := makeParents(args[0])
 	if err != nil {
 		return err
 	}
 	r, err := dsconv.PackItems(cc.Context, c.in, cc.IntSlice("items"), args[0], o.packOptions())
-	o.progress.end()
 	s := &summary{r}
-	if err != nil {
-		discard()
-		return asUsage(s.failed(c, err, o))
-	}
-	if err := s.print(c, o); err != nil {
-		return err
-	}
-	if len(s.Skipped) > 0 {
-		return errSkipped
-	}
-	return nil
+	return asUsage(s.finish(c, err, o, discard))
 }

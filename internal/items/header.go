@@ -33,7 +33,7 @@ type Header struct {
 	Keys []string `json:"keys,omitempty"`
 	// Ascending reports that the keys of samples of unknown number ascend.
 	Ascending bool `json:"ascending,omitempty"`
-	// Resumes is what formats.Streamed says of samples of unknown number.
+	// Resumes is what formats.Growing says of samples of unknown number.
 	Resumes bool `json:"resumes,omitempty"`
 	// Decoded reports that images are sent as pixels.
 	Decoded bool `json:"decoded,omitempty"`

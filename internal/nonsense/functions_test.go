@@ -143,6 +143,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[monitor.Counters](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
+	reflect.TypeFor[convert.Options](),
 	reflect.TypeFor[convert.Order](),
 	reflect.TypeFor[*convert.Plan](),
 	reflect.TypeFor[*convert.Problem](),

@@ -174,7 +174,6 @@ def test_an_iterable_that_raises_leaves_nothing(at: int, suffix: str, order: Any
     assert beside(tmp_path / "x") == []
 
 
-@pytest.mark.skip(reason="the differences of 2**31 samples are listed, which takes half an hour and 12 GB")
 def test_what_another_pack_has_begun_stays(tmp_path: Path) -> None:
     with pytest.raises(dsconv.Error, match="shelf"):
         pack(Pictures(fault=data.fails), tmp_path / "x.lmdb", on_error="fail", num_workers=0)

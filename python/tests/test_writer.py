@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 import object_datasets as data
 import pytest
 from object_datasets import beside, content, png, polled
+from PIL import Image
 
 PROGRAM = Path(__file__).with_name("writer_program.py")
 N = 150
@@ -219,3 +222,16 @@ def test_a_program_that_dies(tmp_path: Path) -> None:
     assert w.resumed == 1
     w.write(image=png(1))
     assert w.close().written == 2
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_png_keeps_the_channels(channels: int, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(channels).integers(0, 256, (5, 7, channels), np.uint8)
+    with dsconv.Writer(tmp_path / "X.TAR", encode="png") as w:
+        w.write(key="b", image=pixels)
+        w.write(key="a", image=pixels)
+    with tarfile.open(tmp_path / "X.TAR") as tar:
+        names = [name for name in tar.getnames() if name.endswith(".png")]
+        stored = Image.open(io.BytesIO(tar.extractfile(names[0]).read()))  # type: ignore[union-attr]
+    assert [name.partition(".")[0] for name in names] == ["b", "a"]  # the order of the calls
+    np.testing.assert_array_equal(np.asarray(stored).reshape(pixels.shape), pixels)

@@ -6,6 +6,7 @@ import collections
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 _UNTRANSFORMED = ("transform", "transforms", "target_transform")
@@ -21,9 +22,9 @@ class Files:
         return len(self.paths)
 
     def __getitem__(self, i: int) -> Any:
-        d, path = self.dataset, _FilePath(self.paths[i])
+        d, path = self.dataset, Path(self.paths[i])
         if self.masks is not None:
-            return path, _FilePath(self.masks[i])
+            return path, Path(self.masks[i])
         if hasattr(d, "_load_target"):  # whose lists may be empty
             return (_Captioned if type(d).__name__ == "CocoCaptions" else _Annotated)(path, d._load_target(d.ids[i]))
         if hasattr(d, "parse_voc_xml"):
@@ -35,16 +36,6 @@ class Files:
 
 _Captioned = collections.namedtuple("_Captioned", ("image", "captions"))
 _Annotated = collections.namedtuple("_Annotated", ("image", "target"))
-
-
-class _FilePath(str):
-    """The path of an image's file."""
-
-    def __fspath__(self) -> str:
-        return str(self)
-
-
-os.PathLike.register(_FilePath)
 
 
 class _Reader:
@@ -165,17 +156,9 @@ def classes_of(dataset: Any) -> tuple[dict[str, list[str]], list[str] | None]:
 
 
 _RANDOM = (
-    "Random",
-    "AutoAugment",
-    "TrivialAugment",
-    "AugMix",
-    "ColorJitter",
-    "GaussianNoise",
-    "ElasticTransform",
-    "MixUp",
-    "CutMix",
-    "Jitter",
-)
+    "Random", "AutoAugment", "TrivialAugment", "AugMix", "ColorJitter", "GaussianNoise", "ElasticTransform", "MixUp",
+    "CutMix", "Jitter", "RandAugment",
+)  # fmt: skip
 
 
 def random_transforms(dataset: Any) -> list[str]:
@@ -188,7 +171,7 @@ def random_transforms(dataset: Any) -> list[str]:
             return
         seen.add(id(value))
         name = type(value).__name__
-        if name.startswith(_RANDOM) or name == "RandAugment":
+        if name.startswith(_RANDOM):
             found.append(name)
         for attribute in (*_UNTRANSFORMED, "transforms", "dataset", "datasets"):
             inner = getattr(value, attribute, None)

@@ -45,13 +45,7 @@ def pack_objects(
     if files.is_listable(dataset) and not (columns or mapped or keys or classes):
         return _pack_listed(dataset, dst, flags, drawn)
     samples = gather(dataset, columns, mapped, keys, classes)
-    if encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
-        raise ArgumentError(
-            f"the images of {type(dataset).__name__} are pixels: choose how to store them, such as encode='png' (the "
-            f"same pixels) or 'jpeg:90' (smaller). To store the files as they are: {files.advice(dataset)}"
-        )
-    if encode in ("png", "raw") and not any(f.startswith("--color=") for f in flags):
-        flags = [*flags, "--color=keep"]  # the same pixels
+    flags = encoding_flags(samples, encode, flags, type(dataset).__name__, files.advice(dataset))
     first = _first(samples)
     _warn_of_random(dataset, samples, first)
     header = _header(samples, first, timeout)
@@ -74,6 +68,18 @@ def _pack_listed(folder: Any, dst: str, flags: list[str], drawn: bool) -> str:
     lines = (json.dumps({"path": os.path.abspath(path), "label": names[c]}) + "\n" for path, c in folder.samples)
     arguments = ["pack", "--json", "--progress=json", *flags, "--", "-", dst]
     return _progress.run_command(arguments, unit="image", drawn=drawn, stdin="".join(lines)).stdout
+
+
+def encoding_flags(samples: Samples, encode: str | None, flags: list[str], whose: str, advice: str) -> list[str]:
+    """The flags with those that keep pixels as they are. Raises ArgumentError for pixels without an encoding."""
+    if encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
+        raise ArgumentError(
+            f"the images of {whose} are pixels: choose how to store them, such as encode='png' (the same pixels) or "
+            f"'jpeg:90' (smaller). To store the files as they are: {advice}"
+        )
+    if encode in ("png", "raw") and not any(f.startswith("--color=") for f in flags):
+        return [*flags, "--color=keep"]
+    return flags
 
 
 def header_of(samples: Samples, first: Buffers, **more: Any) -> dict[str, Any]:

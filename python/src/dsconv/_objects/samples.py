@@ -83,24 +83,24 @@ class Samples:
     def look(self) -> list[dict[str, Any]]:
         """The values of the first items. Those of an iterable are kept."""
         if self.indexed:
-            n = min(len(self), _LOOKED_AT)
-            if n == 0:
-                raise ArgumentError("the dataset is empty")
-            values: list[dict[str, Any]] = []
-            for i in range(n):
-                values.append(self[i])
-                if all(v is not None for v in values[0].values()):
-                    break
-            return values
-        self.iterators = [iter(d) for _, d in self.datasets]
-        for (name, _), items in zip(self.datasets, self.iterators):
-            for item in itertools.islice(items, _LOOKED_AT - len(self.first)):
-                self.first.append((name, item))
-                if all(v is not None for v in self.named(self.first[0][1]).values()):
-                    return [self.named(item)]
-        if not self.first:
+            each: Iterator[dict[str, Any]] = (self[i] for i in range(len(self)))
+        else:
+            self.iterators = [iter(d) for _, d in self.datasets]
+            each = self._kept()
+        values: list[dict[str, Any]] = []
+        for one in itertools.islice(each, _LOOKED_AT):
+            values.append(one)
+            if all(v is not None for v in values[0].values()):
+                break
+        if not values:
             raise ArgumentError("the dataset is empty")
-        return [self.named(item) for _, item in self.first]
+        return values
+
+    def _kept(self) -> Iterator[dict[str, Any]]:
+        for (name, _), items in zip(self.datasets, self.iterators):
+            for item in items:
+                self.first.append((name, item))
+                yield self.named(item)
 
     def encode(self, values: dict[str, Any], key: str | None = None, split: str | None = None) -> Buffers:
         """An answer for the program: see Go's internal/items."""

@@ -26,7 +26,7 @@ _CODE = (types.FunctionType, types.ModuleType, type)
 class Workers:
     """Processes that answer the program's requests for samples, each at one socket.
 
-    `ends` are the program's ends of the sockets, which `started` closes here.
+    Each of `ends` is the program's end of a socket, and the process's, which is closed here.
     """
 
     def __init__(self, samples: Samples, ends: list[tuple[socket.socket, socket.socket]], method: str | None) -> None:
@@ -100,7 +100,7 @@ def _end_with_parent() -> None:
 
 def unshareable(samples: Samples) -> str:
     """What in the datasets forked processes would share, such as the position in an open file; "" for nothing."""
-    look = _Look(io.BytesIO())
+    look = _Look(_Null(), pickle.HIGHEST_PROTOCOL)
     try:
         look.dump([d for _, d in samples.datasets])
     except _Found as found:
@@ -121,9 +121,6 @@ class _Null(io.RawIOBase):
 
 class _Look(pickle.Pickler):
     """Walks through an object as a pickler does, and finds what processes must not share."""
-
-    def __init__(self, _: Any) -> None:
-        super().__init__(_Null(), pickle.HIGHEST_PROTOCOL)
 
     def reducer_override(self, value: Any) -> Any:
         module = type(value).__module__.partition(".")[0]

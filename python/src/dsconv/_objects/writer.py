@@ -14,8 +14,8 @@ from .._errors import ArgumentError, Error
 from .._pack import PackReport, report_of_text
 from .._source_options import Path
 from . import serving
-from .fields import IMAGE, infer
-from .packing import Run, header_of
+from .fields import infer
+from .packing import Run, encoding_flags, header_of
 from .samples import Samples
 
 
@@ -51,7 +51,7 @@ class Writer:
     ) -> None:  # fmt: skip
         self._dst, self._classes, self._drawn = os.fspath(dst), classes, progress
         self._encode = options.get("encode")
-        self._flags = _command.flags(**{"order": "key" if _in_order(self._dst) else None, **options})
+        self._flags = _command.flags(**{"order": "key", **options})
         self._run: Run | None = None
         self._samples: Samples | None = None
         self._asked = False  # the caller knows how many samples there are
@@ -119,15 +119,13 @@ class Writer:
     def _begin(self, values: dict[str, Any]) -> None:
         samples = Samples([], None, None)
         samples.fields = infer([values], {}, list(self._classes) if self._classes else None)
-        if self._encode in (None, "keep", "jpeg-tiled") and any(f.decoded and f.kind == IMAGE for f in samples.fields):
-            raise ArgumentError(
-                "the image is pixels: choose how to store it, such as encode='png' (the same pixels) or 'jpeg:90' "
-                "(smaller), or write the path or the bytes of its file"
-            )
+        flags = encoding_flags(
+            samples, self._encode, self._flags, "the first sample", "the path or the bytes of a file keep it"
+        )
         first = samples.encode(dict(values))
         self._samples = samples
         header = header_of(samples, first, length=-1, timeout=0, ascending=False, resumes=True)
-        self._run = Run(self._dst, self._flags, header, self._drawn)
+        self._run = Run(self._dst, flags, header, self._drawn)
         self._resumed = self._answer()
 
     def _answer(self) -> int:
@@ -155,7 +153,3 @@ class Writer:
         self._closed = True
         self._run.wait()
         raise Error(f"{self._dst}: the program that writes it has ended")
-
-
-def _in_order(dst: str) -> bool:
-    return dst.endswith((".tar", ".tar.zst", ".tfrecord", ".tfrecords"))
