@@ -46,7 +46,7 @@ func (g *growing) Info(i int) (formats.Info, error) {
 	return formats.Info{Key: fmt.Sprint(i), Label: formats.NoLabel, Size: 100, Checksum: [16]byte{1}}, nil
 }
 
-func (g *growing) Begin(i int) error {
+func (g *growing) Begin(i int, _ []byte) error {
 	g.began = i
 	return nil
 }

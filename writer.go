@@ -140,7 +140,6 @@ func (w *Writer) failed() error {
 type requestSender struct {
 	w       *Writer
 	keeping chan struct{} // of the checkpoint that is being made
-	begun   bool
 	closed  chan struct{}
 	once    sync.Once
 }
@@ -159,7 +158,7 @@ func (s *requestSender) Next(to *formats.Sample) error {
 			return formats.ErrEnd
 		case r.sample == nil:
 			s.keeping = r.done
-			return formats.ErrKeep
+			return &formats.Keep{}
 		}
 		to.Key, to.Split, to.Source = r.sample.Key, r.sample.Split, r.sample.Source
 		to.Resize(len(r.sample.Values))
@@ -171,13 +170,14 @@ func (s *requestSender) Next(to *formats.Sample) error {
 	}
 }
 
+// Begin implements items.Sender.
+func (s *requestSender) Begin(samples int, _ []byte) error {
+	s.w.began <- samples
+	return nil
+}
+
 // Kept implements items.Sender.
-func (s *requestSender) Kept(samples int) error {
-	if !s.begun {
-		s.begun = true
-		s.w.began <- samples
-		return nil
-	}
+func (s *requestSender) Kept(int) error {
 	close(s.keeping)
 	return nil
 }

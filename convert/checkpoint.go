@@ -22,6 +22,8 @@ type checkpoint struct {
 	KeptSpans []span `json:"kept_spans,omitempty"`
 	// Fallbacks are the images for which a GPU failed.
 	Fallbacks []span `json:"fallbacks,omitempty"`
+	// Source is the state of a growing source at a sample that was read before Next.
+	Source []byte `json:"source,omitempty"`
 	// Command started the unfinished dataset; messages name it.
 	Command string `json:"command,omitempty"`
 	Shape   []int  `json:"shape,omitempty"` // of the first raw image

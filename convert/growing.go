@@ -67,7 +67,7 @@ func (r *run) begin() error {
 	case r.state.Next > 0 && !r.growing.Resumes():
 		return fmt.Errorf("%s%s: %w: this source begins at its first sample; to start over, set Options.Discard", r.Path, sidecar.PartialSuffix, ErrCannotResume)
 	}
-	return r.growing.Begin(r.state.Next)
+	return r.growing.Begin(r.state.Next, r.state.Source)
 }
 
 // total returns the number of positions of the plan; those that were written if the others are not known.
@@ -108,9 +108,11 @@ func (r *run) wait(ctx context.Context, j *job) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if r.growing == nil || !errors.Is(j.err, formats.ErrKeep) {
+		keep, ok := errors.AsType[*formats.Keep](j.err)
+		if r.growing == nil || !ok {
 			return nil
 		}
+		r.state.Source = keep.State
 		if r.interval != neverKept {
 			if err := r.timedWrite(func() error { return r.keepBy(r.checkpointer()) }); err != nil {
 				return err
@@ -125,7 +127,10 @@ func (r *run) wait(ctx context.Context, j *job) error {
 
 // readAgain reads the sample of j until the source does not ask any more that what was written be made durable.
 func (r *run) readAgain(ctx context.Context, j *job) {
-	for r.growing != nil && errors.Is(j.err, formats.ErrKeep) {
+	for r.growing != nil {
+		if _, ok := errors.AsType[*formats.Keep](j.err); !ok {
+			return
+		}
 		j.done <- struct{}{}
 		select {
 		case <-r.again:

@@ -34,6 +34,7 @@ type growingMemory struct {
 	size      int64
 	identity  byte
 	began     []int
+	states    []string // with which they began
 	kept      []int
 	reads     int
 	next      int
@@ -58,8 +59,8 @@ func (g *growingMemory) Info(i int) (formats.Info, error) {
 	return formats.Info{Key: fmt.Sprint("number ", i), Label: formats.NoLabel, Size: g.size, Checksum: [16]byte{g.identity}}, nil
 }
 
-func (g *growingMemory) Begin(i int) error {
-	g.began, g.next = append(g.began, i), i
+func (g *growingMemory) Begin(i int, state []byte) error {
+	g.began, g.next, g.states = append(g.began, i), i, append(g.states, string(state))
 	return nil
 }
 
@@ -82,7 +83,7 @@ func (g *growingMemory) Read(i int, s *formats.Sample) error {
 	}
 	if k := slices.Index(g.keep, i); k >= 0 {
 		g.keep = slices.Delete(slices.Clone(g.keep), k, k+1)
-		return fmt.Errorf("wait: %w", formats.ErrKeep)
+		return fmt.Errorf("wait: %w", &formats.Keep{State: fmt.Append(nil, "before ", i)})
 	}
 	g.next, g.reads = i+1, g.reads+1
 	if g.beforeAll != nil {
@@ -196,6 +197,9 @@ func TestGrowingIsKept(t *testing.T) {
 		r, err := plan(t, again, f, filepath.Join(killed, name), inOrder(t, name)).Run(t.Context())
 		if err != nil || r.Resumed != stopAfter || !slices.Equal(again.began, []int{stopAfter}) || again.reads != all-stopAfter {
 			t.Errorf("resumed at %d, begun at %d, %d reads: %v", r.Resumed, again.began, again.reads, err)
+		}
+		if want := fmt.Sprint("before ", stopAfter); !slices.Equal(src.states, []string{""}) || !slices.Equal(again.states, []string{want}) {
+			t.Errorf("begun with %q, then with %q", src.states, again.states)
 		}
 		if checkCounts(t, r); r.Found != all {
 			t.Errorf("found %d", r.Found)

@@ -8,7 +8,7 @@ type Unlabeled interface{ Unlabeled() }
 
 // Growing is an Unlabeled Dataset of which not even the number of samples is known. Len is the most that there may be.
 // Each sample is read once, in the order of the indices and one at a time, and its key and split are those that Read gives. After
-// the last one Read returns ErrEnd. It may also return ErrKeep, to ask that what was written be made durable: then Kept is called, and
+// the last one Read returns ErrEnd. It may also return a *Keep, to ask that what was written be made durable: then Kept is called, and
 // the same sample is read again.
 type Growing interface {
 	Unlabeled
@@ -16,14 +16,18 @@ type Growing interface {
 	Ascending() bool
 	// Resumes reports whether the samples can be read from any index on. Else an interrupted pack starts over.
 	Resumes() bool
-	// Begin is called before the first Read, which is of sample i.
-	Begin(i int) error
-	// Kept is called after ErrKeep, when all before sample i is durable.
+	// Begin is called before the first Read, which is of sample i. state is that of the last Keep before an interruption.
+	Begin(i int, state []byte) error
+	// Kept is called after a Keep, when all before sample i is durable.
 	Kept(i int) error
 }
 
-// Errors of the Read of a Growing that are no errors of a sample.
-var (
-	ErrEnd  = errors.New("there are no more samples")
-	ErrKeep = errors.New("what was written is to be made durable")
-)
+// ErrEnd is the error of a Growing's Read after the last sample.
+var ErrEnd = errors.New("there are no more samples")
+
+// Keep is an error of a Growing's Read that is no error of a sample: what was written is to be made durable.
+type Keep struct {
+	State []byte // what the source wants to know when it goes on from here, or later; stored with the checkpoints
+}
+
+func (*Keep) Error() string { return "what was written is to be made durable" }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"github.com/tinylib/msgp/msgp"
 
@@ -11,25 +12,38 @@ import (
 )
 
 // sampleError is an error that the program had with one sample. The next one can be read.
-type sampleError struct{ text string }
+type sampleError struct {
+	text  string
+	cause syscall.Errno // 0 for none; see formats.Unreadable
+}
 
 func (e sampleError) Error() string { return e.text }
+
+func (e sampleError) Unwrap() error {
+	if e.cause == 0 {
+		return nil
+	}
+	return e.cause
+}
 
 // protocolError is an answer that no dsconv of this version sends.
 func protocolError(format string, args ...any) error {
 	return fmt.Errorf("%w: what the program sends is no sample: %w", formats.ErrSchema, fmt.Errorf(format, args...))
 }
 
-// readAnswer reads an answer into s. It is formats.ErrEnd, formats.ErrKeep, or a sampleError if the answer is that.
+// readAnswer reads an answer into s. It is formats.ErrEnd, a *formats.Keep, or a sampleError if the answer is that.
 func readAnswer(r *msgp.Reader, schema formats.Schema, s *formats.Sample) error {
 	switch t, err := r.NextType(); {
 	case err != nil:
 		return err
 	case t == msgp.NilType:
 		return errors.Join(r.ReadNil(), formats.ErrEnd)
-	case t == msgp.BoolType:
-		_, err := r.ReadBool()
-		return errors.Join(err, formats.ErrKeep)
+	case t == msgp.BinType:
+		state, err := r.ReadBytesLimit(nil, maxText)
+		if err != nil {
+			return err
+		}
+		return &formats.Keep{State: state}
 	}
 	n, err := r.ReadArrayHeader()
 	if err != nil {
@@ -42,8 +56,12 @@ func readAnswer(r *msgp.Reader, schema formats.Schema, s *formats.Sample) error 
 		}
 	}
 	s.Key, s.Split = head[0], head[1]
-	if head[2] != "" && int(n) == len(head) {
-		return sampleError{head[2]}
+	if head[2] != "" && int(n) == len(head)+1 {
+		errno, err := r.ReadInt()
+		if err != nil {
+			return err
+		}
+		return sampleError{head[2], syscall.Errno(max(errno, 0))}
 	}
 	if head[2] != "" || int(n) != len(head)+len(schema) {
 		return protocolError("%d values for %d fields", int(n)-len(head), len(schema))

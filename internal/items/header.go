@@ -1,10 +1,11 @@
 // Package items reads samples that other processes send, such as those of a dataset in Python.
 //
 // A process has one end of a socket. It answers with MessagePack: an array of the key, the split, an error and a value for
-// each field of the schema, where nil is nothing. An image is its file's bytes, or like every tensor an array of element type,
-// shape and bytes; labels and numbers are numbers, and texts and JSON are strings. A process of a dataset that can be indexed is sent the
-// indices that it is to read, and answers in their order. Other processes send samples until there are none, then nil; true asks
-// that what was written be made durable, and is answered by the number of samples.
+// each field of the schema, or for an error its errno, where nil is nothing. An image is its file's bytes, or like every
+// tensor an array of element type, shape and bytes; labels and numbers are numbers, and texts and JSON are strings. A process of a dataset that can be indexed is sent the
+// indices that it is to read, and answers in their order. Other processes send samples until there are none, then nil. Bytes ask
+// that what was written be made durable, and are the process's state for the next start: an array of the number of samples and
+// nil answers them, and one of that number and the last state is sent before all samples.
 package items
 
 import (
@@ -43,6 +44,8 @@ type Header struct {
 	Identity string `json:"identity"`
 	// Timeout is how many seconds a process may take for a sample; 0 means any number.
 	Timeout float64 `json:"timeout"`
+
+	checksum [16]byte // of Identity
 }
 
 // ReadHeader reads a Header as JSON.
@@ -82,7 +85,7 @@ func (h *Header) check() error {
 
 // info describes sample i.
 func (h *Header) info(i int) formats.Info {
-	in := formats.Info{Label: formats.NoLabel, Size: max(h.Size, 1), Checksum: xxh3.HashString128(h.Identity).Bytes()}
+	in := formats.Info{Label: formats.NoLabel, Size: max(h.Size, 1), Checksum: h.checksum}
 	at := i
 	for _, s := range h.Splits {
 		if at < s.Count {
@@ -111,7 +114,9 @@ func (h *Header) number(i int) string {
 	return fmt.Sprintf("%0*d", width, i)
 }
 
-func (h *Header) meta() *formats.Meta {
+// begin returns the metadata, and is called before all else.
+func (h *Header) begin() *formats.Meta {
+	h.checksum = xxh3.HashString128(h.Identity).Bytes()
 	return &formats.Meta{Format: "items", Schema: h.Schema, Splits: h.Splits, Count: max(h.Length, 0)}
 }
 

@@ -25,7 +25,7 @@ var (
 
 // OpenIndexed takes over the file descriptors of the processes' sockets.
 func OpenIndexed(h *Header, fds []uintptr) (*Indexed, error) {
-	d := &Indexed{header: h, meta: h.meta()}
+	d := &Indexed{header: h, meta: h.begin()}
 	for _, fd := range fds {
 		p, err := newProcess(fd, h)
 		if err != nil {

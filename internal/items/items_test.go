@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/tinylib/msgp/msgp"
@@ -58,6 +59,9 @@ func head(key, split, failed string, n int) []byte {
 	}
 	return b
 }
+
+// failure is an answer without a sample.
+func failure(text string, errno int) []byte { return msgp.AppendInt(head("", "", text, 1), errno) }
 
 var png = []byte("\x89PNG\r\n\x1a\nno more")
 
@@ -192,7 +196,7 @@ func TestEveryKindOfValue(t *testing.T) {
 func TestErrorOfOneItem(t *testing.T) {
 	d := indexed(t, &Header{Schema: label, Length: 10}, 1, func(i int) []byte {
 		if i == 3 {
-			return head("", "", "ValueError: no", 0)
+			return failure("ValueError: no", int(syscall.EIO))
 		}
 		return small(i)
 	})
@@ -200,7 +204,7 @@ func TestErrorOfOneItem(t *testing.T) {
 		var s formats.Sample
 		err := d.Read(i, &s)
 		if i == 3 {
-			if err == nil || err.Error() != "item 3: ValueError: no" || errors.Is(err, formats.ErrClosed) {
+			if err == nil || err.Error() != "item 3: ValueError: no" || errors.Is(err, formats.ErrClosed) || !formats.Unreadable(err) {
 				t.Errorf("got %v", err)
 			}
 			continue
@@ -353,15 +357,18 @@ func TestStream(t *testing.T) {
 	said := make(chan int, 2)
 	go func() {
 		r := msgp.NewReader(conn)
-		begin, _ := r.ReadInt()
+		begin, state := readBegin(r)
 		said <- begin
-		_, _ = conn.Write(append(msgp.AppendInt(msgp.AppendBytes(head("", "val", "", 2), png), 5), head("", "", "bad", 0)...))
-		_, _ = conn.Write(msgp.AppendBool(nil, true))
-		kept, _ := r.ReadInt()
+		if state != "before" {
+			t.Errorf("the state is %q", state)
+		}
+		_, _ = conn.Write(append(msgp.AppendInt(msgp.AppendBytes(head("", "val", "", 2), png), 5), failure("bad", 0)...))
+		_, _ = conn.Write(msgp.AppendBytes(nil, []byte("now")))
+		kept, _ := readBegin(r)
 		said <- kept
 		_, _ = conn.Write(append(msgp.AppendInt(msgp.AppendBytes(head("own", "", "", 2), png), 6), 0xc1))
 	}()
-	if err := d.Begin(7); err != nil || <-said != 7 {
+	if err := d.Begin(7, []byte("before")); err != nil || <-said != 7 {
 		t.Fatal(err)
 	}
 	var s formats.Sample
@@ -371,7 +378,8 @@ func TestStream(t *testing.T) {
 	if err := d.Read(8, &s); err == nil || err.Error() != "bad" {
 		t.Errorf("a bad one: %v", err)
 	}
-	if err := d.Read(9, &s); !errors.Is(err, formats.ErrKeep) {
+	err = d.Read(9, &s)
+	if keep, ok := errors.AsType[*formats.Keep](err); !ok || string(keep.State) != "now" {
 		t.Errorf("to be kept: %v", err)
 	}
 	if err := d.Kept(9); err != nil || <-said != 9 {
@@ -393,12 +401,20 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// readBegin reads what a process is told at the beginning and after a formats.Keep.
+func readBegin(r *msgp.Reader) (samples int, state string) {
+	_, _ = r.ReadArrayHeader()
+	samples, _ = r.ReadInt()
+	b, _ := r.ReadBytes(nil)
+	return samples, string(b)
+}
+
 // answered is what a process explains of an answer's error.
 func answered(b []byte, schema formats.Schema, s *formats.Sample) error {
 	p := &process{header: &Header{Schema: schema}, r: msgp.NewReaderSize(bytes.NewReader(b), 64<<10)}
 	p.r.SetMaxStringLength(maxText)
 	err := readAnswer(p.r, schema, s)
-	if err == nil || errors.Is(err, formats.ErrEnd) || errors.Is(err, formats.ErrKeep) || errors.As(err, new(sampleError)) {
+	if err == nil || errors.Is(err, formats.ErrEnd) || errors.As(err, new(*formats.Keep)) || errors.As(err, new(sampleError)) {
 		return err
 	}
 	return p.explain(err)
@@ -519,7 +535,8 @@ func TestInfo(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	other := *h
-	if other.Identity = "y"; other.info(0).Checksum == h.info(0).Checksum {
+	other.Identity = "y"
+	if other.begin(); other.info(0).Checksum == h.info(0).Checksum {
 		t.Error("another dataset has the same checksum")
 	}
 	for _, i := range []int{-1, 12} {
@@ -558,7 +575,7 @@ func TestOpenNeedsSockets(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	f.Add(everything())
 	f.Add(small(1))
-	f.Add(head("a", "", "failed", 0))
+	f.Add(failure("failed", 5))
 	f.Add(msgp.AppendNil(nil))
 	f.Add(msgp.AppendBool(nil, true))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -568,7 +585,7 @@ func FuzzAnswer(f *testing.F) {
 			switch {
 			case err == nil && len(s.Values) != len(schema):
 				t.Errorf("%d values for %d fields", len(s.Values), len(schema))
-			case err == nil, errors.Is(err, formats.ErrEnd), errors.Is(err, formats.ErrKeep), errors.As(err, new(sampleError)), errors.Is(err, formats.ErrClosed):
+			case err == nil, errors.Is(err, formats.ErrEnd), errors.As(err, new(*formats.Keep)), errors.As(err, new(sampleError)), errors.Is(err, formats.ErrClosed):
 			default:
 				t.Errorf("%T %v", err, err)
 			}

@@ -1,6 +1,7 @@
 package items
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -19,16 +20,16 @@ type process struct {
 	r      *msgp.Reader
 	header *Header
 
-	mu       sync.Mutex
-	changed  sync.Cond
-	sent     int   // requests
-	answered int   // answers that were read
-	failed   error // nothing can be read any more
-	pending  int   // requests without an answer, guarded by Indexed.mu
+	mu      sync.Mutex
+	last    chan struct{} // closed when the last request's answer was read
+	failed  error         // nothing can be read any more; guarded by the turns
+	pending int           // requests without an answer, guarded by Indexed.mu
 }
 
-// maxText is the most bytes of a key, or of what is said of an error.
-const maxText = 1 << 20
+const (
+	maxText     = 1 << 20 // bytes of a key, or of what is said of an error
+	bufferBytes = 8 << 10 // what is longer is read where it is wanted
+)
 
 // newProcess takes over a file descriptor of a socket.
 func newProcess(fd uintptr, h *Header) (*process, error) {
@@ -40,45 +41,29 @@ func newProcess(fd uintptr, h *Header) (*process, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("file descriptor %d is no socket: %w", fd, err)
 	}
-	p := &process{conn: conn, r: msgp.NewReaderSize(conn, 64<<10), header: h}
+	p := &process{conn: conn, r: msgp.NewReaderSize(conn, bufferBytes), header: h, last: make(chan struct{})}
 	p.r.SetMaxStringLength(maxText)
-	p.changed.L = &p.mu
+	close(p.last)
 	return p, nil
 }
 
 // request asks for sample i and reads the answer into s. Answers come in the order of the requests.
 func (p *process) request(i int, s *formats.Sample) error {
+	done := make(chan struct{})
+	defer close(done)
 	p.mu.Lock()
-	turn := p.sent
-	p.sent++
-	if _, err := p.conn.Write(msgp.AppendInt(nil, i)); err != nil {
-		_ = p.fail(err) // is returned below
-	}
-	for p.answered != turn && p.failed == nil {
-		p.changed.Wait()
-	}
-	err := p.failed
+	before := p.last
+	p.last = done
+	_, err := p.conn.Write(msgp.AppendInt(nil, i))
 	p.mu.Unlock()
-	if err != nil {
-		return err
+	<-before
+	if err == nil && p.failed == nil {
+		err = p.read(s)
 	}
-	err = p.read(s)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.answered++
-	if _, ok := errors.AsType[sampleError](err); err != nil && !ok {
-		err = p.fail(err)
-	}
-	p.changed.Broadcast()
-	return err
-}
-
-// fail makes err the error of all that is still asked. The caller holds mu.
-func (p *process) fail(err error) error {
-	if p.failed == nil {
+	if _, ok := errors.AsType[sampleError](err); err != nil && !ok && p.failed == nil {
 		p.failed = p.explain(err)
 	}
-	return p.failed
+	return cmp.Or(p.failed, err)
 }
 
 // read reads the next answer.

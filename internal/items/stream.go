@@ -13,9 +13,10 @@ import (
 
 // Sender gives the samples of a Stream one after another.
 type Sender interface {
-	// Next sets s to the next sample. Errors are formats.ErrEnd, formats.ErrKeep, and such as a Dataset's Read has.
+	// Next sets s to the next sample. Errors are formats.ErrEnd, *formats.Keep, and such as a Dataset's Read has.
 	Next(s *formats.Sample) error
-	// Kept is called after ErrKeep, before the next Next, and if Header.Resumes before the first one: samples are durable.
+	// Begin and Kept are those of a formats.Growing. Begin is called if Header.Resumes.
+	Begin(samples int, state []byte) error
 	Kept(samples int) error
 	// Close ends a call of Next.
 	Close() error
@@ -38,7 +39,7 @@ var (
 
 // NewStream returns the dataset of a Sender, which it closes.
 func NewStream(h *Header, from Sender) *Stream {
-	return &Stream{header: h, meta: h.meta(), from: from}
+	return &Stream{header: h, meta: h.begin(), from: from}
 }
 
 // OpenStream takes over the file descriptor of a process's socket.
@@ -94,11 +95,11 @@ func (d *Stream) Read(i int, s *formats.Sample) error {
 }
 
 // Begin implements formats.Growing.
-func (d *Stream) Begin(i int) error {
+func (d *Stream) Begin(i int, state []byte) error {
 	if !d.header.Resumes {
 		return nil
 	}
-	return d.from.Kept(i)
+	return d.from.Begin(i, state)
 }
 
 // Kept implements formats.Growing.
@@ -119,19 +120,24 @@ type sender struct{ *process }
 // Next implements Sender.
 func (p sender) Next(s *formats.Sample) error {
 	err := p.read(s)
-	if _, ok := errors.AsType[sampleError](err); ok || err == nil || errors.Is(err, formats.ErrKeep) || errors.Is(err, formats.ErrEnd) {
+	_, bad := errors.AsType[sampleError](err)
+	if _, keep := errors.AsType[*formats.Keep](err); bad || keep || err == nil || errors.Is(err, formats.ErrEnd) {
 		return err
 	}
 	return p.explain(err)
 }
 
-// Kept implements Sender.
-func (p sender) Kept(samples int) error {
-	if _, err := p.conn.Write(msgp.AppendInt(nil, samples)); err != nil {
+// Begin implements Sender.
+func (p sender) Begin(samples int, state []byte) error {
+	answer := msgp.AppendInt(msgp.AppendArrayHeader(nil, 2), samples)
+	if _, err := p.conn.Write(msgp.AppendBytes(answer, state)); err != nil {
 		return p.explain(err)
 	}
 	return nil
 }
+
+// Kept implements Sender.
+func (p sender) Kept(samples int) error { return p.Begin(samples, nil) }
 
 // Close implements Sender.
 func (p sender) Close() error { return p.close() }

@@ -229,6 +229,11 @@ def _is_boxes(value: np.ndarray[Any, Any]) -> bool:
 # --- from values to MessagePack
 
 
+def packed(length: int, *values: Any) -> bytes:
+    """The beginning of an array of a length."""
+    return _packer.pack_array_header(length) + b"".join(map(_packer.pack, values))  # type: ignore[no-any-return]
+
+
 def _encode_image(field: Field, value: Any) -> Buffers:
     if value is None:
         raise ValueError("it has no image")
@@ -330,8 +335,10 @@ def _encode_bytes(_: Field, value: Any) -> Buffers:
 
 
 def _tensor(value: np.ndarray[Any, Any]) -> Buffers:
-    head = _packer.pack_array_header(3) + _packer.pack(value.dtype.name) + _packer.pack(list(value.shape))
-    return [head, *binary(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)]
+    return [
+        packed(3, value.dtype.name, list(value.shape)),
+        *binary(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data),
+    ]
 
 
 def binary(data: Any) -> Buffers:

@@ -123,6 +123,18 @@ def _huggingface(dataset: Any) -> Any:
     return dataset
 
 
+def has_state(dataset: Any) -> bool:
+    """Reports whether an iterable can go on from a state. That of Hugging Face has nothing of a shuffle buffer."""
+
+    def shuffles(inner: Any) -> bool:
+        if inner is None or (hasattr(inner, "buffer_size") and "Shuffle" in type(inner).__name__):
+            return inner is not None
+        return any(map(shuffles, [getattr(inner, "ex_iterable", None), *getattr(inner, "ex_iterables", ())]))
+
+    loads = hasattr(dataset, "state_dict") and hasattr(dataset, "load_state_dict")
+    return loads and not shuffles(getattr(dataset, "_ex_iterable", None))
+
+
 def advice(dataset: Any) -> str:
     """How to get at the bytes of the images of a dataset that gives pixels."""
     module = type(dataset).__module__.partition(".")[0]

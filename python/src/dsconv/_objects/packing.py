@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -15,13 +14,14 @@ from typing import Any, Callable
 from .. import _command, _progress
 from .._errors import ArgumentError, Error
 from . import files, serving
-from .fields import IMAGE, Buffers, Columns
-from .samples import Keys, Samples, gather
+from .fields import IMAGE, Columns
+from .samples import Keys, Samples, describe, gather
 from .workers import Workers, unshareable
 
 _MAX_WORKERS = 8
 _SECONDS_TO_END = 2
-_READS_AHEAD = 4  # samples that a worker is asked for at once
+_READS_AHEAD = 16  # samples that a worker is asked for at once, at most
+_BYTES_AHEAD = 16 << 20
 
 
 def pack_objects(
@@ -46,9 +46,8 @@ def pack_objects(
         return _pack_listed(dataset, dst, flags, drawn)
     samples = gather(dataset, columns, mapped, keys, classes)
     flags = encoding_flags(samples, encode, flags, type(dataset).__name__, files.advice(dataset))
-    first = _first(samples)
-    _warn_of_random(dataset, samples, first)
-    header = _header(samples, first, timeout)
+    _warn_of_random(dataset, samples)
+    header = _header(samples, timeout)
     if samples.indexed:
         n = _worker_count(samples, num_workers, method)
         if n > 0:
@@ -82,43 +81,33 @@ def encoding_flags(samples: Samples, encode: str | None, flags: list[str], whose
     return flags
 
 
-def header_of(samples: Samples, first: Buffers, **more: Any) -> dict[str, Any]:
+def header_of(samples: Samples, **more: Any) -> dict[str, Any]:
     """The description of the samples that Go's items.Header reads."""
-    whole = b"".join(bytes(b) for b in first)
     return {
         "schema": [f.schema() for f in samples.fields],
         "decoded": any(f.decoded for f in samples.fields if f.kind == IMAGE),
-        "size": len(whole), "identity": "", **more,
+        "size": samples.size, **more,
     }  # fmt: skip
 
 
-def _header(samples: Samples, first: Buffers, timeout: float) -> dict[str, Any]:
+def _header(samples: Samples, timeout: float) -> dict[str, Any]:
+    lengths = samples.lengths() if samples.indexed else []
+    identity = f"{lengths} {samples.digest}"
     if not samples.indexed:
-        return header_of(samples, first, length=-1, timeout=timeout, ascending=samples.key_field is None, resumes=False)
-    identity = hashlib.sha256(repr(samples.lengths()).encode())
-    for b in first:
-        identity.update(b)
-    splits = [{"name": name, "count": n} for name, n in samples.lengths() if name]
+        return header_of(
+            samples, length=-1, timeout=timeout, ascending=samples.key_field is None, resumes=samples.resumes,
+            identity=identity,
+        )  # fmt: skip
+    splits = [{"name": name, "count": n} for name, n in lengths if name]
     return header_of(
-        samples, first, length=len(samples), timeout=timeout, splits=splits, keys=samples.keys or [],
-        identity=identity.hexdigest(),
-    )  # fmt: skip
+        samples, length=len(samples), timeout=timeout, splits=splits, keys=samples.keys or [], identity=identity
+    )
 
 
-def _first(samples: Samples) -> Buffers:
-    """The first sample as it is sent."""
-    try:
-        return samples.encode(samples[0] if samples.indexed else samples.named(samples.first[0][1]))
-    except ValueError as err:
-        raise ArgumentError(f"item 0 of the dataset: {err}") from err
-
-
-def _warn_of_random(dataset: Any, samples: Samples, first: Buffers) -> None:
+def _warn_of_random(dataset: Any, samples: Samples) -> None:
     names = sorted({n for _, d in samples.datasets for n in files.random_transforms(d)})
-    again = samples.encode(samples[0]) if samples.indexed else first
-    differs = [bytes(b) for b in again] != [bytes(b) for b in first]
-    if names or differs:
-        what = "something random: item 0 differs when it is read again"
+    if names or samples.random:
+        what = "something random: an item differs when it is read again"
         if names:
             what = f"transforms that draw ({', '.join(names)})"
         warnings.warn(
@@ -159,7 +148,7 @@ def _with_workers(
         raise
     try:
         done = _progress.run_command(
-            _arguments(dst, [*flags, *_readers(flags, n)], program), unit="item", drawn=drawn,
+            _arguments(dst, [*flags, *_readers(samples, flags, n)], program), unit="item", drawn=drawn,
             stdin=json.dumps(header), sockets=program,
         )  # fmt: skip
     except Error as err:
@@ -171,8 +160,9 @@ def _with_workers(
     return done.stdout
 
 
-def _readers(flags: list[str], n: int) -> list[str]:
-    return [] if any(f.startswith("--io-workers") for f in flags) else [f"--io-workers={_READS_AHEAD * n}"]
+def _readers(samples: Samples, flags: list[str], n: int) -> list[str]:
+    ahead = min(max(_BYTES_AHEAD // samples.size, 2), _READS_AHEAD)
+    return [] if any(f.startswith("--io-workers") for f in flags) else [f"--io-workers={ahead * n}"]
 
 
 def _close(sockets: Any) -> None:
@@ -184,7 +174,7 @@ def _in_process(
     serve: Callable[[Any, Samples], None], samples: Samples, dst: str, flags: list[str], header: dict[str, Any],
     drawn: bool,
 ) -> str:  # fmt: skip
-    run = Run(dst, [*flags, *([] if not samples.indexed else _readers(flags, 1))], header, drawn)
+    run = Run(dst, [*flags, *([] if not samples.indexed else _readers(samples, flags, 1))], header, drawn)
     try:
         serve(run.socket, samples)
     except (BrokenPipeError, ConnectionResetError):
@@ -192,7 +182,7 @@ def _in_process(
     except BaseException as err:
         run.stop()
         if isinstance(err, Exception):
-            raise Error(f"the dataset failed: {serving.describe(err)}; {dst} is not finished") from err
+            raise Error(f"the dataset failed: {describe(err)}; {dst} is not finished") from err
         raise
     return run.wait()
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import itertools
+import json
+import os
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable, Union
 
-import msgpack
-
 from .._errors import ArgumentError
 from .._short_messages import shown
 from . import files
-from .fields import Buffers, Columns, Field, infer, named_values
+from .fields import Buffers, Columns, Field, infer, named_values, packed
 
 Keys = Union[Sequence[str], str, None]
 
 _KEY = "\0key"  # the name of a value that is the key
 _LOOKED_AT = 16  # items whose values decide the fields
-_END = msgpack.packb(None)
+_NOTHING = object()
+_EMPTY = "the split {!r} is empty: leave it out"
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def is_indexed(dataset: Any) -> bool:
@@ -43,8 +48,15 @@ class Samples:
     keys: list[str] | None = None  # in ascending order
     key_field: str | None = None  # the field of items that has the key
     fields: list[Field] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)  # of the fields
     first: list[Any] = field(default_factory=list)  # items of an iterable that were looked at
-    iterators: list[Iterator[Any]] = field(default_factory=list)
+    rest: Iterator[Any] = iter(())  # the other ones
+    at: int = 0  # the split that an iterable is in
+    skipped: int = 0  # items before those that it gives
+    resumes: bool = False  # an iterable has a state, from which it goes on with the next item
+    size: int = 0  # of the first sample that can be read, in bytes
+    digest: str = ""  # of it
+    random: bool = False  # it differs when it is read again
 
     @property
     def indexed(self) -> bool:
@@ -73,56 +85,112 @@ class Samples:
             at -= len(dataset)
         raise IndexError(i)
 
-    def each(self) -> Iterator[tuple[str, Any]]:
-        """The split and the item of each sample of an iterable, as the dataset gives it."""
-        yield from self.first
-        for (name, _), items in zip(self.datasets, self.iterators):
-            for item in items:
-                yield name, item
+    def each(self, start: int = 0) -> Iterator[tuple[str, Any]]:
+        """The split and the item of each sample of an iterable from `start` on, as the dataset gives it."""
+        return itertools.islice(itertools.chain(self.first, self.rest), max(start - self.skipped, 0), None)
 
-    def look(self) -> list[dict[str, Any]]:
-        """The values of the first items. Those of an iterable are kept."""
-        if self.indexed:
-            each: Iterator[dict[str, Any]] = (self[i] for i in range(len(self)))
-        else:
-            self.iterators = [iter(d) for _, d in self.datasets]
-            each = self._kept()
-        values: list[dict[str, Any]] = []
-        for one in itertools.islice(each, _LOOKED_AT):
-            values.append(one)
-            if all(v is not None for v in values[0].values()):
+    def _rest(self) -> Iterator[tuple[str, Any]]:
+        for at in range(self.at, len(self.datasets)):
+            self.at, (name, dataset), item = at, self.datasets[at], _NOTHING
+            for item in dataset:
+                yield name, item
+            if item is _NOTHING and name and not self.skipped:
+                raise ArgumentError(_EMPTY.format(name))
+
+    def state(self, done: int) -> bytes:
+        """The state after that many items."""
+        return json.dumps([done, self.at, self.datasets[self.at][1].state_dict()]).encode()
+
+    def go_on(self, done: int, state: bytes) -> int:
+        """Goes on with the state that a number of items before `done` had, and returns done."""
+        if state:
+            self.skipped, self.at, inner = json.loads(state)
+            self.datasets[self.at][1].load_state_dict(inner)
+            self.first, self.rest = [], self._rest()
+        return done
+
+    def look(self) -> list[tuple[int, dict[str, Any]]]:
+        """The indices and values of the first items that can be read. The items of an iterable are kept."""
+        if not self.indexed:
+            self.rest = self._rest()
+        values: list[tuple[int, dict[str, Any]]] = []
+        failure = None
+        for i, item in enumerate(itertools.islice(range(len(self)) if self.indexed else self.rest, _LOOKED_AT)):
+            if not self.indexed:
+                self.first.append(item)
+            try:
+                values.append((i, self[i] if self.indexed else self.named(item[1])))
+            except Exception as err:
+                failure = failure or err
+                continue
+            if all(v is not None for v in values[0][1].values()):
                 break
-        if not values:
+        if not values and failure is None:
             raise ArgumentError("the dataset is empty")
+        if not values:
+            raise ArgumentError(f"item 0 of the dataset: {describe(failure)}") from failure
         return values
 
-    def _kept(self) -> Iterator[dict[str, Any]]:
-        for (name, _), items in zip(self.datasets, self.iterators):
-            for item in items:
-                self.first.append((name, item))
-                yield self.named(item)
+    def begin(self, classes: Sequence[str] | None) -> None:
+        """Reads the first items, which decide the fields."""
+        looked = self.look()
+        known, single = files.classes_of(self.datasets[0][1])
+        if classes is not None:
+            known, single = {}, list(classes)
+        i = looked[0][0]
+        try:
+            self.decide([v for _, v in looked], known, single)
+            self.random = self.indexed and digest(self.encode(self[i])) != self.digest
+        except (ValueError, OSError) as err:
+            raise ArgumentError(f"item {i} of the dataset: {err}") from err
+        if not self.indexed and all(files.has_state(d) for _, d in self.datasets):
+            with contextlib.suppress(TypeError, ValueError):  # it is no JSON
+                self.resumes = bool(self.state(0))
+
+    def decide(
+        self, looked: Sequence[dict[str, Any]], known: Mapping[str, list[str]], single: list[str] | None
+    ) -> None:
+        """Decides the fields by the values of the first items."""
+        self.fields = infer(looked, known, single)
+        self.names = {f.name for f in self.fields}
+        sent = self.encode(dict(looked[0]))
+        self.size, self.digest = sum(len(b) for b in sent), digest(sent)
 
     def encode(self, values: dict[str, Any], key: str | None = None, split: str | None = None) -> Buffers:
         """An answer for the program: see Go's internal/items."""
         if self.key_field is not None:
             key = _text_key(values.pop(_KEY, None))
-        extra = [name for name in values if all(f.name != name for f in self.fields)]
-        if extra:
-            raise ValueError(f"it has {extra[0]!r}, which the first items do not have: columns= names what is packed")
-        found: Buffers = [_HEAD(len(self.fields)) + msgpack.packb(key) + msgpack.packb(split or None) + _END]
+        if len(values) > len(self.fields) or not values.keys() <= self.names:
+            extra = next(name for name in values if name not in self.names)
+            raise ValueError(f"it has {extra!r}, which the first items do not have: columns= names what is packed")
+        found: Buffers = [packed(3 + len(self.fields), key, split or None, None)]
         for f in self.fields:
             found += f.encode(values.get(f.name))
         return found
 
 
-def _HEAD(fields: int) -> bytes:
-    head: bytes = msgpack.Packer().pack_array_header(3 + fields)
-    return head
+def failed(err: Exception) -> Buffers:
+    """An answer that says why there is no sample. What the operating system says is no bad sample, unless a file is
+    missing: the program decides that."""
+    number = getattr(err, "errno", None) or getattr(err.__cause__, "errno", None)
+    return [packed(4, None, None, describe(err), number if type(number) is int else 0)]
 
 
-def failed(message: str) -> Buffers:
-    """An answer that says why there is no sample."""
-    return [_HEAD(0) + _END + _END + msgpack.packb(message)]
+def describe(err: BaseException) -> str:
+    """An exception and, unless this package raised it, where it was raised, in one line."""
+    frames = traceback.extract_tb(err.__traceback__)
+    if frames and frames[-1].filename.startswith(_PACKAGE):
+        return str(err) or type(err).__name__
+    theirs = [f for f in frames if not f.filename.startswith(_PACKAGE)]
+    where = " < ".join(f"{f.filename}:{f.lineno} {f.name}" for f in reversed(theirs[-4:]))
+    return f"{type(err).__name__}: {err} ({where})" if where else f"{type(err).__name__}: {err}"
+
+
+def digest(buffers: Buffers) -> str:
+    found = hashlib.sha256()
+    for b in buffers:
+        found.update(b)
+    return found.hexdigest()
 
 
 def _text_key(key: Any) -> str:
@@ -139,7 +207,6 @@ def gather(
     classes: Sequence[str] | None,
 ) -> Samples:
     """The samples of a dataset, or of a dict of datasets by split, with their fields."""
-    whole = dataset
     splits = dict(dataset) if isinstance(dataset, Mapping) else {"": dataset}
     if not splits:
         raise ArgumentError("the dataset is empty: a dict without datasets")
@@ -148,21 +215,13 @@ def gather(
         if not is_indexed(d) and not hasattr(d, "__iter__"):
             where = f"the dataset of the split {name!r}" if name else "src"
             raise TypeError(f"{where} is {shown(d)}: neither a path nor anything that can be indexed or iterated")
+        if name and is_indexed(d) and not len(d):
+            raise ArgumentError(_EMPTY.format(name))
     s = Samples(named, columns, mapped)
-    known, single = files.classes_of(next(iter(splits.values())))
-    if classes is not None:
-        known, single = {}, list(classes)
-    try:
-        looked = s.look()
-    except ValueError as err:
-        raise ArgumentError(f"item 0 of the dataset: {err}") from err
+    s.begin(classes)
     if keys is None and not mapped and len(splits) == 1 and files.is_folder(dataset):
         keys = files.keys_of(dataset)
     _set_keys(s, keys, named)
-    try:
-        s.fields = infer(looked, known, single)
-    except (ValueError, OSError) as err:
-        raise ArgumentError(f"item 0 of {type(whole).__name__}: {err}") from err
     return s
 
 

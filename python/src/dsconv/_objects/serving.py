@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-import traceback
+import time
 from typing import Any
 
 import msgpack
@@ -12,23 +12,20 @@ from .fields import Buffers
 from .samples import Samples, failed
 
 END = [msgpack.packb(None)]
-KEEP = [msgpack.packb(True)]
-_SMALL = 16 << 10  # bytes; less is copied into one message
+_MOST = 512  # buffers of a sendmsg
+SECONDS_BETWEEN_STATES = 30
 
 
 def send(to: socket.socket, buffers: Buffers) -> None:
     """Sends buffers one after another."""
-    together = bytearray()
+    whole = sum(map(len, buffers))
+    sent = to.sendmsg(buffers[:_MOST])
+    if sent == whole:
+        return
     for b in buffers:
-        if len(b) <= _SMALL:
-            together += b
-            continue
-        if together:
-            to.sendall(together)
-            together = bytearray()
-        to.sendall(b)
-    if together:
-        to.sendall(together)
+        if sent < len(b):
+            to.sendall(memoryview(b)[sent:])
+        sent = max(sent - len(b), 0)
 
 
 def serve_indexed(to: socket.socket, samples: Samples) -> None:
@@ -47,26 +44,40 @@ def _answer(samples: Samples, i: int) -> Buffers:
     try:
         return samples.encode(samples[i])
     except Exception as err:
-        return failed(describe(err))
+        return failed(err)
 
 
 def serve_iterable(to: socket.socket, samples: Samples) -> None:
     """Sends all samples, and the end. An exception of the dataset itself ends it, since nothing comes after it."""
-    for split, item in samples.each():
+    done = samples.go_on(*answer(to)) if samples.resumes else 0
+    kept = time.monotonic()
+    for split, item in samples.each(done):
         try:
             buffers = samples.encode(samples.named(item), split=split)
         except Exception as err:
-            buffers = failed(describe(err))
+            buffers = failed(err)
         send(to, buffers)
+        done += 1
+        if samples.resumes and time.monotonic() - kept > SECONDS_BETWEEN_STATES and done >= len(samples.first):
+            keep(to, samples.state(done))
+            kept = time.monotonic()
     send(to, END)
 
 
-def describe(err: BaseException) -> str:
-    """An exception and where it was raised, in one line."""
-    frames = traceback.extract_tb(err.__traceback__)[1:]
-    where = " < ".join(f"{f.filename}:{f.lineno} {f.name}" for f in reversed(frames[-4:]))
-    text = str(err) if type(err) is ValueError else f"{type(err).__name__}: {err}"
-    return f"{text} ({where})" if where and type(err) is not ValueError else text or type(err).__name__
+def keep(to: socket.socket, state: bytes = b"") -> None:
+    """Waits until the program has made durable what it got, with the state."""
+    send(to, [msgpack.packb(state)])
+    answer(to)
+
+
+def answer(to: socket.socket) -> tuple[int, bytes]:
+    """How many samples are durable; first with the last state. Raises BrokenPipeError if the program has ended."""
+    found = msgpack.Unpacker()
+    while data := to.recv(1 << 16):
+        found.feed(data)
+        for n, state in found:
+            return n, state or b""
+    raise BrokenPipeError
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

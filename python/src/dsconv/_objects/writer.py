@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
-
-import msgpack
+from typing import Any, Callable
 
 from .. import _command
 from .._errors import ArgumentError, Error
 from .._pack import PackReport, report_of_text
 from .._source_options import Path
 from . import serving
-from .fields import infer
 from .packing import Run, encoding_flags, header_of
 from .samples import Samples
 
@@ -86,14 +83,13 @@ class Writer:
             )
         if key is not None and (not isinstance(key, str) or not key):
             raise ArgumentError(f"key={key!r}: it must be a text")
-        self._send(self._samples.encode(values, key, split))
+        self._ask(serving.send, self._samples.encode(values, key, split))
 
     def checkpoint(self) -> None:
         """Makes the samples that were written durable: after a crash a Writer goes on from here."""
         if self._run is None:
             return
-        self._send(serving.KEEP)
-        self._answer()
+        self._ask(serving.keep)
 
     def close(self) -> PackReport:
         """Finishes the dataset and publishes it. A second call returns the same report."""
@@ -101,7 +97,7 @@ class Writer:
             return self.report
         if self._run is None or self._closed:
             raise Error(f"{self._dst}: nothing was written")
-        self._send(serving.END)
+        self._ask(serving.send, serving.END)
         self._closed = True
         self.report = report_of_text(self._run.wait())
         return self.report
@@ -118,38 +114,21 @@ class Writer:
 
     def _begin(self, values: dict[str, Any]) -> None:
         samples = Samples([], None, None)
-        samples.fields = infer([values], {}, list(self._classes) if self._classes else None)
+        samples.decide([values], {}, list(self._classes) if self._classes else None)
         flags = encoding_flags(
             samples, self._encode, self._flags, "the first sample", "the path or the bytes of a file keep it"
         )
-        first = samples.encode(dict(values))
         self._samples = samples
-        header = header_of(samples, first, length=-1, timeout=0, ascending=False, resumes=True)
+        header = header_of(samples, length=-1, timeout=0, ascending=False, resumes=True)
         self._run = Run(self._dst, flags, header, self._drawn)
-        self._resumed = self._answer()
+        self._resumed, _ = self._ask(serving.answer)
 
-    def _answer(self) -> int:
-        """The number of samples, which the program sends when it has begun and when they are durable."""
-        assert self._run is not None
-        numbers = msgpack.Unpacker()
-        while True:
-            data = self._run.socket.recv(64)
-            if not data:
-                self._fail()
-            numbers.feed(data)
-            for n in numbers:
-                return int(n)
-
-    def _send(self, buffers: Any) -> None:
+    def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a function with the program's socket. Raises the program's error if it has ended."""
         assert self._run is not None
         try:
-            serving.send(self._run.socket, buffers)
+            return call(self._run.socket, *arguments)
         except (BrokenPipeError, ConnectionResetError):
-            self._fail()
-
-    def _fail(self) -> None:
-        """Raises the program's error: it has ended."""
-        assert self._run is not None
-        self._closed = True
-        self._run.wait()
-        raise Error(f"{self._dst}: the program that writes it has ended")
+            self._closed = True
+            self._run.wait()
+            raise Error(f"{self._dst}: the program that writes it has ended") from None
