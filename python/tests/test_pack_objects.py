@@ -97,7 +97,7 @@ def test_a_worker_that_is_lost_ends_the_pack_which_resumes(
     report = pack(Pictures(), tmp_path / "x.lmdb", **how)
     # The last item that was asked of a worker is named, or one before it if the machine stood still for a second.
     named = re.search(f"(?s){why}", str(caught.value))
-    assert named and report.details["datasets"][0]["resumed"] == int(named[1]) <= 20
+    assert named and report.details["datasets"][0].get("resumed", 0) == int(named[1]) <= 20
     assert content(tmp_path / "x.lmdb") == content(tmp_path / "want" / "x.lmdb")
     assert beside(tmp_path / "x.lmdb") == ["want", "x.lmdb"]
 
@@ -190,7 +190,7 @@ def test_an_iterable_is_read_by_this_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("empty", [[], (), iter(()), {}, {"a": []}, {"a": iter(())}, Pictures(0), {"a": Pictures(0)}])
 def test_an_empty_dataset(empty: Any, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="the dataset is empty|give one source at least"):
+    with pytest.raises(ValueError, match="is empty|give one source at least"):
         pack(empty, tmp_path / "x.lmdb")
     assert beside(tmp_path / "x") == []
 
@@ -241,7 +241,7 @@ def test_random_items_are_warned_of(tmp_path: Path) -> None:
     def random_pixels(_: int) -> Any:
         return np.frombuffer(random.randbytes(48), np.uint8).reshape(4, 4, 3), 1
 
-    with pytest.warns(UserWarning, match="item 0 differs when it is read again.*give it to the Loader"):
+    with pytest.warns(UserWarning, match="an item differs when it is read again.*give it to the Loader"):
         pack(Pictures(fault=random_pixels, at=0), tmp_path / "x.lmdb", encode="png", num_workers=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
