@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -152,6 +153,8 @@ def _check(done: subprocess.CompletedProcess[str], command: str) -> None:
     if done.returncode in (DONE, SKIPPED):
         return
     text = message(done.stderr) or f"dsconv {command} ended with exit code {done.returncode}"
+    if command == "pack":
+        text = re.sub(r"--(force|discard)\b", r"\1=True", text)
     raise ArgumentError(text) if done.returncode == USAGE else Error(text)
 
 

@@ -39,10 +39,10 @@ class Field:
     kind: str
     classes: list[str] | None = None
     decoded: bool = False  # its images are pixels
-    dtype: str | None = None  # of an array's elements
+    dtype: str | None = None  # of the elements of an array, or of a mask of pixels
 
     def schema(self) -> dict[str, Any]:
-        more = {"classes": self.classes, "dtype": self.dtype}
+        more = {"classes": self.classes, "dtype": self.dtype if self.kind == ARRAY else None}
         return {"name": self.name, "kind": self.kind, **{k: v for k, v in more.items() if v}}
 
     def encode(self, value: Any) -> Buffers:
@@ -158,8 +158,9 @@ def _infer_one(name: str, value: Any, has_image: bool, named: list[str] | None, 
     if _could_be_image(name, value, has_image):
         mask = bool(_MASKS.match(name)) or (has_image and not _IMAGES.match(name)) or _typed(value, "Mask")
         if not (mask and _is_array(value) and images.array_of(value).ndim > 2 and value.shape[-1] != 1):
-            decoded = not isinstance(images.image(value, mask), (bytes, bytearray, memoryview))
-            return Field(name, MASK if mask else IMAGE, decoded=decoded)
+            found = images.image(value, mask)
+            dtype = found.dtype.name if isinstance(found, np.ndarray) else None
+            return Field(name, MASK if mask else IMAGE, decoded=dtype is not None, dtype=dtype)
     if _typed(value, "BoundingBoxes") or (name == "boxes" and _is_array(value) and _is_boxes(images.array_of(value))):
         return Field(name, BOXES)
     if _LABELS.match(name):
@@ -241,6 +242,8 @@ def _encode_image(field: Field, value: Any) -> Buffers:
     if isinstance(found, np.ndarray):
         if not field.decoded and field.kind == IMAGE:
             raise ValueError("it is pixels, where the first items have files: all must be of one kind")
+        if field.kind == MASK and found.dtype.name != (field.dtype or found.dtype.name):
+            raise ValueError(f"a mask of {found.dtype.name}, where the first items have {field.dtype}")
         return _tensor(found)
     return binary(found)
 
@@ -251,9 +254,11 @@ def _encode_label(field: Field, value: Any) -> Buffers:
     if isinstance(value, str):
         if not field.classes or value not in field.classes:
             raise ValueError(f"{shown(value)} is none of the {len(field.classes or ())} classes")
-        return [_packer.pack(field.classes.index(value))]
+        value = field.classes.index(value)
     if isinstance(value, float) or (hasattr(value, "dtype") and images.array_of(value).dtype.kind == "f"):
         raise ValueError(f"{shown(value)} is no class index")
+    if field.classes and int(value) >= len(field.classes):
+        raise ValueError(f"it is class {int(value)}, and the {len(field.classes)} classes are numbered from 0")
     return [_packer.pack(int(value))]
 
 

@@ -86,7 +86,10 @@ def _pixels(value: Any, mask: bool) -> np.ndarray[Any, Any]:
     if pixels.dtype == np.bool_ and mask:
         pixels = pixels.astype(np.uint8)
     if pixels.dtype.kind in "iu" and pixels.dtype not in (np.uint8, np.uint16) and mask and pixels.size:
-        pixels = _narrow(pixels)
+        low, high = int(pixels.min()), int(pixels.max())
+        if low < 0 or high > 65535:
+            raise ValueError(f"a mask with values from {low} to {high}: they must be 0 to 65535")
+        pixels = pixels.astype(np.uint8 if pixels.dtype == np.int8 else np.uint16)  # by type: all masks need one
     if pixels.dtype not in (np.uint8, np.uint16):
         raise ValueError(
             f"pixels of type {pixels.dtype}: images are uint8 or uint16. Pack the dataset without its transform "
@@ -101,11 +104,3 @@ def _pixels(value: Any, mask: bool) -> np.ndarray[Any, Any]:
     if pixels.ndim != 3:
         raise ValueError(f"pixels of shape {pixels.shape}: an image has height, width and channels")
     return pixels
-
-
-def _narrow(mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Class indices of a mask as the narrowest type that has them."""
-    low, high = int(mask.min()), int(mask.max())
-    if low < 0 or high > 65535:
-        raise ValueError(f"a mask with values from {low} to {high}: they must be 0 to 65535")
-    return mask.astype(np.uint8 if high < 256 else np.uint16)

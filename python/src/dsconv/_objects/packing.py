@@ -7,7 +7,7 @@ import os
 import threading
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from multiprocessing import get_context
 from typing import Any, Callable
 
@@ -41,7 +41,13 @@ def pack_objects(
 ) -> str:
     """Packs a dataset, and returns what the program prints."""
     if num_workers is not None and (type(num_workers) is not int or num_workers < 0):
-        raise ArgumentError(f"num_workers={num_workers!r}: it must be 0 or more")
+        raise ArgumentError(f"num_workers={num_workers!r}: it must be a whole number, 0 or more")
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ArgumentError(f"columns={columns!r}: it must be a dict, such as {{'image': 0, 'label': 1}}")
+    if hasattr(dataset, "batch_sampler") and hasattr(dataset, "collate_fn"):
+        raise ArgumentError("a DataLoader gives batches, of images that were changed to fit: give its .dataset")
+    if isinstance(dataset, Mapping) and any(f.startswith("--split=") for f in flags):
+        raise ArgumentError("split= is for one dataset: the dict names the splits")
     if files.is_listable(dataset) and not (columns or mapped or keys or classes):
         return _pack_listed(dataset, dst, flags, drawn)
     samples = gather(dataset, columns, mapped, keys, classes)
@@ -180,6 +186,7 @@ def _in_process(
     except (BrokenPipeError, ConnectionResetError):
         pass  # the program has ended, and says why
     except BaseException as err:
+        run.served.set()
         run.stop()
         if isinstance(err, Exception):
             raise Error(f"the dataset failed: {describe(err)}; {dst} is not finished") from err
@@ -206,7 +213,8 @@ class Run:
         running: list[Any] = []
         # After a KeyboardInterrupt in its join a thread seems to have ended: hence the event.
         self._result, self._ended, bar = result, threading.Event(), _progress.JSONProgress("item", drawn=drawn)
-        ended = self._ended
+        ended, served = self._ended, threading.Event()
+        self.served = served  # nothing more is sent
 
         def run() -> None:  # it does not know self, which could not be forgotten then
             try:
@@ -218,6 +226,8 @@ class Run:
                 program.close()
                 bar.close()
                 ended.set()
+            if "error" in result and not served.wait(_SECONDS_TO_END):  # an item does not return
+                warnings.warn(f"{result['error']}; the dataset is still at work on an item", stacklevel=2)
 
         threading.Thread(target=run, name="dsconv-pack", daemon=True).start()
         # A Writer that nobody closes, or an exit in the middle, must not leave the program waiting.
@@ -225,6 +235,7 @@ class Run:
 
     def wait(self) -> str:
         """Waits for the program, and returns what it prints."""
+        self.served.set()
         try:
             self._ended.wait()
         finally:

@@ -136,7 +136,7 @@ class Samples:
         looked = self.look()
         known, single = files.classes_of(self.datasets[0][1])
         if classes is not None:
-            known, single = {}, list(classes)
+            known, single = {}, class_list(classes)
         i = looked[0][0]
         try:
             self.decide([v for _, v in looked], known, single)
@@ -167,6 +167,12 @@ class Samples:
         for f in self.fields:
             found += f.encode(values.get(f.name))
         return found
+
+
+def class_list(classes: Sequence[str]) -> list[str]:
+    if isinstance(classes, str):
+        raise ArgumentError(f"classes={classes!r}: it must be a list of names")
+    return list(classes)
 
 
 def failed(err: Exception) -> Buffers:

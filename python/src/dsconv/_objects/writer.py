@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Callable
@@ -13,7 +14,7 @@ from .._pack import PackReport, report_of_text
 from .._source_options import Path
 from . import serving
 from .packing import Run, encoding_flags, header_of
-from .samples import Samples
+from .samples import Samples, class_list
 
 
 class Writer:
@@ -102,6 +103,10 @@ class Writer:
         self.report = report_of_text(self._run.wait())
         return self.report
 
+    def __del__(self) -> None:
+        if self._run is not None and not self._closed:
+            warnings.warn(f"{self._dst} is not published: its Writer was not closed", stacklevel=2)
+
     def __enter__(self) -> Writer:
         return self
 
@@ -114,7 +119,7 @@ class Writer:
 
     def _begin(self, values: dict[str, Any]) -> None:
         samples = Samples([], None, None)
-        samples.decide([values], {}, list(self._classes) if self._classes else None)
+        samples.decide([values], {}, class_list(self._classes) if self._classes else None)
         flags = encoding_flags(
             samples, self._encode, self._flags, "the first sample", "the path or the bytes of a file keep it"
         )
