@@ -14,8 +14,10 @@ import types
 from pathlib import Path
 from typing import Any, Callable
 
+import dsconv
 import numpy as np
 import pytest
+from object_datasets import content
 from packed_samples import CLASSES, N, Packed, by_key, encoded, mask, pixels, same, write_files
 from PIL import Image
 
@@ -125,6 +127,34 @@ def test_huggingface_streaming(hf: Any, parquet: str, tmp_path: Path) -> None:
     assert got.keys == sorted(got.keys)
     got = Packed(dataset, tmp_path, keys="id")
     assert got.keys == sorted(got.keys) == sorted(got["id"])
+
+
+def test_huggingface_streaming_goes_on(hf: Any, parquet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dsconv._objects.serving.SECONDS_BETWEEN_STATES", -1)
+    away, read = [True], []
+
+    def row(found: dict[str, Any], i: int) -> dict[str, Any]:
+        read.append(i)
+        if away[0] and i == N - 3:
+            raise ConnectionError("the server is away")
+        return found
+
+    dataset = hf.load_dataset("parquet", data_files=parquet, split="train", streaming=True)
+    dataset = dataset.cast_column("image", hf.Image(decode=False))
+    flaky = dataset.map(row, with_indices=True, features=dataset.features)
+    with pytest.raises(dsconv.Error, match="the server is away"):
+        dsconv.pack(flaky, tmp_path / "out.lmdb", progress=False)
+    away[0] = False
+    read.clear()
+    report = dsconv.pack(flaky, tmp_path / "out.lmdb", progress=False)
+    assert report.details["datasets"][0]["resumed"] == N - 3 and len(read) <= 5
+    dsconv.pack(flaky, tmp_path / "want" / "out.lmdb", progress=False)
+    assert content(tmp_path / "out.lmdb") == content(tmp_path / "want" / "out.lmdb")
+    shuffled = flaky.shuffle(buffer_size=4, seed=1)  # its state has nothing of the buffer
+    away[0] = True
+    with pytest.raises(dsconv.Error, match="the server is away"):
+        dsconv.pack(shuffled, tmp_path / "shuffled.lmdb", progress=False)
+    assert not list(tmp_path.glob("shuffled.lmdb*"))
 
 
 def test_huggingface_transform(hf: Any, parquet: str, tmp_path: Path) -> None:
