@@ -160,6 +160,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[formats.DType](),
 	reflect.TypeFor[formats.Encoding](),
 	reflect.TypeFor[*formats.FileFilter](),
+	reflect.TypeFor[*formats.Keep](),
 	reflect.TypeFor[*formats.Info](),
 	reflect.TypeFor[formats.Kind](),
 	reflect.TypeFor[*formats.Field](),

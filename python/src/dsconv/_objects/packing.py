@@ -227,7 +227,7 @@ class Run:
                 bar.close()
                 ended.set()
             if "error" in result and not served.wait(_SECONDS_TO_END):  # an item does not return
-                warnings.warn(f"{result['error']}; the dataset is still at work on an item", stacklevel=2)
+                warnings.warn(f"{result['error']}; it takes no more items", stacklevel=2)
 
         threading.Thread(target=run, name="dsconv-pack", daemon=True).start()
         # A Writer that nobody closes, or an exit in the middle, must not leave the program waiting.

@@ -114,21 +114,21 @@ class Samples:
         if not self.indexed:
             self.rest = self._rest()
         values: list[tuple[int, dict[str, Any]]] = []
-        failure = None
+        failures: list[Exception] = []
         for i, item in enumerate(itertools.islice(range(len(self)) if self.indexed else self.rest, _LOOKED_AT)):
             if not self.indexed:
                 self.first.append(item)
             try:
                 values.append((i, self[i] if self.indexed else self.named(item[1])))
             except Exception as err:
-                failure = failure or err
+                failures.append(err)
                 continue
             if all(v is not None for v in values[0][1].values()):
                 break
-        if not values and failure is None:
-            raise ArgumentError("the dataset is empty")
+        if not values and failures:
+            raise ArgumentError(f"item 0 of the dataset: {describe(failures[0])}") from failures[0]
         if not values:
-            raise ArgumentError(f"item 0 of the dataset: {describe(failure)}") from failure
+            raise ArgumentError("the dataset is empty")
         return values
 
     def begin(self, classes: Sequence[str] | None) -> None:
