@@ -69,8 +69,9 @@ def pack_objects(
 
 def _pack_listed(folder: Any, dst: str, flags: list[str], drawn: bool) -> str:
     """Packs torchvision's ImageFolder as a list of its files, so that the dataset is that of the folder itself."""
-    names = folder.classes
-    lines = (json.dumps({"path": os.path.abspath(path), "label": names[c]}) + "\n" for path, c in folder.samples)
+    here, encode = os.getcwd(), json.JSONEncoder().encode
+    labels = [encode(name) for name in folder.classes]
+    lines = [f'{{"path": {encode(os.path.join(here, path))}, "label": {labels[c]}}}\n' for path, c in folder.samples]
     arguments = ["pack", "--json", "--progress=json", *flags, "--", "-", dst]
     return _progress.run_command(arguments, unit="image", drawn=drawn, stdin="".join(lines)).stdout
 
