@@ -14,17 +14,12 @@ import (
 // sampleError is an error that the program had with one sample. The next one can be read.
 type sampleError struct {
 	text  string
-	cause syscall.Errno // 0 for none; see formats.Unreadable
+	cause error // a syscall.Errno, or nil; see formats.Unreadable
 }
 
 func (e sampleError) Error() string { return e.text }
 
-func (e sampleError) Unwrap() error {
-	if e.cause == 0 {
-		return nil
-	}
-	return e.cause
-}
+func (e sampleError) Unwrap() error { return e.cause }
 
 // protocolError is an answer that no dsconv of this version sends.
 func protocolError(format string, args ...any) error {
@@ -61,7 +56,10 @@ func readAnswer(r *msgp.Reader, schema formats.Schema, s *formats.Sample) error 
 		if err != nil {
 			return err
 		}
-		return sampleError{head[2], syscall.Errno(max(errno, 0))}
+		if errno <= 0 {
+			return sampleError{text: head[2]}
+		}
+		return sampleError{head[2], syscall.Errno(errno)}
 	}
 	if head[2] != "" || int(n) != len(head)+len(schema) {
 		return protocolError("%d values for %d fields", int(n)-len(head), len(schema))

@@ -2,10 +2,11 @@
 //
 // A process has one end of a socket. It answers with MessagePack: an array of the key, the split, an error and a value for
 // each field of the schema, or for an error its errno, where nil is nothing. An image is its file's bytes, or like every
-// tensor an array of element type, shape and bytes; labels and numbers are numbers, and texts and JSON are strings. A process of a dataset that can be indexed is sent the
-// indices that it is to read, and answers in their order. Other processes send samples until there are none, then nil. Bytes ask
-// that what was written be made durable, and are the process's state for the next start: an array of the number of samples and
-// nil answers them, and one of that number and the last state is sent before all samples.
+// tensor an array of element type, shape and bytes; labels and numbers are numbers, and texts and JSON are strings. A process
+// of a dataset that can be indexed is sent the indices that it is to read, and answers in their order. Other processes send
+// samples until there are none, then nil. Bytes ask that what was written be made durable, and are the process's state for the
+// next start. They are answered by an array of the number of samples and no bytes; one with the last state comes before all
+// samples if Header.Resumes.
 package items
 
 import (

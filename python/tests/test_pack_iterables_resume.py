@@ -22,11 +22,15 @@ class Stateful:
         self.at, self.stop, self.read, self.kind = 0, stop, 0, state
 
     def __iter__(self) -> Iterator[Any]:
-        for i in range(self.at, N):
-            if i == self.stop:
-                raise ConnectionError("the server is away")
-            self.at, self.read = i + 1, self.read + 1
-            yield {"image": png(i), "label": i % 3}
+        try:
+            for i in range(self.at, N):
+                if i == self.stop:
+                    raise ConnectionError("the server is away")
+                self.at, self.read = i + 1, self.read + 1
+                yield {"image": png(i), "label": i % 3}
+        except GeneratorExit:
+            self.at = 0  # as a dataset that begins again after a loop that was left
+            raise
 
     def state_dict(self) -> dict[str, Any]:
         return {"at": self.kind(self.at)}
@@ -103,13 +107,63 @@ def test_another_dataset_is_refused(tmp_path: Path) -> None:
     assert beside(tmp_path / "x.lmdb") == ["x.lmdb"]
 
 
-def test_a_state_that_is_no_json_starts_over(tmp_path: Path) -> None:
+def tuples(at: int) -> Any:
+    return (at,)
+
+
+def numbered(at: int) -> Any:
+    return {at: at}
+
+
+def long(at: int) -> Any:
+    return "x" * (2 << 20)
+
+
+@pytest.mark.parametrize("state", [complex, tuples, numbered, long])
+def test_a_state_that_json_would_change_starts_over(state: Any, tmp_path: Path) -> None:
     with pytest.raises(dsconv.Error, match="the server is away"):
-        pack(Stateful(STOP, state=complex), tmp_path / "x.lmdb")
+        pack(Stateful(STOP, state), tmp_path / "x.lmdb")
     assert beside(tmp_path / "x.lmdb") == []
-    again = Stateful(state=complex)
+    again = Stateful(state=state)
     pack(again, tmp_path / "x.lmdb")
     assert again.read == N
+
+
+def test_states_that_json_would_change_later_are_left_out(tmp_path: Path) -> None:
+    pack(pictures(N), tmp_path / "want" / "x.lmdb")
+    with pytest.raises(dsconv.Error, match="the server is away"):
+        pack(Stateful(STOP, lambda at: at if at < 20 else {at: at}), tmp_path / "x.lmdb")
+    again = Stateful()
+    pack(again, tmp_path / "x.lmdb")
+    assert again.read == 1 + N - 19
+    assert content(tmp_path / "x.lmdb") == content(tmp_path / "want" / "x.lmdb")
+
+
+def test_a_disk_error_of_an_iterable(tmp_path: Path) -> None:
+    def read(item: Any) -> Any:
+        if item[1] == 20:
+            raise PermissionError(errno.EACCES, "no")
+        return item
+
+    with pytest.raises(dsconv.Error, match=r"PermissionError: \[Errno 13\] no .*test_pack_iterables_resume.py:"):
+        pack(iter([(png(i), i) for i in range(N)]), tmp_path / "x.lmdb", map=read)
+    assert beside(tmp_path / "x.lmdb") == []
+
+
+def test_splits_of_different_classes(tmp_path: Path) -> None:
+    one, other = Pictures(6), Pictures(6)
+    other.classes = ["a", "c", "b"]
+    with pytest.raises(ValueError, match="the splits 'train' and 'val' have different classes"):
+        pack({"train": one, "val": other}, tmp_path / "x.lmdb")
+    other.classes = None  # it knows none
+    assert pack({"another": other, "train": one}, tmp_path / "x.lmdb").written == 12
+    assert dsconv.Dataset(tmp_path / "x.lmdb").classes == one.classes
+
+
+def test_an_error_names_its_type(tmp_path: Path) -> None:
+    items = [{"image": png(i), **({} if i == 7 else {"text": "a"})} for i in range(20)]
+    report = pack(items, tmp_path / "x.lmdb", columns={"image": "image", "caption": "text"})
+    assert report.skipped == 1 and "item 7: KeyError: 'text'" in str(report.details["skipped"])
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
@@ -171,3 +225,13 @@ def test_a_writer_that_is_not_closed_says_so(tmp_path: Path) -> None:
     w.write(image=png(1), label=1)
     with pytest.warns(UserWarning, match="x.lmdb is not published"):
         del w
+    with pytest.raises(TypeError):
+        dsconv.Writer(tmp_path / "y.lmdb", resize=object())
+
+
+def test_a_writer_whose_block_fails_is_silent(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.raises(LookupError), dsconv.Writer(tmp_path / "x.lmdb") as w:
+        w.write(image=png(1), label=1)
+        raise LookupError
+    run = w._run
+    assert run is not None and run._served.is_set() and not recwarn.list

@@ -231,7 +231,7 @@ def _is_boxes(value: np.ndarray[Any, Any]) -> bool:
 
 
 def packed(length: int, *values: Any) -> bytes:
-    """The beginning of an array of a length."""
+    """MessagePack of an array's length and its first values."""
     return _packer.pack_array_header(length) + b"".join(map(_packer.pack, values))  # type: ignore[no-any-return]
 
 

@@ -187,7 +187,6 @@ def _in_process(
     except (BrokenPipeError, ConnectionResetError):
         pass  # the program has ended, and says why
     except BaseException as err:
-        run.served.set()
         run.stop()
         if isinstance(err, Exception):
             raise Error(f"the dataset failed: {describe(err)}; {dst} is not finished") from err
@@ -195,7 +194,8 @@ def _in_process(
     return run.wait()
 
 
-def _stop(to: Any, ended: threading.Event, running: list[Any], process: int) -> None:
+def _stop(to: Any, served: threading.Event, ended: threading.Event, running: list[Any], process: int) -> None:
+    served.set()
     if os.getpid() == process:  # one that was forked has no such thread
         to.shutdown(2)  # the program keeps all that it got; other processes may have the socket, too
         if not ended.wait(_SECONDS_TO_END):  # it reads no more, such as when it has all samples
@@ -214,8 +214,8 @@ class Run:
         running: list[Any] = []
         # After a KeyboardInterrupt in its join a thread seems to have ended: hence the event.
         self._result, self._ended, bar = result, threading.Event(), _progress.JSONProgress("item", drawn=drawn)
-        ended, served = self._ended, threading.Event()
-        self.served = served  # nothing more is sent
+        self._served = threading.Event()  # nothing more is sent
+        ended, served = self._ended, self._served
 
         def run() -> None:  # it does not know self, which could not be forgotten then
             try:
@@ -232,11 +232,11 @@ class Run:
 
         threading.Thread(target=run, name="dsconv-pack", daemon=True).start()
         # A Writer that nobody closes, or an exit in the middle, must not leave the program waiting.
-        self.stop = weakref.finalize(self, _stop, self.socket, ended, running, os.getpid())
+        self.stop = weakref.finalize(self, _stop, self.socket, served, ended, running, os.getpid())
 
     def wait(self) -> str:
         """Waits for the program, and returns what it prints."""
-        self.served.set()
+        self._served.set()
         try:
             self._ended.wait()
         finally:

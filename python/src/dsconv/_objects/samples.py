@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Union
 
 from .._errors import ArgumentError
-from .._short_messages import shown
+from .._short_messages import cut, shown
 from . import files
 from .fields import Buffers, Columns, Field, infer, named_values, packed
 
@@ -21,6 +21,7 @@ Keys = Union[Sequence[str], str, None]
 
 _KEY = "\0key"  # the name of a value that is the key
 _LOOKED_AT = 16  # items whose values decide the fields
+_STATE_BYTES = 1 << 20  # that the program takes
 _NOTHING = object()
 _EMPTY = "the split {!r} is empty: leave it out"
 _PACKAGE = os.path.dirname(__file__) + os.sep
@@ -98,16 +99,20 @@ class Samples:
                 raise ArgumentError(_EMPTY.format(name))
 
     def state(self, done: int) -> bytes:
-        """The state after that many items."""
-        return json.dumps([done, self.at, self.datasets[self.at][1].state_dict()]).encode()
+        """The state after that many items; empty if it is long or JSON would change it, such as numbers as keys."""
+        with contextlib.suppress(TypeError, ValueError):
+            found = [done, self.at, self.datasets[self.at][1].state_dict()]
+            text = json.dumps(found)
+            if len(text) <= _STATE_BYTES and json.loads(text) == found:
+                return text.encode()
+        return b""
 
-    def go_on(self, done: int, state: bytes) -> int:
-        """Goes on with the state that a number of items before `done` had, and returns done."""
+    def go_on(self, state: bytes) -> None:
+        """Goes on with a state."""
         if state:
+            self.first, self.rest = [], self._rest()  # what ends the iterator that was begun must not change the state
             self.skipped, self.at, inner = json.loads(state)
             self.datasets[self.at][1].load_state_dict(inner)
-            self.first, self.rest = [], self._rest()
-        return done
 
     def look(self) -> list[tuple[int, dict[str, Any]]]:
         """The indices and values of the first items that can be read. The items of an iterable are kept."""
@@ -134,18 +139,25 @@ class Samples:
     def begin(self, classes: Sequence[str] | None) -> None:
         """Reads the first items, which decide the fields."""
         looked = self.look()
-        known, single = files.classes_of(self.datasets[0][1])
-        if classes is not None:
-            known, single = {}, class_list(classes)
+        known, single = self._classes() if classes is None else ({}, class_list(classes))
         i = looked[0][0]
         try:
             self.decide([v for _, v in looked], known, single)
             self.random = self.indexed and digest(self.encode(self[i])) != self.digest
         except (ValueError, OSError) as err:
             raise ArgumentError(f"item {i} of the dataset: {err}") from err
-        if not self.indexed and all(files.has_state(d) for _, d in self.datasets):
-            with contextlib.suppress(TypeError, ValueError):  # it is no JSON
-                self.resumes = bool(self.state(0))
+        self.resumes = not self.indexed and all(files.has_state(d) for _, d in self.datasets) and self.state(0) != b""
+
+    def _classes(self) -> tuple[dict[str, list[str]], list[str] | None]:
+        """The classes that the datasets know."""
+        known = [(name, found) for name, d in self.datasets if (found := files.classes_of(d)) != ({}, None)]
+        for name, found in known:
+            if found != known[0][1]:
+                raise ArgumentError(
+                    f"the splits {known[0][0]!r} and {name!r} have different classes, so that equal numbers are "
+                    "different labels: give both datasets the same classes in the same order"
+                )
+        return known[0][1] if known else ({}, None)
 
     def decide(
         self, looked: Sequence[dict[str, Any]], known: Mapping[str, list[str]], single: list[str] | None
@@ -179,14 +191,15 @@ def failed(err: Exception) -> Buffers:
     """An answer that says why there is no sample. What the operating system says is no bad sample, unless a file is
     missing: the program decides that."""
     number = getattr(err, "errno", None) or getattr(err.__cause__, "errno", None)
-    return [packed(4, None, None, describe(err), number if type(number) is int else 0)]
+    text = cut(describe(err)).encode("utf-8", "backslashreplace").decode()
+    return [packed(4, None, None, text, number if type(number) is int else 0)]
 
 
 def describe(err: BaseException) -> str:
     """An exception and, unless this package raised it, where it was raised, in one line."""
     frames = traceback.extract_tb(err.__traceback__)
-    if frames and frames[-1].filename.startswith(_PACKAGE):
-        return str(err) or type(err).__name__
+    if isinstance(err, ValueError) and frames and frames[-1].filename.startswith(_PACKAGE):
+        return str(err)
     theirs = [f for f in frames if not f.filename.startswith(_PACKAGE)]
     where = " < ".join(f"{f.filename}:{f.lineno} {f.name}" for f in reversed(theirs[-4:]))
     return f"{type(err).__name__}: {err} ({where})" if where else f"{type(err).__name__}: {err}"

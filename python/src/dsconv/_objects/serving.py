@@ -49,8 +49,10 @@ def _answer(samples: Samples, i: int) -> Buffers:
 
 def serve_iterable(to: socket.socket, samples: Samples) -> None:
     """Sends all samples, and the end. An exception of the dataset itself ends it, since nothing comes after it."""
-    done = samples.go_on(*answer(to)) if samples.resumes else 0
-    kept = time.monotonic()
+    done, kept = 0, time.monotonic()
+    if samples.resumes:
+        done, state = answer(to)
+        samples.go_on(state)
     for split, item in samples.each(done):
         try:
             buffers = samples.encode(samples.named(item), split=split)
@@ -59,7 +61,8 @@ def serve_iterable(to: socket.socket, samples: Samples) -> None:
         send(to, buffers)
         done += 1
         if samples.resumes and time.monotonic() - kept > SECONDS_BETWEEN_STATES and done >= len(samples.first):
-            keep(to, samples.state(done))
+            if state := samples.state(done):
+                keep(to, state)
             kept = time.monotonic()
     send(to, END)
 
@@ -76,7 +79,7 @@ def answer(to: socket.socket) -> tuple[int, bytes]:
     while data := to.recv(1 << 16):
         found.feed(data)
         for n, state in found:
-            return n, state or b""
+            return n, state
     raise BrokenPipeError
 
 

@@ -43,6 +43,8 @@ class Writer:
         **options: of `pack`: encode, resize, split, shard_size, on_error, force, discard and so on.
     """
 
+    _run: Run | None = None
+
     def __init__(
         self, dst: Path, *, classes: Sequence[str] | None = None, example: Mapping[str, Any] | None = None,
         progress: bool = False, **options: Any,
@@ -50,7 +52,6 @@ class Writer:
         self._dst, self._classes, self._drawn = os.fspath(dst), classes, progress
         self._encode = options.get("encode")
         self._flags = _command.flags(**{"order": "key", **options})
-        self._run: Run | None = None
         self._samples: Samples | None = None
         self._asked = False  # the caller knows how many samples there are
         self._resumed = 0
