@@ -189,24 +189,26 @@ test-quick: ## Go tests that need nothing but Go: no Python, torch or sudo; abou
 	env -u DSCONV_PYTHON -u DSCONV_TORCH_PYTHON -u DSCONV_PHOTOS CGO_ENABLED=$(QUICK_CGO) go test -short -timeout 20m $(or $(ONLY),./...)
 
 .PHONY: examples
-examples: deps ## build the programs under examples/, a module of their own, and run each on images
+examples: deps ## build the programs under examples/ and lab/, modules of their own, and test them
 	go list -C examples -export ./... >/dev/null # compiles those without tests too; make lint vets them
 	go test -C examples -vet=off ./...
+	go list -C lab -export ./... >/dev/null
+	go test -C lab -vet=off ./...
 
-# Such as ONLY="ray dask"; each engine is a file engines/tests/test_NAME.py (engines/README.md).
+# Such as ONLY="ray dask"; each engine is a file lab/engines/tests/test_NAME.py (lab/engines/README.md).
 .PHONY: engines
 engines: wheel photos ## pack shards under Ray, Spark, Dask and others while their processes are killed; installs them, 1 GB
-	engines/run $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
+	lab/engines/run $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
 
 # Not part of lint: Beam's modules are 70 MB, and take minutes to analyse.
 .PHONY: lint-beam
-lint-beam: $(LINT) ## golangci-lint for engines/beam
-	cd engines/beam && $(LINT) run ./... && $(LINT) fmt --diff ./...
+lint-beam: $(LINT) ## golangci-lint for lab/engines/beam
+	cd lab/engines/beam && $(LINT) run ./... && $(LINT) fmt --diff ./...
 
 # Such as ONLY="ray dask" ROUNDS=3; JSON is the file of the result. Nothing else may run on the machine.
 .PHONY: engines-overhead
-engines-overhead: wheel photos ## what engines cost beside dsconv pack, on this machine (engines/overhead.py)
-	engines/run --measure $(or $(JSON),$(BUILD)/engines/overhead.json) $(or $(ROUNDS),5) $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
+engines-overhead: wheel photos ## what engines cost beside dsconv pack, on this machine (lab/engines/overhead.py)
+	lab/engines/run --measure $(or $(JSON),$(BUILD)/engines/overhead.json) $(or $(ROUNDS),5) $(BUILD)/engines $(WHEEL_FILE) "$(PHOTOS)" $(ONLY)
 
 .PHONY: torture
 torture: test-deps ## kills, failing disks and flipped bits, many of each (an hour)
@@ -242,10 +244,10 @@ lint: lint-go lint-dead lint-others ## golangci-lint, gofumpt, dead code, clang-
 lint-go: deps $(LINT)
 	$(LINT) run ./...
 	cd examples && $(LINT) run ./...
-	cd scripts/exported && $(LINT) run ./...
+	cd lab && $(LINT) run ./...
 lint-dead: deps $(DEADCODE)
 	scripts/deadcode $(DEADCODE)
-	go -C scripts/exported run . $(CURDIR) # exported names that nothing else uses
+	go -C lab run ./exported $(CURDIR) # exported names that nothing else uses
 lint-others: $(VENV)/.done
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff check .
@@ -259,8 +261,8 @@ format: $(LINT) $(VENV)/.done ## format all code
 	$(VENV)/bin/ruff format .
 
 .PHONY: photos-table
-photos-table: build photos ## measure README's table of real photos; result in JSON (default bench/results/bench-photos.json)
-	bench/photos/measure bin/dsconv "$(or $(IMAGES),$(PHOTOS))" $(BUILD)/photos $(or $(JSON),bench/results/bench-photos.json) $(ROUNDS)
+photos-table: build photos ## measure README's table of real photos; result in JSON (default lab/results/bench-photos.json)
+	lab/photos/measure bin/dsconv "$(or $(IMAGES),$(PHOTOS))" $(BUILD)/photos $(or $(JSON),lab/results/bench-photos.json) $(ROUNDS)
 
 .PHONY: verdict-transcripts
 verdict-transcripts: build wheel $(TORCH)/.done photos ## run docs/verdict.md's three trainings before and after bench's advice, and put the output there
@@ -280,25 +282,25 @@ compare: deps photos ## speed beside the commit BASE, result in JSON (default bu
 # Such as ARGS="--rounds 41 --consume 500"; IMAGES is a folder of photos or a dataset to use instead of PHOTOS.
 .PHONY: overhead
 overhead: deps photos ## what bench's own watching costs: epochs with it beside epochs without; fails above 2 %
-	go run ./bench/internal/overhead $(ARGS) "$(or $(IMAGES),$(PHOTOS))"
+	go -C lab run ./overhead $(ARGS) "$(abspath $(or $(IMAGES),$(PHOTOS)))"
 
 # Such as ARGS="--rounds 41"; IMAGES is a folder of photos with a folder for each class.
 .PHONY: look-overhead
 look-overhead: wheel $(TORCH)/.done photos ## what looking into a DataLoader's workers costs: epochs with dsconv.timed's timers beside epochs without; fails above 2 %
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
-	$(TORCH)/bin/python bench/internal/overhead/look.py $(ARGS) "$(or $(IMAGES),$(PHOTOS)/train)"
+	$(TORCH)/bin/python lab/overhead/look.py $(ARGS) "$(or $(IMAGES),$(PHOTOS)/train)"
 
 # Such as ARGS="--rounds 11 --sets small"; IMAGES is a folder of photos to use instead of PHOTOS. 3 GB of disk while it runs.
 .PHONY: prediction
 prediction: deps photos ## what bench's advice and plan predict beside what packing whole sets brings; result in JSON (default build/prediction/result.json)
 	mkdir -p $(BUILD)/prediction
-	go run ./bench/internal/prediction --images "$(or $(IMAGES),$(PHOTOS))" --json $(or $(JSON),$(BUILD)/prediction/result.json) $(ARGS) $(BUILD)/prediction
+	go -C lab run ./prediction --images "$(abspath $(or $(IMAGES),$(PHOTOS)))" --json $(abspath $(or $(JSON),$(BUILD)/prediction/result.json)) $(ARGS) $(BUILD)/prediction
 
 # Such as ARGS="--rounds 10 --busy" or ARGS="--only swapping"; JSON is the file of the result.
 .PHONY: bottlenecks
 bottlenecks: build wheel $(TORCH)/.done ## build each bottleneck really, in DataLoaders and dsconv's loader: bench's verdict must name it (5 minutes a round)
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
-	go build -o $(BUILD)/bottlenecks ./bench/internal/bottlenecks
+	go build -C lab -o $(BUILD)/bottlenecks ./bottlenecks
 	$(BUILD)/bottlenecks --dsconv bin/dsconv --python $(TORCH)/bin/python --json $(or $(JSON),$(BUILD)/bottlenecks.json) $(ARGS)
 
 # What a machine with a GPU and without a network needs beside the working tree; EXTRA names more packages, for the Python
@@ -316,8 +318,8 @@ gpu-pack: wheel ## build/gpu: the wheels that make gpu-check needs on a machine 
 
 # Such as PARTS="decode train" or ARGS="--images 1000"; OUT is the folder of the results.
 .PHONY: gpu-check
-gpu-check: ## checks and measures on a machine with a GPU, under 9 minutes; needs Python, not Go; results in OUT (bench/results)
-	python3 bench/gpu/run.py $(if $(PARTS),--parts "$(PARTS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+gpu-check: ## checks and measures on a machine with a GPU, under 9 minutes; needs Python, not Go; results in OUT (lab/results)
+	python3 lab/gpu/run.py $(if $(PARTS),--parts "$(PARTS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -126,7 +126,7 @@ func TestFiguresOfPhotosAreThoseOfTheFile(t *testing.T) {
 			Samples int
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, "bench/results/bench-photos.json")), &kept); err != nil {
+	if err := json.Unmarshal([]byte(read(t, "lab/results/bench-photos.json")), &kept); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"the folder", "packed unchanged", "`--encode jpeg-tiled`", "`--resize shorter:256 --encode jpeg:90`", "`--resize cover:256x256 --encode raw`"}
@@ -152,8 +152,8 @@ func TestFiguresOfPhotosAreThoseOfTheFile(t *testing.T) {
 			t.Errorf("README.md does not say %q", said)
 		}
 	}
-	if results := read(t, "bench/results/README.md"); !strings.Contains(results, "ROUNDS="+strconv.Itoa(kept.Options.Rounds)+"` | `"+kept.Commit+"` |") {
-		t.Errorf("bench/results/README.md: wanted commit %s and %d rounds beside bench-photos.json", kept.Commit, kept.Options.Rounds)
+	if results := read(t, "lab/results/README.md"); !strings.Contains(results, "ROUNDS="+strconv.Itoa(kept.Options.Rounds)+"` | `"+kept.Commit+"` |") {
+		t.Errorf("lab/results/README.md: wanted commit %s and %d rounds beside bench-photos.json", kept.Commit, kept.Options.Rounds)
 	}
 }
 

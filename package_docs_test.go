@@ -57,7 +57,7 @@ func publicPackages(t *testing.T) []string {
 			return err
 		}
 		switch e.Name() {
-		case "internal", "cmd", "examples", "python", "testdata", "build", "bin", "scripts", "engines", ".git":
+		case "internal", "cmd", "examples", "python", "testdata", "build", "bin", "scripts", "lab", ".git":
 			if e.IsDir() {
 				return fs.SkipDir
 			}

@@ -17,8 +17,8 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/synth"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // sourceFolder writes a folder of splits and classes in dir, all with one time.

@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 // Apply adds what came of carrying out the report's Advice: the dataset that was packed, and the times beside the prediction.

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/internal/pagecache"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
+	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/reader"
 )

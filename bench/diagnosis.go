@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 // differences writes what differential runs found: rungs, sweeps and rules, if there are any.

@@ -3,7 +3,7 @@ package bench
 import (
 	"os"
 
-	"github.com/dsconv/dsconv/bench/internal/procmemory"
+	"github.com/dsconv/dsconv/internal/procmemory"
 )
 
 // residentNow reads the counters; zeros if they cannot be read.

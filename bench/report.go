@@ -3,9 +3,9 @@ package bench
 import (
 	"slices"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
 )

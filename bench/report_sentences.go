@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/verdict"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 // sentences writes each dataset's diagnosis with its evidence, remarks, the recommendation and notes.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/fakegpu"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

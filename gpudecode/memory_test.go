@@ -10,7 +10,7 @@ import (
 	"testing"
 	"weak"
 
-	"github.com/dsconv/dsconv/gpudecode/internal/consumer"
+	"github.com/dsconv/dsconv/internal/testing/consumer"
 )
 
 // TestLateReader: a consumer of a lent tensor reads it after it has freed it, in the order of its stream, while the next

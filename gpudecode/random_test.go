@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/fakegpu"
 	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/resample"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

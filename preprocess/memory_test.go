@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/hostile"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/image/buffer"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
+	"github.com/dsconv/dsconv/internal/testing/hostile"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )

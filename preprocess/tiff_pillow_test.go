@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
-	"github.com/dsconv/dsconv/internal/image/pixeltest"
+	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

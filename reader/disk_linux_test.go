@@ -18,7 +18,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/internal/cache"
-	"github.com/dsconv/dsconv/internal/failingdisk"
+	"github.com/dsconv/dsconv/internal/testing/failingdisk"
 	"github.com/dsconv/dsconv/reader"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/fakegpu"
 	"github.com/dsconv/dsconv/internal/nvml"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 )
 
 // until waits for what a goroutine does.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dsconv/dsconv/bench/internal/procmemory"
+	"github.com/dsconv/dsconv/internal/procmemory"
 )
 
 // family is a process and its descendants.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/bench/internal/cputime"
-	"github.com/dsconv/dsconv/bench/internal/figures"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/reader"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/misuse"
 )

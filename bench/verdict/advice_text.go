@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 // advise puts the recommendation into a sentence: the lossless candidates first, the one that takes less disk before

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 const (

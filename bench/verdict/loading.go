@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 // unexplainedFrom is the share of the epoch that the loop must wait beyond what the model explains for loading to be

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/bench/internal/figures"
+	"github.com/dsconv/dsconv/internal/figures"
 )
 
 // text is the verdict in one sentence, with what a loop without workers could save by having some.

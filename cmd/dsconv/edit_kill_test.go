@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // While a dataset is edited, it is at each moment the old version, the new one or none. The same command

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/internal/failingdisk"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/failingdisk"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 	"github.com/dsconv/dsconv/reader"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // flipsOf is the number of bits that are flipped in each variant: 200, or DSCONV_FLIPS.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // The commands of docs/imagenet.md run as they stand, in their order, on sets that are made small. Its programs that import
@@ -185,7 +185,7 @@ func TestIrregularFilesOfImageNet(t *testing.T) {
 	}
 }
 
-// The page's table is computed from bench/results/prediction.json as the page says.
+// The page's table is computed from lab/results/prediction.json as the page says.
 func TestTheImageNetTableIsThatOfTheFile(t *testing.T) {
 	const all, train, tars = 1281167 + 50000, 1281167, 147897477120 + 6744924160
 	var kept struct {
@@ -195,7 +195,7 @@ func TestTheImageNetTableIsThatOfTheFile(t *testing.T) {
 			Plan         map[string]struct{ Measured float64 }
 		}
 	}
-	must(t, json.Unmarshal(read(t, "../../bench/results/prediction.json"), &kept))
+	must(t, json.Unmarshal(read(t, "../../lab/results/prediction.json"), &kept))
 	page, before, rows := string(read(t, "../../docs/imagenet.md")), 0.0, 0
 	for _, r := range kept.Rows {
 		if r.Set != "demo" {

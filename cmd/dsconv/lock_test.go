@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // If processes pack into the same DST at the same time, one writes; the others are refused or find it

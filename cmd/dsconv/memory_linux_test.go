@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/internal/testing/hostile"
 )
 
 // hostilePeak is the most memory of a process that works on files that claim very large images: the

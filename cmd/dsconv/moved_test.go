@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // copyNames returns the name of a dataset's copy: another word, and another width of the shard number.

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // sidecarOf is the folder that belongs to a dataset: its own, or the one beside it.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // zipOf is the folder src as a zip.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // often makes many checkpoints. In key order the last image is read last.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // TestRoundTrips packs random folders and tables of labels, edits the dataset, unpacks it and packs

@@ -10,7 +10,7 @@ import (
 )
 
 // The commands of docs/scale.md run as they stand, in their order, on a few painted images. What is only shown, such as
-// commands of Slurm, is tested by engines/tests.
+// commands of Slurm, is tested by lab/engines/tests.
 func TestTheScalePageRuns(t *testing.T) {
 	if !cgo {
 		t.Skip("LMDB is written by its library")

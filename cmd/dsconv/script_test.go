@@ -21,8 +21,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/dsconv/dsconv/internal/fakegpu"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // asProgram is the environment variable that makes the test binary run as dsconv.
@@ -69,7 +69,7 @@ func TestScripts(t *testing.T) {
 			"flipbit":  flipBit,
 			"rename":   renameAll,
 			"harmless": harmlessCommand,
-			// fakegpu MODES replaces NVIDIA's libraries by those of internal/fakegpu.
+			// fakegpu MODES replaces NVIDIA's libraries by those of internal/testing/fakegpu.
 			"fakegpu": func(ts *testscript.TestScript, _ bool, args []string) {
 				for _, one := range fakegpu.Environment(t, strings.Join(args, ","), "") {
 					name, value, _ := strings.Cut(one, "=")

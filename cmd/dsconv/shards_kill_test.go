@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // shardFlags make four shards that take a while.

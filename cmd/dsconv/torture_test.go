@@ -20,8 +20,8 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // packing is a way to pack that is disturbed: a DST and flags that give many checkpoints.

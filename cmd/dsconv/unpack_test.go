@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // labelled packs n images with a table of labels. It returns the dataset, and the folder that unpack

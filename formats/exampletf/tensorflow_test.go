@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/exampletf"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // writeByTFDS prepares datasets of TensorFlow Datasets, and saves what it reads from them in the order of the files.

@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 )
 
 func openList(t *testing.T, file string, cfg Config) *Dataset {

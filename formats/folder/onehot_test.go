@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 )
 
 // Columns that are classes become one multi-hot label, in the order of the flag, and the other columns stay. What is

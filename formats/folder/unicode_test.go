@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 )
 
 // TestComposedNames: a name in a table, in annotations or of a field's file is that of the image whose name is the same

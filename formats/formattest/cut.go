@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // truncatedWhileOpen: if files are truncated while they are open, at any byte of a page, each sample

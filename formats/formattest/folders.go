@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // sameFolders wants the same files with the same bytes in both folders.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/forgottentest"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 func TestMain(m *testing.M) {

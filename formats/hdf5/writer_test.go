@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // bigMeta and bigSample are a dataset whose images take several blocks of checksums, with

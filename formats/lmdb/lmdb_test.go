@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
+	"github.com/dsconv/dsconv/internal/testing/forgottentest"
 )
 
 func TestMain(m *testing.M) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/mds"
-	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/internal/testing/hostile"
 )
 
 // shard is a data file with the samples, in the layout of MDSWriter.

@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/mds"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // writer writes sets with the library's own MDSWriter, and what is in them.

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // peerKeys are keys that other people's readers might group wrongly.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // peerSet writes samples into files of eight and gives their true values for Python.

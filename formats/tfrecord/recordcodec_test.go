@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/formatcheck"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 var testMeta = formats.Meta{

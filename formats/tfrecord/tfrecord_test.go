@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/formattest"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 func TestConformance(t *testing.T) {

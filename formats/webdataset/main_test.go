@@ -3,7 +3,7 @@ package webdataset_test
 import (
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/forgotten/forgottentest"
+	"github.com/dsconv/dsconv/internal/testing/forgottentest"
 )
 
 // What a test forgets to close fails, except where formattest forgets on purpose.

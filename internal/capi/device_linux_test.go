@@ -16,7 +16,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/lmdb"
-	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 	"github.com/dsconv/dsconv/reader"
 )
 

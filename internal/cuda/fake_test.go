@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/cuda/cudatest/foreign"
-	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/testing/cudatest/foreign"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 )
 
 // open opens the fake GPU, and closes it with the test.

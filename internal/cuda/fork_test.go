@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/fakegpu"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 )
 
 // forking calls this package's C code from a program that forks, and that releases a block while it exits: what

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/cuda/cudatest"
+	"github.com/dsconv/dsconv/internal/testing/cudatest"
 )
 
 // Our declarations have the types that cuda.h has, and name the version of each function that cuda.h maps it to.

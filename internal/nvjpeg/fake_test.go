@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/cuda/cudatest"
-	"github.com/dsconv/dsconv/internal/fakegpu"
 	"github.com/dsconv/dsconv/internal/nvjpeg"
+	"github.com/dsconv/dsconv/internal/testing/cudatest"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 )
 
 // must returns a value, or ends the test.

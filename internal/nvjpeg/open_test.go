@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/dsconv/dsconv/internal/cuda/cudatest"
+	"github.com/dsconv/dsconv/internal/testing/cudatest"
 )
 
 // Each library of NVIDIA's that is installed has all functions that we call, and is found in its package.

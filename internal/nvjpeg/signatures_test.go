@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/cuda/cudatest"
+	"github.com/dsconv/dsconv/internal/testing/cudatest"
 )
 
 // Our declarations, and the numbers in Go, are those of nvjpeg.h.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/fakegpu"
 	"github.com/dsconv/dsconv/internal/nvml"
+	"github.com/dsconv/dsconv/internal/testing/fakegpu"
 )
 
 func open(t *testing.T, modes string) *nvml.Library {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/cuda/cudatest"
+	"github.com/dsconv/dsconv/internal/testing/cudatest"
 )
 
 // Our declarations have the types that nvml.h has, and name the version of each function that nvml.h maps it to.
@@ -31,7 +31,7 @@ _Static_assert(sizeof(nvmlMemory_t) == 24, "nvmlMemory_t");
 
 // The fake's functions are those of nvml.h: compiled behind it, a definition of another type is an error.
 func TestSignaturesOfFake(t *testing.T) {
-	const folder = "../fakegpu/libnvml"
+	const folder = "../testing/fakegpu/libnvml"
 	source, err := os.ReadFile(folder + "/library.c")
 	if err != nil {
 		t.Fatal(err)

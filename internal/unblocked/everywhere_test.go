@@ -13,8 +13,8 @@ import (
 
 // elsewhere are the folders whose programs and tests open only files of their own, of the kernel or of this repository.
 var elsewhere = []string{
-	"bench/internal", "bench/monitor", "build", "engines", "examples", "internal/durable", "internal/failingdisk", "internal/fakegpu",
-	"internal/formatcheck", "internal/image/pixeltest", "internal/synth", "internal/unblocked", "python", "scripts", "testdata",
+	"bench/internal", "bench/monitor", "build", "examples", "internal/durable", "internal/procmemory", "internal/synth", "internal/testing", "internal/unblocked",
+	"lab", "python", "scripts", "testdata",
 }
 
 // All other packages open and read files through this one: os.Open and os.ReadFile wait for a pipe that a stranger has put

@@ -1,4 +1,4 @@
-"""make gpu-check (bench/gpu) without a GPU, and the fate of a part that crashes, hangs or lacks something."""
+"""make gpu-check (lab/gpu) without a GPU, and the fate of a part that crashes, hangs or lacks something."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GPU = ROOT / "bench" / "gpu"
+GPU = ROOT / "lab" / "gpu"
 SMALL = ["--images", "40", "--size", "64x48", "--turn", "0.1"]
 
 

@@ -1,4 +1,4 @@
-"""Shards packed by engines. The engines themselves are fakes here; engines/tests has real ones."""
+"""Shards packed by engines. The engines themselves are fakes here; lab/engines/tests has real ones."""
 
 from __future__ import annotations
 

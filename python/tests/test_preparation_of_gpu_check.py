@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-GPU = Path(__file__).parents[2] / "bench" / "gpu"
+GPU = Path(__file__).parents[2] / "lab" / "gpu"
 
 
 @pytest.fixture(scope="module")

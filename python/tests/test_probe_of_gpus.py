@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GPU = ROOT / "bench" / "gpu"
+GPU = ROOT / "lab" / "gpu"
 FAKES = os.environ.get("DSCONV_FAKEGPU_LIBRARIES")
 
 

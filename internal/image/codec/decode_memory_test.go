@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/internal/testing/hostile"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
-	"github.com/dsconv/dsconv/internal/image/pixeltest"
+	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 )
 
 // tiledAs transcodes data and checks the output except for its pixels. It returns nil if data cannot be

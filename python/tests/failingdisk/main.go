@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/dsconv/dsconv/internal/failingdisk"
+	"github.com/dsconv/dsconv/internal/testing/failingdisk"
 )
 
 func main() {

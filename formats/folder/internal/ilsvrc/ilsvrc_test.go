@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
-	"github.com/dsconv/dsconv/internal/formatcheck"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
 
 // devkit makes ImageNet's development kit, made small, by scipy: the numbers of its classes are not in the order

@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/dsconv/dsconv/internal/hostile"
+	"github.com/dsconv/dsconv/internal/testing/hostile"
 )
 
 // A damaged Parquet file is an error.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 )
 
 // dialect is a table as some program or dataset has it, for images of these names.

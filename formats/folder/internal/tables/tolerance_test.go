@@ -13,7 +13,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 )
 
 func labelsFile(t *testing.T, name, content string) string {

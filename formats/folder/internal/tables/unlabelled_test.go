@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/folder/internal/foldertest"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 )
 
 // A table of which no column is known to have labels must not make a dataset without labels, unsaid.
