@@ -240,7 +240,7 @@ api: deps $(APIDIFF) ## how the Go API differs from the last release's, or BASE'
 	scripts/api $(APIDIFF) $(if $(filter command environment,$(origin BASE)),$(BASE))
 
 .PHONY: lint lint-go lint-dead lint-others
-lint: lint-go lint-dead lint-others ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture
+lint: lint-go lint-dead lint-others ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture, the budget of lines
 lint-go: deps $(LINT)
 	$(LINT) run ./...
 	cd examples && $(LINT) run ./...
@@ -249,6 +249,7 @@ lint-dead: deps $(DEADCODE)
 	scripts/deadcode $(DEADCODE)
 	go -C lab run ./exported $(CURDIR) # exported names that nothing else uses
 lint-others: $(VENV)/.done
+	scripts/lines # the product's lines and packages within scripts/lines.json
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu')
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .

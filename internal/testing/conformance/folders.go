@@ -1,4 +1,4 @@
-package formattest
+package conformance
 
 import (
 	"os"

@@ -1,4 +1,5 @@
-package formattest
+// Package conformance checks that a written format has every property of formats.Format: formats/formattest is its public name.
+package conformance
 
 import (
 	"path/filepath"
