@@ -72,7 +72,7 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 		r := measured(c.stages, c.cpu, c.waited, c.change)
 		d := &r.Datasets[0]
 		d.Costs = r.costs(d, aboutLoop{})
-		r.diagnose(d, nil)
+		r.diagnose(d)
 		if d.Verdict == nil || d.Verdict.Cause != c.cause || math.Abs(d.Costs.Start-c.start) > 1e-9 {
 			t.Errorf("%s: %+v\nwant %s and a start of %g s: %+v", c.name, d.Verdict, c.cause, c.start, d.Costs)
 			continue
@@ -85,12 +85,12 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// A loop that was also measured alone, as differential runs do.
+// A loop that was also measured alone.
 func TestCostsOfTheLoop(t *testing.T) {
 	r := measured(Stages{Decode: 1000, Step: 400}, 1500, nil, nil)
 	d := &r.Datasets[0]
-	c := r.costs(d, aboutLoop{step: 300, stepCPU: 500, transfer: 50, coldRead: 900})
-	if c.Step != 300 || c.StepCPU != 500 || c.Transfer != 50 || c.ColdRead != 900 || !c.Loop || c.Loader != 0 {
+	c := r.costs(d, aboutLoop{step: 300, stepCPU: 500})
+	if c.Step != 300 || c.StepCPU != 500 || !c.Loop || c.Loader != 0 {
 		t.Errorf("%+v", c)
 	}
 	if cpu := c.Parts[0].CPU; math.Abs(cpu-1000) > 1e-9 {

@@ -30,8 +30,6 @@ type Report struct {
 	// Advice is the recommendation for the first dataset; nil if none was asked for.
 	Advice  *verdict.Advice `json:"advice,omitempty"`
 	Applied *Applied        `json:"applied,omitempty"`
-	Sweeps  []Sweep         `json:"sweeps,omitempty"`
-	Rules   []Rule          `json:"rules,omitempty"`
 	// Monitor is the machine during the run; its time 0 is that of Round.Begin and Timeline.Begin.
 	Monitor *monitor.Record `json:"monitor,omitempty"`
 }
@@ -102,7 +100,6 @@ type Dataset struct {
 	// RankCosts are those of each rank of a distributed loop, from which Judge makes Costs: those of the slowest.
 	RankCosts []verdict.Costs  `json:"rank_costs,omitempty"`
 	Verdict   *verdict.Verdict `json:"verdict,omitempty"`
-	Rungs     []Rung           `json:"rungs,omitempty"`
 	Timeline  *Timeline        `json:"timeline,omitempty"`
 
 	Rounds []Round `json:"rounds"`

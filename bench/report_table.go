@@ -51,7 +51,6 @@ func (r *Report) WriteTable(w io.Writer) error {
 	b.WriteString("\nmicroseconds per image, by stage\n")
 	r.stages(&b)
 	r.training(&b)
-	r.differences(&b)
 	b.WriteByte('\n')
 	for _, run := range r.runs() {
 		if run != r {

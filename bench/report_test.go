@@ -54,10 +54,10 @@ func fixed(t *testing.T, o Options) *Report {
 		},
 	}
 	r.summarise()
-	for i, m := range []*images{ofSides(900, 1200), ofSides(300, 300), nil} {
+	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		d.Costs = r.costs(d, aboutLoop{})
-		r.diagnose(d, m)
+		r.diagnose(d)
 	}
 	return r
 }

@@ -87,7 +87,7 @@ func describe(r *bench.Report) document {
 		d.Title += ": " + s
 	}
 	for _, f := range []func(*bench.Report) section{
-		causes, recommendation, epochs, stages, timelines, ladders, sweeps, rules, sizes, monitored, machine,
+		causes, recommendation, epochs, stages, timelines, sizes, monitored, machine,
 	} {
 		if s := f(r); len(s.Blocks) > 0 {
 			d.Sections = append(d.Sections, s)

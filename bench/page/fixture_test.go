@@ -19,7 +19,6 @@ func full() *bench.Report {
 		Consumer: "train.py:loader, step of the script", Notes: []string{"stage times include waiting for a core: there are more workers, or other programs, than cores"},
 		Datasets: []bench.Dataset{folderRow(), packedRow()}, Monitor: monitorRecord(),
 		Advice: advice(), Applied: &bench.Applied{Command: "dsconv pack photos/ out.lmdb --encode jpeg-tiled", Before: 41.2, Predicted: 24.1, Measured: 25.6},
-		Sweeps: sweepsOf(), Rules: rulesOf(),
 	}
 	r.Options.Config = reader.Config{BatchSize: 64, Workers: 4}
 	r.Options.Rounds, r.Options.AugmentText = 3, "rrc:224,flip,normalize"
@@ -57,7 +56,7 @@ func folderRow() bench.Dataset {
 		},
 		Costs: &verdict.Costs{
 			Samples: 48000, Batch: 64, Workers: 4, Processes: true, Cores: 4, Loader: 810, Start: 2.1, Loop: true, Step: 330, StepCPU: 120, Transfer: 29,
-			Epoch: 41.2, Starved: 0.61, ColdRead: 420, SwapStall: 3, SwapIn: 2e6, OtherCPU: 0.3, Measurement: 0.008,
+			Epoch: 41.2, Starved: 0.61, SwapStall: 3, SwapIn: 2e6, OtherCPU: 0.3, Measurement: 0.008,
 			Parts: []verdict.Part{
 				{Name: "read", Kind: verdict.Read, Wall: 90, CPU: 60, Queue: 18, Calls: 48000},
 				{Name: "PIL.Image.convert", Kind: verdict.Decode, Wall: 1500, CPU: 1390, Queue: 100, Calls: 48000},
@@ -65,14 +64,6 @@ func folderRow() bench.Dataset {
 				{Name: "train.Cutout", Kind: verdict.Augment, Wall: 730, CPU: 690, Queue: 30, Calls: 48000, Python: true, Native: "erasing"},
 				{Name: "collate", Kind: verdict.Collate, Wall: 160, CPU: 150, Queue: 5, Calls: 750},
 			},
-		},
-		Rungs: []bench.Rung{
-			{Name: "stored-cold", EpochSeconds: 58, ImagesPerSecond: 827},
-			{Name: "stored", EpochSeconds: 41.2, ImagesPerSecond: 1165, Saved: 16.8},
-			{Name: "bytes", EpochSeconds: 39.9, ImagesPerSecond: 1203, Saved: 1.3},
-			{Name: "pixels", EpochSeconds: 24.4, ImagesPerSecond: 1967, Saved: 15.5, Note: "on the 20,000 samples that fit into memory"},
-			{Name: "batches", EpochSeconds: 16.1, ImagesPerSecond: 2981, Saved: 8.3},
-			{Name: "batches-no-transfer", Note: "this consumer copies nothing"},
 		},
 		Timeline: timelineOf(4, 140), Rounds: roundsOf(41.2, 0),
 	}
@@ -128,30 +119,6 @@ func advice() *verdict.Advice {
 			},
 			{Command: "dsconv pack photos/ out.h5 --resize cover:256x256 --encode raw", PSNR: 44, Disk: 9.4e9, Extra: 0.8, PackSeconds: 95, Before: 41.2, After: 15.9, BreakEven: 3.8},
 		},
-	}
-}
-
-func sweepsOf() []bench.Sweep {
-	point := func(value, seconds float64, estimate, peak int64) bench.Point {
-		return bench.Point{Value: value, EpochSeconds: seconds, ImagesPerSecond: 48000 / seconds, MemoryEstimate: estimate, PeakMemory: peak}
-	}
-	return []bench.Sweep{
-		{Setting: "workers", Dataset: "photos/", Knee: 4, Points: []bench.Point{
-			point(0, 131, 2e8, 3e8), point(1, 121, 5e8, 6e8),
-			point(2, 66, 9e8, 11e8), point(4, 41.2, 17e8, 20e8), point(8, 40.7, 33e8, 39e8),
-		}},
-		{Setting: "batch", Dataset: "photos/", Knee: 64, Points: []bench.Point{point(16, 47, 0, 16e8), point(64, 41.2, 0, 20e8), point(256, 40.6, 0, 34e8)}},
-	}
-}
-
-func rulesOf() []bench.Rule {
-	return []bench.Rule{
-		{Name: "more workers", Dataset: "photos/", Measured: true, Gain: 0.012, Memory: 1_900_000_000, Text: "8 workers instead of 4: no gain, all 4 cores are busy already."},
-		{Name: "prefetch", Dataset: "photos/", Measured: true, Gain: 0.004, Memory: 3e8, Text: "Four batches ahead instead of two."},
-		{Name: "persistent workers", Dataset: "photos/", Measured: true, Helps: true, Gain: 0.051, Text: "An epoch starts 2.1 s earlier."},
-		{Name: "larger batches", Dataset: "photos/", Measured: true, Gain: -0.03, Memory: 14e8, Text: "Batches of 256 cost a little."},
-		{Name: "images in RAM", Dataset: "photos/", Measured: true, Helps: true, Gain: 0.39, Memory: 36e9, Text: "Pixels in memory leave reading and decoding out."},
-		{Name: "pinned memory", Dataset: "photos/", Text: "Not measured: there is no GPU here."},
 	}
 }
 

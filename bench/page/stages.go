@@ -73,7 +73,6 @@ func loopCosts(c *verdict.Costs) (list []string) {
 	add(c.Step > 0, "The loop alone takes "+microseconds(c.Step)+" an image, on batches in memory.")
 	add(c.Transfer > 0, "It waits "+microseconds(c.Transfer)+" an image for copies to the device.")
 	add(c.Start > 0, "An epoch starts with "+seconds(c.Start)+" in which nothing is loaded yet.")
-	add(c.ColdRead > 0, "Reading takes "+microseconds(c.ColdRead)+" an image when nothing is cached.")
 	add(c.SwapStall > 0 || c.SwapIn > 0, "Workers waited "+microseconds(c.SwapStall)+" an image for memory to be read back: "+size(c.SwapIn)+".")
 	add(c.OtherCPU > 0, "Other programs kept "+digits(c.OtherCPU)+" cores busy.")
 	add(c.Measurement >= 0.005, "Measuring itself took "+share(c.Measurement)+" of the epoch.")
