@@ -42,9 +42,6 @@ type Options struct {
 	Train   trainer.Model `json:"train,omitempty"`
 	Backend string        `json:"backend,omitempty"`
 
-	// NoMonitor leaves out Report.Monitor, Round.Waited and Dataset.Timeline.
-	NoMonitor bool `json:"-"`
-
 	// Processes and Trainer are of the report of a training loop in Python: how many processes trained, and the
 	// settings of each. Run does not use them.
 	Processes int            `json:"processes,omitempty"`

@@ -2,8 +2,6 @@ package bench
 
 // Timeline is what the loop and the loader did in one epoch. Times are seconds since the epoch's start.
 type Timeline struct {
-	// Begin is when the epoch began, in the time of Report.Monitor.
-	Begin   float64 `json:"begin_seconds,omitempty"`
 	Seconds float64 `json:"seconds"`
 	// Batches are those of the loop, in order; of a long epoch the first ones.
 	Batches []BatchTimes `json:"batches"`

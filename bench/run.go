@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench/internal/cputime"
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -42,9 +41,6 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 		b.options.Open = openAny
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.watch(ctx); err != nil {
-		return nil, err
-	}
 	if err := b.prepare(ctx, paths); err != nil {
 		return nil, err
 	}
@@ -91,7 +87,6 @@ type bench struct {
 	options         Options
 	subjects        []*subject
 	memoryOfProcess bool
-	monitor         *monitor.Monitor // nil with Options.NoMonitor
 	turns           int
 }
 
@@ -200,14 +195,17 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 		first, epochs = 0, 1
 	}
 	if round == b.options.Rounds {
-		s.trace = b.newTrace()
+		s.trace = &trace{}
 	}
-	watched := b.begin(ctx)
+	before, errCounted := readCounters() // outside of the turn's time
 	m, err := s.measure(ctx, first, epochs, b.options.LimitBatches)
 	if err != nil {
 		return err
 	}
-	watched.end(ctx, &m)
+	if after, err := readCounters(); errCounted == nil && err == nil {
+		waited := after.sub(before)
+		m.Waited = &waited
+	}
 	if round > 0 {
 		s.result.Rounds = append(s.result.Rounds, m)
 	}
@@ -282,7 +280,6 @@ func (b *bench) report() *Report {
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
 	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
-	r.Monitor = b.monitor.Stop()
 	for _, s := range b.subjects {
 		s.count()
 		r.Datasets = append(r.Datasets, s.result)
@@ -304,13 +301,11 @@ func (b *bench) judge(r *Report) {
 	for i, s := range b.subjects {
 		d := &r.Datasets[i]
 		d.Costs = r.costs(d, s.loop)
-		r.addMeasurement(d.Costs)
 		r.diagnose(d)
 	}
 }
 
 func (b *bench) close() error {
-	b.monitor.Stop()
 	var errs []error
 	for _, s := range b.subjects {
 		errs = append(errs, s.close())

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/bench"
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -17,8 +16,8 @@ func full() *bench.Report {
 			Device: "GPU of 24 GB",
 		},
 		Consumer: "train.py:loader, step of the script", Notes: []string{"stage times include waiting for a core: there are more workers, or other programs, than cores"},
-		Datasets: []bench.Dataset{folderRow(), packedRow()}, Monitor: monitorRecord(),
-		Advice: advice(), Applied: &bench.Applied{Command: "dsconv pack photos/ out.lmdb --encode jpeg-tiled", Before: 41.2, Predicted: 24.1, Measured: 25.6},
+		Datasets: []bench.Dataset{folderRow(), packedRow()},
+		Advice:   advice(), Applied: &bench.Applied{Command: "dsconv pack photos/ out.lmdb --encode jpeg-tiled", Before: 41.2, Predicted: 24.1, Measured: 25.6},
 	}
 	r.Options.Config = reader.Config{BatchSize: 64, Workers: 4}
 	r.Options.Rounds, r.Options.AugmentText = 3, "rrc:224,flip,normalize"
@@ -65,7 +64,7 @@ func folderRow() bench.Dataset {
 				{Name: "collate", Kind: verdict.Collate, Wall: 160, CPU: 150, Queue: 5, Calls: 750},
 			},
 		},
-		Timeline: timelineOf(4, 140), Rounds: roundsOf(41.2, 0),
+		Timeline: timelineOf(4, 140), Rounds: roundsOf(41.2),
 	}
 }
 
@@ -74,23 +73,23 @@ func packedRow() bench.Dataset {
 		Path: "/data/experiments/2026/a/folder/with/a/long/name/out.lmdb", Format: "lmdb", Encoding: "jpeg-tiled", Split: "train", Samples: 48000,
 		EpochSeconds: 25.6, ImagesPerSecond: 1875, Ratio: 1.61, Starved: 0.37, CPU: 1400, BusyCores: 3.1,
 		Stages: bench.Stages{Read: 12, Decode: 620, Augment: 240, Collate: 110, Step: 330}, PeakMemory: 900e6, Mapped: 300e6, Disk: 5_290_000_000,
-		Diagnosis: "the loop's own step takes the time", Rounds: roundsOf(25.6, 42), Narrowed: 3, NarrowedHow: "16-bit grey became 8-bit (3 times)", Cached: 5e7,
+		Diagnosis: "the loop's own step takes the time", Rounds: roundsOf(25.6), Narrowed: 3, NarrowedHow: "16-bit grey became 8-bit (3 times)", Cached: 5e7,
 		Verdict: &verdict.Verdict{Cause: verdict.Balanced, Text: "Nothing alone would save 5 % of the epoch.", Evidence: []string{"the loop waited 37 % of the epoch"}},
 	}
 }
 
-func roundsOf(seconds, begin float64) (list []bench.Round) {
+func roundsOf(seconds float64) (list []bench.Round) {
 	for i := range 3 {
 		s := seconds * (1 + 0.02*float64(i-1))
 		list = append(list, bench.Round{
-			Images: 48000, Loaded: 48000, Epochs: 1, Seconds: s, WaitSeconds: 0.5 * s, CPUSeconds: 3 * s, Ratio: 1, Begin: begin + 70*float64(i) + 0.1,
+			Images: 48000, Loaded: 48000, Epochs: 1, Seconds: s, WaitSeconds: 0.5 * s, CPUSeconds: 3 * s, Ratio: 1,
 		})
 	}
 	return list
 }
 
 func timelineOf(workers, batches int) *bench.Timeline {
-	t := &bench.Timeline{Begin: 70.2}
+	t := &bench.Timeline{}
 	now, load := 0.0, 0.21
 	for i := range batches {
 		ready := max(now, 2.1+load*float64(i)/float64(workers)*(1+0.15*math.Sin(float64(i)/5)))
@@ -120,21 +119,4 @@ func advice() *verdict.Advice {
 			{Command: "dsconv pack photos/ out.h5 --resize cover:256x256 --encode raw", PSNR: 44, Disk: 9.4e9, Extra: 0.8, PackSeconds: 95, Before: 41.2, After: 15.9, BreakEven: 3.8},
 		},
 	}
-}
-
-func monitorRecord() *monitor.Record {
-	m := &monitor.Record{Interval: 0.5, Sampling: 0.4, GPUs: []monitor.GPU{{Name: "GPU of 24 GB", Memory: 24e9}}, Missing: []string{"swapping of the control group: not counted here"}}
-	for i := range 420 {
-		x := float64(i)
-		busy := 3.5 + 0.4*math.Sin(x/9)
-		if int(x/2)%70 > 41 {
-			busy = 2.9 + 0.3*math.Sin(x/7)
-		}
-		m.Samples = append(m.Samples, monitor.Sample{
-			At: x / 2, Cores: busy + 0.3, OwnCores: busy, Memory: int64(9e9 + 1e9*math.Sin(x/60)), OwnMemory: int64(2e9 + 3e8*math.Sin(x/30)), Swap: 3e7,
-			SwapIn: math.Max(0, 2e6*math.Sin(x/11)), DiskRead: 1e8 * (1 + math.Sin(x/13)), DiskWrite: 4e6,
-			GPUs: []monitor.GPUSample{{Busy: 0.4 + 0.2*math.Sin(x/8), Memory: 6e9}},
-		})
-	}
-	return m
 }

@@ -138,8 +138,6 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if err != nil {
 		return nil, fmt.Errorf("%w: --python names the Python of the training", err)
 	}
-	watched := watchScript(ctx, cmd.Process.Pid)
-	defer watched.stop()
 	type result struct {
 		report *bench.Report
 		err    error
@@ -147,7 +145,6 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	read := make(chan result, 1)
 	go func() {
 		report, err := bench.ReadReport(r)
-		watched.stop()                // what follows is the end of Python
 		_, _ = io.Copy(io.Discard, r) // Python must not wait for its reader
 		read <- result{report, err}
 	}()
@@ -165,7 +162,6 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if found.err != nil {
 		return nil, fmt.Errorf("the report of %s -m dsconv.measure: %w", python, found.err)
 	}
-	watched.add(found.report)
 	return found.report, nil
 }
 

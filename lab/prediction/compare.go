@@ -47,7 +47,7 @@ func (s *set) compare(ctx context.Context, o *options) ([]row, error) {
 // bench are the options of bench for the set: epochs of each turn, and turns.
 func (s *set) bench(epochs, rounds int) bench.Options {
 	return bench.Options{
-		Epochs: epochs, Rounds: rounds, Size: s.size, AugmentText: s.augment, NoMonitor: true,
+		Epochs: epochs, Rounds: rounds, Size: s.size, AugmentText: s.augment,
 		Config: reader.Config{BatchSize: 64, Shuffle: true},
 	}
 }
