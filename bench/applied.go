@@ -11,7 +11,6 @@ func (r *Report) Apply(a Applied, packed Dataset) {
 	if r == nil {
 		return
 	}
-	packed.onlyVerdict() // its advice is not a measured one
 	r.Datasets = append(r.Datasets, packed)
 	r.Applied = &a
 }

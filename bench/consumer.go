@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dsconv/dsconv/bench/internal/slowed"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/trainer"
 )
@@ -19,15 +18,6 @@ type consumer interface {
 
 // newConsumer returns the consumer that o asks for.
 func newConsumer(o *Options, l *reader.Loader) (consumer, error) {
-	c, err := newLoop(o, l)
-	if err == nil && o.Delay.Transfer > 0 {
-		c = &transferring{consumer: c, pause: slowed.NewPause(o.Delay.Transfer)}
-	}
-	return c, err
-}
-
-// newLoop returns the consumer that does the work.
-func newLoop(o *Options, l *reader.Loader) (consumer, error) {
 	switch {
 	case o.Train != "":
 		c := trainer.Config{Model: o.Train, Backend: o.Backend, Seed: o.Seed}

@@ -1,7 +1,5 @@
 package bench
 
-import "github.com/dsconv/dsconv/bench/monitor"
-
 const (
 	// diskShare is the share of the loaded bytes that must come from a disk for the data to be called read from it, and
 	// diskFaults the number of page faults per image that had to read.
@@ -26,14 +24,14 @@ func (d *Dataset) waiting(workers int) (w aboutWaiting) {
 			counted.Rounds = append(counted.Rounds, d.Rounds[i])
 		}
 	}
-	perImage := func(seconds func(r *Round, c *monitor.Counters) float64) float64 {
+	perImage := func(seconds func(r *Round, c *Counters) float64) float64 {
 		return counted.median(func(r *Round) float64 { return 1e6 * seconds(r, r.Waited) / float64(r.Loaded) })
 	}
-	w.queue = perImage(func(_ *Round, c *monitor.Counters) float64 { return c.Queue })
+	w.queue = perImage(func(_ *Round, c *Counters) float64 { return c.Queue })
 	w.other = counted.median(func(r *Round) float64 { return ratio(r.Waited.OtherCPU, r.Seconds) })
 	w.swapIn = int64(counted.median(func(r *Round) float64 { return ratio(float64(r.Waited.SwapIn), float64(r.Epochs)) }))
-	w.swapStall = perImage(func(r *Round, c *monitor.Counters) float64 {
-		return c.SwapStall(max(0, r.Stages.workers()-r.CPUSeconds-c.Queue), max(workers, 1))
+	w.swapStall = perImage(func(r *Round, c *Counters) float64 {
+		return c.swapStall(max(0, r.Stages.workers()-r.CPUSeconds-c.Queue), max(workers, 1))
 	})
 	w.fromDisk = counted.median(func(r *Round) float64 {
 		if r.readFromDisk() {

@@ -8,8 +8,7 @@ import (
 
 // aboutLoop is what is known of the loop alone, in microseconds per image; 0 is unknown.
 type aboutLoop struct {
-	step, stepCPU, transfer float64 // on batches in memory, while nothing is loaded
-	coldRead                float64 // of the workers: reading when nothing is cached
+	step, stepCPU float64 // on batches in memory, while nothing is loaded
 }
 
 // costs are what an epoch of d consists of; nil if too little was measured to say.
@@ -23,7 +22,7 @@ func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
 	w := d.waiting(workers)
 	c := &verdict.Costs{
 		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: workers, Cores: float64(r.Machine.GOMAXPROCS),
-		Loop: hasLoop, Epoch: d.EpochSeconds, ColdRead: loop.coldRead,
+		Loop: hasLoop, Epoch: d.EpochSeconds,
 		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
 	}
 	if c.GPU = d.onGPU(); !c.GPU {
@@ -32,9 +31,7 @@ func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
 	if hasLoop {
 		c.Starved = d.Starved
 		c.Step, c.StepCPU = loop.step, loop.stepCPU
-		if c.Transfer = loop.transfer; c.Transfer == 0 {
-			c.Transfer = 1e6 * ratio(d.Transfer, float64(c.Samples))
-		}
+		c.Transfer = 1e6 * ratio(d.Transfer, float64(c.Samples))
 	}
 	c.Start = d.start(c)
 	if !hasLoop {

@@ -4,13 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 )
 
 // measured is a report of one dataset whose 1,000 images took the stages' microseconds each, with cpu of them computed and
 // the threads waiting as w says.
-func measured(s Stages, cpu float64, w *monitor.Counters, change func(r *Report)) *Report {
+func measured(s Stages, cpu float64, w *Counters, change func(r *Report)) *Report {
 	stages := Stages{Read: s.Read / 1e3, Decode: s.Decode / 1e3, Augment: s.Augment / 1e3, Collate: s.Collate / 1e3, Step: s.Step / 1e3}
 	r := &Report{Consumer: "a loop", Machine: Machine{GOMAXPROCS: 2}}
 	r.Options.Workers, r.Options.BatchSize = 2, 50
@@ -38,18 +37,18 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 		name   string
 		stages Stages
 		cpu    float64
-		waited *monitor.Counters
+		waited *Counters
 		change func(r *Report)
 		cause  verdict.Cause
 		start  float64
 	}{
-		{"a slow disk", plus(func(s *Stages) { s.Read += 5000 }), 1000, &monitor.Counters{Read: 1e8}, nil, verdict.OfStorage, 0},
-		{"a slow disk behind mapped files", delayed, 1000, &monitor.Counters{Read: 1e8}, nil, verdict.OfStorage, 0},
-		{"a slow file system in user space, mapped", delayed, 1000, &monitor.Counters{MajorFaults: 900}, nil, verdict.OfStorage, 0},
-		{"decoding that sleeps", delayed, 1000, &monitor.Counters{}, nil, verdict.OfDecode, 0},
+		{"a slow disk", plus(func(s *Stages) { s.Read += 5000 }), 1000, &Counters{Read: 1e8}, nil, verdict.OfStorage, 0},
+		{"a slow disk behind mapped files", delayed, 1000, &Counters{Read: 1e8}, nil, verdict.OfStorage, 0},
+		{"a slow file system in user space, mapped", delayed, 1000, &Counters{MajorFaults: 900}, nil, verdict.OfStorage, 0},
+		{"decoding that sleeps", delayed, 1000, &Counters{}, nil, verdict.OfDecode, 0},
 		{"decoding that sleeps, on a system that counts nothing", delayed, 1000, nil, nil, verdict.OfDecode, 0},
-		{"decoding that computes", delayed, 6000, &monitor.Counters{}, nil, verdict.OfDecode, 0},
-		{"decoding that computes, on a busy machine", delayed, 2000, &monitor.Counters{Queue: 4, OtherCPU: 9}, nil, verdict.OfDecode, 0},
+		{"decoding that computes", delayed, 6000, &Counters{}, nil, verdict.OfDecode, 0},
+		{"decoding that computes, on a busy machine", delayed, 2000, &Counters{Queue: 4, OtherCPU: 9}, nil, verdict.OfDecode, 0},
 		{"augmentations", plus(func(s *Stages) { s.Augment += 5000 }), 6000, nil, nil, verdict.OfAugment, 0},
 		{"collating that sleeps", plus(func(s *Stages) { s.Collate += 5000 }), 1000, nil, nil, verdict.OfCollate, 0},
 		{"a slow loop", plus(func(s *Stages) { s.Step = 6000 }), 1000, nil, nil, verdict.OfCompute, 0},
@@ -57,12 +56,12 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 			round := &r.Datasets[0].Rounds[0]
 			round.Seconds, round.WaitSeconds, round.TransferSeconds = 6, 0.1, 5.5
 		}, verdict.OfTransfer, 0},
-		{"one core for eight workers", Stages{Read: 800, Decode: 3200, Augment: 2000, Collate: 2000, Step: 100}, 1000, &monitor.Counters{Queue: 7}, func(r *Report) {
+		{"one core for eight workers", Stages{Read: 800, Decode: 3200, Augment: 2000, Collate: 2000, Step: 100}, 1000, &Counters{Queue: 7}, func(r *Report) {
 			r.Options.Workers, r.Machine.GOMAXPROCS = 8, 1
 			r.Datasets[0].Rounds[0].Seconds = 1
 			r.Datasets[0].Rounds[0].FirstSeconds = 0.05
 		}, verdict.OfCores, 0},
-		{"swapping", delayed, 1000, &monitor.Counters{SwapIn: 1e9, Read: 1e9, MajorFaults: 1e5, MemoryStall: 2.4}, nil, verdict.OfSwap, 0},
+		{"swapping", delayed, 1000, &Counters{SwapIn: 1e9, Read: 1e9, MajorFaults: 1e5, MemoryStall: 2.4}, nil, verdict.OfSwap, 0},
 		{"a slow start", usual, 1000, nil, func(r *Report) {
 			round := &r.Datasets[0].Rounds[0]
 			round.FirstSeconds += 3
@@ -72,7 +71,7 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 		r := measured(c.stages, c.cpu, c.waited, c.change)
 		d := &r.Datasets[0]
 		d.Costs = r.costs(d, aboutLoop{})
-		r.diagnose(d, nil)
+		r.diagnose(d)
 		if d.Verdict == nil || d.Verdict.Cause != c.cause || math.Abs(d.Costs.Start-c.start) > 1e-9 {
 			t.Errorf("%s: %+v\nwant %s and a start of %g s: %+v", c.name, d.Verdict, c.cause, c.start, d.Costs)
 			continue
@@ -85,12 +84,12 @@ func TestVerdictsOfWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// A loop that was also measured alone, as differential runs do.
+// A loop that was also measured alone.
 func TestCostsOfTheLoop(t *testing.T) {
 	r := measured(Stages{Decode: 1000, Step: 400}, 1500, nil, nil)
 	d := &r.Datasets[0]
-	c := r.costs(d, aboutLoop{step: 300, stepCPU: 500, transfer: 50, coldRead: 900})
-	if c.Step != 300 || c.StepCPU != 500 || c.Transfer != 50 || c.ColdRead != 900 || !c.Loop || c.Loader != 0 {
+	c := r.costs(d, aboutLoop{step: 300, stepCPU: 500})
+	if c.Step != 300 || c.StepCPU != 500 || !c.Loop || c.Loader != 0 {
 		t.Errorf("%+v", c)
 	}
 	if cpu := c.Parts[0].CPU; math.Abs(cpu-1000) > 1e-9 {

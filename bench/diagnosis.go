@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/internal/figures"
@@ -12,8 +11,6 @@ import (
 const (
 	// starvedFrom is the share of the epoch from which a loop that waited was starved.
 	starvedFrom = 0.05
-	// busyFrom is the share of the cores from which they were busy.
-	busyFrom = 0.7
 	// hadCore is the share of the workers' computing time below which they lacked cores.
 	hadCore = 0.8
 )
@@ -40,7 +37,7 @@ func (r *Report) Judge() {
 				d.Costs = run.costs(d, aboutLoop{})
 			}
 			d.completeCosts()
-			run.diagnose(d, nil)
+			run.diagnose(d)
 		}
 		run.advise()
 	}
@@ -66,9 +63,8 @@ func (r *Report) advise() {
 	}
 }
 
-// Advise chooses from the candidates for the first dataset, which must have costs, and sets Advice. The diagnoses of all
-// datasets become their verdicts: what else they say could be done was not measured. It does nothing to a report without
-// costs.
+// Advise chooses from the candidates for the first dataset, which must have costs, and sets Advice. It does nothing to a
+// report without costs.
 func (r *Report) Advise(candidates []verdict.Candidate) {
 	if r == nil || len(r.Datasets) == 0 || r.Datasets[0].Costs == nil {
 		return
@@ -80,21 +76,10 @@ func (r *Report) Advise(candidates []verdict.Candidate) {
 	}
 	advice := verdict.Advise(d.Costs, *d.Verdict, candidates)
 	r.Advice = &advice
-	for i := range r.Datasets {
-		r.Datasets[i].onlyVerdict()
-	}
 }
 
-// onlyVerdict makes the diagnosis the verdict's, if there is one.
-func (d *Dataset) onlyVerdict() {
-	if d.Verdict != nil {
-		d.Diagnosis = d.Verdict.Text
-	}
-}
-
-// diagnose judges the costs of d, and says in one sentence what limits the epoch's speed and what could change that. m is
-// nil if nothing is known of the images.
-func (r *Report) diagnose(d *Dataset, m *images) {
+// diagnose judges the costs of d, and says in one sentence what limits the epoch's speed.
+func (r *Report) diagnose(d *Dataset) {
 	if d.Costs != nil {
 		v := verdict.Judge(d.Costs)
 		d.Verdict = &v
@@ -107,61 +92,7 @@ func (r *Report) diagnose(d *Dataset, m *images) {
 		d.Diagnosis = fmt.Sprintf("the loop waited for data for %s of the epoch; what its loader did meanwhile was not measured", figures.Percent(d.Starved))
 	default:
 		d.Diagnosis = d.Verdict.Text
-		if a := r.packing(d, m); a != "" && r.Advice == nil {
-			d.Diagnosis += "; " + a
-		}
 	}
-}
-
-// packing is what could be done about the verdict, "" if dsconv knows no way.
-func (r *Report) packing(d *Dataset, m *images) string {
-	o, cores := &r.Options, r.Machine.GOMAXPROCS
-	stage := d.stageToBlame()
-	if stage == "" {
-		return ""
-	}
-	var list []string
-	switch {
-	case d.Settings != nil || o.Workers == 0: // not of this loader; an iterable of batches without workers
-	case o.Workers < cores:
-		list = append(list, fmt.Sprintf("try more --workers, there are %d cores", cores))
-	case stage == "read" && d.BusyCores > 0 && d.BusyCores < busyFrom*float64(cores):
-		list = append(list, fmt.Sprintf("%.1f of %d cores were busy, so try more --workers, which then wait at the same time",
-			d.BusyCores, cores))
-	}
-	if a := repack(d, m, stage); a != "" {
-		list = append(list, a)
-	}
-	return strings.Join(list, "; ")
-}
-
-// stageToBlame is the stage of the workers that should become faster, "" if none should: the one that the verdict names or,
-// where they lack cores, the largest.
-func (d *Dataset) stageToBlame() string {
-	switch d.Verdict.Cause {
-	case verdict.OfStorage:
-		return "read"
-	case verdict.OfDecode:
-		return "decode"
-	case verdict.OfAugment, verdict.OfPython:
-		return "augment"
-	case verdict.OfCollate:
-		return "collate"
-	case verdict.OfCores:
-		return d.Stages.largest()
-	}
-	return ""
-}
-
-// largest is the workers' stage that takes the most time, "" if none takes any.
-func (s *Stages) largest() (name string) {
-	var most float64
-	for _, stage := range s.workerStages() {
-		if stage.wall > most {
-			name, most = string(stage.kind), stage.wall
-		}
-	}
-	return name
 }
 
 // lackedCores reports whether the workers' stages took much longer than the CPU time of the whole

@@ -2,13 +2,9 @@ package bench
 
 import (
 	"fmt"
-	"math"
 	"os"
-	"path/filepath"
 
-	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
@@ -40,17 +36,6 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 		sum += n
 	}
 	return sum, nil
-}
-
-// freeSpace is the free space on the disk of the dataset at path, the largest number if unknown.
-func freeSpace(path string) int64 {
-	path = dsconv.SplitSources(path)[0].Path
-	for _, at := range []string{path, filepath.Dir(path)} { // of a pattern only the folder exists
-		if n, err := cache.FreeSpace(at); err == nil {
-			return n
-		}
-	}
-	return math.MaxInt64
 }
 
 func imagesSize(ds formats.Dataset) (sum int64, err error) {

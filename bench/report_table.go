@@ -31,11 +31,8 @@ func cell(measured bool, figure string) string {
 // and the results of training loops, and sentences for each dataset. In each table merged
 // reports follow.
 func (r *Report) WriteTable(w io.Writer) error {
-	if err := misuse.Nil("bench.Report.WriteTable", "w", w); err != nil {
+	if err := r.checkWrite("bench.Report.WriteTable", w); err != nil {
 		return err
-	}
-	if len(r.Datasets) == 0 {
-		return errors.New("bench.Report.WriteTable: the report has no datasets")
 	}
 	var b strings.Builder
 	b.WriteString(r.setup())
@@ -47,23 +44,46 @@ func (r *Report) WriteTable(w io.Writer) error {
 		b.WriteString("JPEGs decoded fast: pixels are close to Pillow's, not equal\n")
 	}
 	fmt.Fprintf(&b, "%s\n\n", r.medianOf())
-	r.epochs(&b)
-	b.WriteString("\nmicroseconds per image, by stage\n")
-	r.stages(&b)
-	r.training(&b)
-	r.differences(&b)
+	r.tables(&b, align)
 	b.WriteByte('\n')
-	for _, run := range r.runs() {
-		if run != r {
-			fmt.Fprintf(&b, "%s\n", run.setup())
-		}
-		run.sentences(&b)
-	}
-	if r.Applied != nil {
-		fmt.Fprintf(&b, "%s\n", r.Applied)
-	}
+	r.conclusions(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// checkWrite returns an error for arguments of a function that writes the report.
+func (r *Report) checkWrite(function string, w io.Writer) error {
+	if err := misuse.Nil(function, "w", w); err != nil {
+		return err
+	}
+	if len(r.Datasets) == 0 {
+		return errors.New(function + ": the report has no datasets")
+	}
+	return nil
+}
+
+// tables writes all tables by a function that writes one.
+func (r *Report) tables(b *strings.Builder, table func(b *strings.Builder, rows [][]string)) {
+	table(b, r.epochs())
+	b.WriteString("\nmicroseconds per image, by stage\n")
+	table(b, r.stages())
+	if rows := r.training(); rows != nil {
+		b.WriteString("\ntraining loop: seconds per epoch, loss and accuracy\n")
+		table(b, rows)
+	}
+}
+
+// conclusions writes the sentences of all runs.
+func (r *Report) conclusions(b *strings.Builder) {
+	for _, run := range r.runs() {
+		if run != r {
+			fmt.Fprintf(b, "%s\n", run.setup())
+		}
+		run.sentences(b)
+	}
+	if r.Applied != nil {
+		fmt.Fprintf(b, "%s\n", r.Applied)
+	}
 }
 
 // setup describes the consumer, the machine and the batches, as far as known, and the file
@@ -119,30 +139,30 @@ func (r *Report) rows(runs []*Report, head []string, row func(run *Report, d *Da
 	return rows
 }
 
-func (r *Report) epochs(b *strings.Builder) {
+func (r *Report) epochs() [][]string {
 	head := []string{"dataset", "epoch s", "images/s", "ratio", "starved", "peak MB", "mapped MB", "on disk MB"}
-	align(b, r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
+	return r.rows(r.runs(), head, func(run *Report, d *Dataset) []string {
 		return []string{
 			figures.Digits(d.EpochSeconds), fmt.Sprintf("%.0f", d.ImagesPerSecond), fmt.Sprintf("%.2f", d.Ratio),
 			cell(run.Consumer != loaderAlone, figures.Percent(d.Starved)), // a consumer that does nothing only waits
 			cell(d.PeakMemory > 0, megabytes(d.PeakMemory)), cell(d.PeakMemory > 0, megabytes(d.Mapped)), cell(d.Disk > 0, megabytes(d.Disk)),
 		}
-	}))
+	})
 }
 
-func (r *Report) stages(b *strings.Builder) {
+func (r *Report) stages() [][]string {
 	head := []string{"dataset", "read", "decode", "augment", "collate", "step", "all CPU"}
-	align(b, r.rows(r.runs(), head, func(_ *Report, d *Dataset) []string {
+	return r.rows(r.runs(), head, func(_ *Report, d *Dataset) []string {
 		var row []string
 		for _, us := range []float64{d.Stages.Read, d.Stages.Decode, d.Stages.Augment, d.Stages.Collate} {
 			row = append(row, cell(d.Stages.workers() != 0, figures.Digits(us)))
 		}
 		return append(row, figures.Digits(d.Stages.Step), cell(d.CPU > 0, figures.Digits(d.CPU)))
-	}))
+	})
 }
 
-// training writes the table of training loops, if there are any.
-func (r *Report) training(b *strings.Builder) {
+// training is the table of training loops; nil if there are none.
+func (r *Report) training() [][]string {
 	trained := func(d Dataset) bool { return d.Transfer > 0 || d.Accuracy != nil || d.Loss != nil }
 	var runs []*Report
 	for _, run := range r.runs() {
@@ -151,11 +171,10 @@ func (r *Report) training(b *strings.Builder) {
 		}
 	}
 	if len(runs) == 0 {
-		return
+		return nil
 	}
-	b.WriteString("\ntraining loop: seconds per epoch, loss and accuracy\n")
 	head := []string{"dataset", "wait s", "transfer s", "step s", "loss", "accuracy"}
-	align(b, r.rows(runs, head, func(_ *Report, d *Dataset) []string {
+	return r.rows(runs, head, func(_ *Report, d *Dataset) []string {
 		loss, accuracy := unknown, unknown
 		if d.Loss != nil {
 			loss = fmt.Sprintf("%.4g", *d.Loss)
@@ -165,7 +184,7 @@ func (r *Report) training(b *strings.Builder) {
 		}
 		step := func(r *Round) float64 { return ratio(r.Stages.Step, float64(r.Epochs)) }
 		return []string{figures.Digits(d.Starved * d.EpochSeconds), cell(d.Transfer > 0, figures.Digits(d.Transfer)), figures.Digits(d.median(step)), loss, accuracy}
-	}))
+	})
 }
 
 // settings lists the values by name, without those that nobody gave.

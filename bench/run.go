@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench/internal/cputime"
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -20,9 +19,7 @@ import (
 
 // Progress is a dataset's turn that has just ended.
 type Progress struct {
-	Dataset string
-	// What is measured besides the dataset itself: a rung (bytes), a value of a sweep (workers=2), a rule; else "".
-	What            string
+	Dataset         string
 	Round           int // from 1; 0 is the warm-up
 	Rounds          int
 	Turns           int     // that the whole run has
@@ -39,14 +36,11 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 	if o, err = o.withDefaults(); err != nil {
 		return nil, err
 	}
-	b := bench{options: o, turns: o.turns(len(paths))}
+	b := bench{options: o, turns: (1 + o.Rounds) * len(paths)}
 	if b.options.Open == nil {
 		b.options.Open = openAny
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.watch(ctx); err != nil {
-		return nil, err
-	}
 	if err := b.prepare(ctx, paths); err != nil {
 		return nil, err
 	}
@@ -57,13 +51,15 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 			}
 		}
 	}
-	if err := b.differential(ctx); err != nil {
-		return nil, err
+	for _, s := range b.subjects {
+		if err := b.loopAlone(ctx, s); err != nil {
+			return nil, fmt.Errorf("bench %s: %w", s.result.Path, err)
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := b.report(ctx)
+	r := b.report()
 	b.judge(r)
 	return r, ctx.Err()
 }
@@ -91,23 +87,17 @@ type bench struct {
 	options         Options
 	subjects        []*subject
 	memoryOfProcess bool
-	monitor         *monitor.Monitor // nil with Options.NoMonitor
-	turns           int              // of all kinds
-	sweeps          []Sweep
-	tested          []Rule
+	turns           int
 }
 
 // subject is a dataset with its loader and the consumer of its batches.
 type subject struct {
-	plain    formats.Dataset
-	dataset  formats.Dataset // plain, with Options.Delay and LimitRead
+	dataset  formats.Dataset
 	loader   *reader.Loader
 	consumer consumer
 	result   Dataset
-	images   *images // what is known about them
 	loop     aboutLoop
 	trace    *trace // of the next epoch; nil for none
-	counted  bool   // count was called
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -155,19 +145,18 @@ func (b *bench) add(ctx context.Context, path string) error {
 		}
 		s.result.ShuffleQuality = &quality
 	}
-	return s.result.describe(s.plain, s.loader.Config().Split, s.loader.Samples())
+	return s.result.describe(s.dataset, s.loader.Config().Split, s.loader.Samples())
 }
 
 // open opens the dataset of s, its loader and the consumer.
 func (b *bench) open(ctx context.Context, s *subject, config reader.Config) (err error) {
-	plain, err := b.options.Open(ctx, s.result.Path)
+	ds, err := b.options.Open(ctx, s.result.Path)
 	if err != nil {
 		return err
 	}
-	s.plain = plain // only one that is open: close closes it
-	s.dataset = b.options.slow(ctx, s.plain)
+	s.dataset = ds // only one that is open: close closes it
 	if config.Split == "" {
-		config.Split = reader.TrainSplit(s.plain.Meta())
+		config.Split = reader.TrainSplit(ds.Meta())
 	}
 	if s.loader, err = reader.New(s.dataset, config); err != nil {
 		return err
@@ -206,14 +195,17 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 		first, epochs = 0, 1
 	}
 	if round == b.options.Rounds {
-		s.trace = b.newTrace()
+		s.trace = &trace{}
 	}
-	watched := b.begin(ctx)
+	before, errCounted := readCounters() // outside of the turn's time
 	m, err := s.measure(ctx, first, epochs, b.options.LimitBatches)
 	if err != nil {
 		return err
 	}
-	watched.end(ctx, &m)
+	if after, err := readCounters(); errCounted == nil && err == nil {
+		waited := after.sub(before)
+		m.Waited = &waited
+	}
 	if round > 0 {
 		s.result.Rounds = append(s.result.Rounds, m)
 	}
@@ -231,7 +223,6 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round, error) {
 	m := Round{Epochs: epochs}
 	clock, cpu, start := s.loader.Clock(), cputime.Own(), time.Now()
-	moved := transferred(s.consumer)
 	var wait, step time.Duration
 	for epoch := first; epoch < first+epochs; epoch++ {
 		if err := s.epoch(ctx, epoch, limit, &m, &wait, &step); err != nil {
@@ -241,13 +232,11 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 	m.Seconds = time.Since(start).Seconds()
 	m.CPUSeconds = (cputime.Own() - cpu).Seconds()
 	m.WaitSeconds = wait.Seconds()
-	transfer := transferred(s.consumer) - moved
-	m.TransferSeconds = transfer.Seconds()
 	spent := s.loader.Clock().Sub(clock)
 	m.Loaded, m.Bytes, m.Depth = spent.Images, spent.Bytes, spent.Depth()
 	m.Stages = Stages{
 		Read: spent.Read.Seconds(), Decode: spent.Decode.Seconds(), Augment: spent.Augment.Seconds(),
-		Collate: spent.Collate.Seconds(), Step: (step - transfer).Seconds(),
+		Collate: spent.Collate.Seconds(), Step: step.Seconds(),
 	}
 	return m, nil
 }
@@ -286,18 +275,13 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 	return nil
 }
 
-func (b *bench) report(ctx context.Context) *Report {
+func (b *bench) report() *Report {
 	r := &Report{
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
-		Sweeps: b.sweeps, Rules: b.tested,
 	}
 	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
-	r.Monitor = b.monitor.Stop()
 	for _, s := range b.subjects {
 		s.count()
-		shape := s.loader.ImageShape()
-		s.images = inspect(ctx, s.plain, max(shape[0], shape[1]), &b.options.Config)
-		s.images.free = freeSpace(s.result.Path)
 		r.Datasets = append(r.Datasets, s.result)
 	}
 	r.summarise()
@@ -306,10 +290,6 @@ func (b *bench) report(ctx context.Context) *Report {
 
 // count takes the counters of s's loader.
 func (s *subject) count() {
-	if s.counted {
-		return
-	}
-	s.counted = true
 	s.result.Cached = s.loader.CacheStats().Used
 	s.result.Bad, _ = s.loader.Bad()
 	narrowed := s.loader.Narrowed()
@@ -321,13 +301,11 @@ func (b *bench) judge(r *Report) {
 	for i, s := range b.subjects {
 		d := &r.Datasets[i]
 		d.Costs = r.costs(d, s.loop)
-		r.addMeasurement(d.Costs)
-		r.diagnose(d, s.images)
+		r.diagnose(d)
 	}
 }
 
 func (b *bench) close() error {
-	b.monitor.Stop()
 	var errs []error
 	for _, s := range b.subjects {
 		errs = append(errs, s.close())
@@ -337,10 +315,12 @@ func (b *bench) close() error {
 
 // close closes all of s but its result.
 func (s *subject) close() error {
-	err := s.closeLoader()
-	if s.plain != nil {
-		err = errors.Join(err, s.plain.Close())
+	err := s.consumer.close()
+	if s.loader != nil {
+		err = errors.Join(err, s.loader.Close())
 	}
-	s.consumer, s.loader, s.plain = eager{}, nil, nil
+	if s.dataset != nil {
+		err = errors.Join(err, s.dataset.Close())
+	}
 	return err
 }

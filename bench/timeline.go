@@ -22,8 +22,6 @@ const (
 
 // trace makes the Timeline of one epoch. A nil one traces nothing.
 type trace struct {
-	origin  float64 // in the monitor's time, of made and then of the epoch's start
-	made    time.Time
 	started time.Time
 	batches []BatchTimes
 	ended   time.Time
@@ -36,7 +34,6 @@ type trace struct {
 func (t *trace) start() {
 	if t != nil {
 		t.started = time.Now()
-		t.origin += t.started.Sub(t.made).Seconds()
 	}
 }
 
@@ -91,5 +88,5 @@ func (t *trace) timeline() *Timeline {
 	slices.SortFunc(t.loads, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Worker, b.Worker))
 	})
-	return &Timeline{Begin: t.origin, Seconds: t.at(t.ended), Batches: t.batches, Loads: t.loads}
+	return &Timeline{Seconds: t.at(t.ended), Batches: t.batches, Loads: t.loads}
 }

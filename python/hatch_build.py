@@ -146,9 +146,5 @@ class Build:
         if self.archives():
             documents = self.sysroot / "usr" / "share" / "doc"
             texts.update((f"{name} (Debian's package)", documents / name / "copyright") for name in DEBIAN)
-        charts = self.root / "bench" / "page" / "assets" / "echarts"  # in the pages that the command writes
-        texts.update(
-            (f"Apache ECharts: {p.name}", p) for name in ("LICENSE*", "NOTICE") for p in sorted(charts.glob(name))
-        )
         rule = "=" * 100
         return "\n".join(f"{rule}\n{name}\n{rule}\n{p.read_text(errors='replace')}" for name, p in texts.items())

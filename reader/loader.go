@@ -24,7 +24,6 @@ type Loader struct {
 	dataset    formats.Dataset
 	read       func(i int, s *formats.Sample) error
 	prefetcher formats.Prefetcher // nil if the dataset has none
-	delayed    delayed            // nil if nothing is
 	config     Config
 	samples    sampleorder.Subset
 	parts      string // of NewConcat: their samples, for State
@@ -114,7 +113,6 @@ func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loa
 		l.read = v.View
 	}
 	l.prefetcher, _ = ds.(formats.Prefetcher)
-	l.delayed, _ = ds.(delayed)
 	for _, step := range []func(*Loader) error{choose, (*Loader).compile, (*Loader).frames, plan, (*Loader).openDecoder, (*Loader).openCache} {
 		if err := step(l); err != nil {
 			return nil, errors.Join(err, l.Close())

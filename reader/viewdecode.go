@@ -35,7 +35,6 @@ func (w *worker) renderAll(e entry, now time.Duration) (time.Duration, error) {
 		if err != nil {
 			return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 		}
-		w.delay("decode")
 		now = w.lap(stageDecode, now)
 		for k := range w.steps {
 			if now, err = w.renderView(k, m, own && k == len(w.steps)-1, e, now); err != nil {
@@ -68,7 +67,6 @@ func (w *worker) renderGroup(v *formats.Value, g viewGroup, e entry, now time.Du
 	if err != nil {
 		return now, fmt.Errorf("decode %s: %w", w.sample.Key, err)
 	}
-	w.delay("decode")
 	now = w.lap(stageDecode, now)
 	for i, k := range g.views {
 		if now, err = w.renderView(k, m, own && i == last, e, now); err != nil {
@@ -90,7 +88,6 @@ func (w *worker) renderView(k int, m *pixel.Image, own bool, e entry, now time.D
 	if err != nil {
 		return now, l.config.ofView(k, fmt.Errorf("transform %s: %w", w.sample.Key, err))
 	}
-	w.delay("augment")
 	now = w.lap(stageAugment, now)
 	if err := w.runner.Store(); err != nil {
 		return now, fmt.Errorf("store %s: %w", w.sample.Key, err)

@@ -119,7 +119,6 @@ func (w *worker) render(e entry, now time.Duration) error {
 	if err := w.fields(b, i); err != nil {
 		return fmt.Errorf("%s: %w", w.sample.Key, err)
 	}
-	w.delay("collate")
 	w.finish(w.lap(stageCollate, now))
 	return nil
 }

@@ -2,13 +2,12 @@ package page
 
 import (
 	"encoding/base64"
-	"fmt"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -82,150 +81,110 @@ func (b *tab) size(width, height int) {
 	b.frames()
 }
 
-// drawn is what the page's script made of a chart.
-type drawn struct {
-	Kind, Text     string
-	Shapes, Wanted int
-	Width, Height  float64
-	Drawn          float64 // the picture's width
-}
-
-// figures looks at all charts. Wanted is how many shapes a chart has at least: one for each bar that is not empty, each line, and the spans
-// that are shown at first.
-const figures = `(() => {
-	const data = JSON.parse(document.getElementById("charts").textContent);
-	const count = { bars: d => d.series.flatMap(s => s.values).filter(Boolean).length, lines: d => d.panels.flatMap(p => p.lines).length,
-		lanes: d => d.spans.filter(s => s[4] <= d.shown).length };
-	return [...document.querySelectorAll("figure.chart")].map((f, i) => {
-		const svg = f.querySelector("svg"), box = f.getBoundingClientRect();
-		return { Kind: data[i].kind, Wanted: count[data[i].kind](data[i].data), Text: svg ? svg.textContent : "",
-			Shapes: svg ? [...svg.querySelectorAll("path")].filter(p => p.getAttribute("d").length > 10).length : 0, Width: box.width, Height: box.height, Drawn: svg ? svg.getBoundingClientRect().width : 0 };
-	});
-})()`
-
-// checkCharts looks at all charts of the page; there are want of them.
-func (b *tab) checkCharts(want int) {
-	b.t.Helper()
-	var list []drawn
-	b.eval(figures, &list)
-	if len(list) != want || want == 0 {
-		b.t.Errorf("%d charts, want %d", len(list), want)
-	}
-	for i, d := range list {
-		if d.Shapes < max(d.Wanted, 1) || d.Text == "" || d.Width < 250 || d.Height < 60 || math.Abs(d.Width-d.Drawn) > 2 {
-			b.t.Errorf("chart %d is not drawn: %+v", i, d)
-		}
-	}
-}
-
-// charts is how many charts a report's page has.
-func charts(r *bench.Report) (n int) {
-	for _, s := range describe(r).Sections {
-		for _, b := range s.Blocks {
-			if b.Chart != nil {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 func (b *tab) prefers(theme string) {
 	b.t.Helper()
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": theme}}}, nil)
 	b.frames()
 }
 
-// heights are where the pointer meets something, in pixels from the top of a chart: a bar, the upper panel, the loop's lane.
-var heights = map[string]int{"bars": 50, "lines": 77, "lanes": 53}
-
-// hover moves the pointer to a chart.
-func (b *tab) hover(chart int, kind string) {
-	b.t.Helper()
-	var at [2]float64
-	b.eval(fmt.Sprintf(`(() => { const e = document.querySelectorAll("figure.chart .canvas")[%d];
-		scrollTo({ top: e.getBoundingClientRect().y + scrollY - 300, behavior: "instant" });
-		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + %d]; })()`, chart, heights[kind]), &at)
-	b.frames()
-	b.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": at[0], "y": at[1]}, nil)
-	b.frames()
+// seen is what a page shows.
+type seen struct {
+	Sections             []string
+	Charts, Bars, Rects  int
+	Tables, Buttons, Pre int
+	Width                int
 }
 
-// The page as people see it: drawn, in light and dark, wide and narrow, with the pointer on each chart.
+// look looks at the page; what is not visible does not count.
+func (b *tab) look() (s seen) {
+	b.t.Helper()
+	b.eval(`(() => { const n = (q) => [...document.querySelectorAll(q)].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height > 0).length;
+		return { Sections: [...document.querySelectorAll("section.part")].map((e) => e.id), Charts: n("figure"), Bars: n(".bar"), Rects: n("svg rect"), Tables: n("table"),
+			Buttons: n("button"), Pre: n("pre"), Width: document.documentElement.scrollWidth }; })()`, &s)
+	return s
+}
+
+// The page as people see it: in light and dark, wide and narrow.
 func TestInChromium(t *testing.T) {
 	b := newTab(t)
-	r := full()
-	file := b.shown(r)
-	b.checkCharts(charts(r))
+	file := b.shown(full())
+	got := b.look()
+	want := []string{"verdict", "advice", "epochs", "stages", "timeline", "sizes", "machine"}
+	if !slices.Equal(got.Sections, want) || got.Charts != 8 || got.Bars < 40 || got.Rects < 300 || got.Tables < 9 || got.Buttons != 4 || got.Pre != 0 {
+		t.Errorf("%+v", got)
+	}
 	b.picture("light")
 	ink := func() (colors []string) {
-		b.eval(`[getComputedStyle(document.body).backgroundColor, document.querySelector("figure.chart svg text").getAttribute("fill")]`, &colors)
+		b.eval(`[document.body, document.querySelector(".bar"), document.querySelector("svg text")].map((e) => { const s = getComputedStyle(e); return s.backgroundColor + s.fill; })`, &colors)
 		return colors
 	}
 	light := ink()
 	b.prefers("dark")
 	b.picture("dark")
 	dark := ink()
-	if light[0] == dark[0] || light[1] == dark[1] {
-		t.Errorf("light %v, dark %v", light, dark)
+	for i := range light {
+		if light[i] == dark[i] {
+			t.Errorf("light %v, dark %v", light, dark)
+		}
 	}
 	for choice, want := range map[string][]string{"light": light, "dark": dark} {
 		b.eval(`document.querySelector("[data-choice=`+choice+`]").click()`, nil)
-		if got := ink(); got[0] != want[0] || got[1] != want[1] {
+		if got := ink(); !slices.Equal(got, want) {
 			t.Errorf("%s was chosen: %v, want %v", choice, got, want)
 		}
 	}
-	b.checkCharts(charts(r))
-	for i := range charts(r) {
-		chart := fmt.Sprintf(`document.querySelectorAll("figure.chart")[%d]`, i)
-		var kind string
-		b.eval(fmt.Sprintf(`JSON.parse(document.getElementById("charts").textContent)[%d].kind`, i), &kind)
-		b.hover(i, kind)
-		var said string
-		b.eval(chart+`.querySelector(".tip")?.textContent ?? ""`, &said)
-		if said == "" {
-			t.Errorf("chart %d, %s: the pointer on it shows nothing", i, kind)
-		}
-	}
 	b.size(390, 800)
-	var width int
-	b.eval("document.documentElement.scrollWidth", &width)
-	if width > 390 {
-		t.Errorf("on a telephone the page is %d pixels wide", width)
+	if got := b.look(); got.Width > 390 || got.Charts != 8 {
+		t.Errorf("on a telephone: %+v", got)
 	}
 	b.picture("narrow")
+	var narrow []string
+	b.eval(`[...document.querySelectorAll(".bars")].filter((e) => [...e.querySelectorAll(".label, .figure")].some((x) => x.getBoundingClientRect().right > innerWidth)).map((e) => e.textContent)`, &narrow)
+	if len(narrow) > 0 {
+		t.Errorf("on a telephone charts are wider than the page: %q", narrow)
+	}
 	b.clean(file)
 }
 
-// Texts of a report stay texts, also in charts and where the pointer is.
+// Texts of a report stay texts.
 func TestHostileTextsInChromium(t *testing.T) {
 	b := newTab(t)
 	r := full()
-	fill(reflect.ValueOf(r), hostile, 0)
+	fill(reflect.ValueOf(r), hostile)
 	file := b.shown(r)
-	b.checkCharts(charts(r))
-	for i := range charts(r) {
-		b.hover(i, "bars")
-	}
-	b.hover(0, "bars")
 	var found struct {
-		Broken  bool
-		Scripts int
-		Others  int
-		Text    string
+		Broken          bool
+		Scripts, Others int
+		Text            string
 	}
 	b.eval(`({ Broken: "broken" in window, Scripts: document.scripts.length, Others: document.querySelectorAll("img, b, body a:not([href^='#'])").length,
-		Text: document.querySelector(".tip").textContent })`, &found)
-	if found.Broken || found.Scripts != 3 || found.Others != 0 || !strings.Contains(found.Text, "<img src=x") {
+		Text: document.querySelector(".bars").textContent })`, &found)
+	if found.Broken || found.Scripts != 2 || found.Others != 0 || !strings.Contains(found.Text, "<img src=x") || !strings.Contains(found.Text, `\u{202e}`) {
 		t.Errorf("%+v", found)
 	}
 	b.clean(file)
-	r = minimal()
-	b.clean(file, b.shown(r))
-	b.checkCharts(charts(r))
 }
 
-// Without scripts the tables are there, and nothing that only scripts can use.
+// Reports with little in them, and those of earlier versions, have pages too. Numbers that are none are shown as 0.
+func TestOtherReportsInChromium(t *testing.T) {
+	b := newTab(t)
+	empty := minimal()
+	empty.Datasets[0].Timeline = &bench.Timeline{}
+	huge := full()
+	huge.Datasets[0].EpochSeconds, huge.Datasets[0].Timeline.Batches[139].Done = 1e300, 1e300
+	var files []string
+	for _, r := range append(kept(t), empty, huge) {
+		files = append(files, b.shown(r))
+		var text string
+		b.eval(`document.querySelector("main").textContent`, &text)
+		if got := b.look(); len(got.Sections) == 0 || got.Charts == 0 || strings.Contains(text, "NaN") || strings.Contains(text, "undefined") {
+			t.Errorf("%s: %+v: %.400s", r.Datasets[0].Path, got, text)
+		}
+	}
+	b.clean(files...)
+}
+
+// Without scripts the table is there, and nothing that only scripts can use.
 func TestWithoutScripts(t *testing.T) {
 	b := newTab(t)
 	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
@@ -234,13 +193,8 @@ func TestWithoutScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.load(file)
-	var seen struct{ Tables, Charts, Buttons int }
-	visible := func(selector string) string {
-		return `[...document.querySelectorAll("` + selector + `")].filter(e => e.checkVisibility()).length`
-	}
-	b.eval("({ Tables: "+visible("table")+", Charts: "+visible("figure")+", Buttons: "+visible("button")+" })", &seen)
-	if seen.Tables < 12 || seen.Charts != 0 || seen.Buttons != 0 {
-		t.Errorf("%+v", seen)
+	if got := b.look(); got.Pre != 1 || got.Tables != 0 || got.Charts != 0 || got.Buttons != 0 {
+		t.Errorf("%+v", got)
 	}
 	b.clean(file)
 }

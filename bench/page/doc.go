@@ -1,11 +1,9 @@
-// Package page writes a [bench.Report] for people: as a page of HTML that needs no network, and as Markdown. Both say the same;
-// the page draws charts too. The JSON of the report is the source of both, so a report that was saved can be written again:
+// Package page writes a report of package bench as one page of HTML: the verdict and what to do, charts, tables and a timeline, in
+// light and dark.
 //
-//	in, err := os.Open(saved)
+//	f, err := os.Create("report.html")
 //	...
-//	report, err := bench.ReadReport(in)
-//	...
-//	return errors.Join(page.WriteHTML(out, report), out.Close())
+//	err = page.WriteHTML(f, report)
 //
-// Names and texts of a report are data: whatever they contain, they are shown as text and never become markup or code.
+// The page has the report as JSON, and its script shows that. It loads nothing from elsewhere.
 package page

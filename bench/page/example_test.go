@@ -31,7 +31,7 @@ func savePage(saved, html string) error {
 func Example() {
 	html := filepath.Join(os.TempDir(), "dsconv-example.html")
 	defer os.Remove(html)
-	if err := savePage("../results/bench-photos.json", html); err != nil {
+	if err := savePage("../../lab/results/bench-photos.json", html); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -44,28 +44,4 @@ func Example() {
 	// Output:
 	// <!DOCTYPE html>
 	// <!-- a report of dsconv bench -->
-}
-
-func ExampleWriteMarkdown() {
-	report := &bench.Report{
-		Consumer: "loader alone",
-		Datasets: []bench.Dataset{{Path: "images", Format: "folder", Samples: 1000, EpochSeconds: 1.25, ImagesPerSecond: 800, Ratio: 1}},
-	}
-	if err := page.WriteMarkdown(os.Stdout, report); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// # dsconv bench: images
-	//
-	// An epoch takes 1.25 s.
-	//
-	// loader alone
-	//
-	// **1.25 s** an epoch · **800** images/s
-	//
-	// ## Before and after
-	//
-	// | dataset | epoch | images/s | ratio | loop waited | CPU per image | busy cores |
-	// | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-	// | `images` | 1.25 s | 800 | 1.00 | – | – | – |
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/bench"
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/reader"
 )
@@ -17,9 +16,8 @@ func full() *bench.Report {
 			Device: "GPU of 24 GB",
 		},
 		Consumer: "train.py:loader, step of the script", Notes: []string{"stage times include waiting for a core: there are more workers, or other programs, than cores"},
-		Datasets: []bench.Dataset{folderRow(), packedRow()}, Monitor: monitorRecord(),
-		Advice: advice(), Applied: &bench.Applied{Command: "dsconv pack photos/ out.lmdb --encode jpeg-tiled", Before: 41.2, Predicted: 24.1, Measured: 25.6},
-		Sweeps: sweepsOf(), Rules: rulesOf(),
+		Datasets: []bench.Dataset{folderRow(), packedRow()},
+		Advice:   advice(), Applied: &bench.Applied{Command: "dsconv pack photos/ out.lmdb --encode jpeg-tiled", Before: 41.2, Predicted: 24.1, Measured: 25.6},
 	}
 	r.Options.Config = reader.Config{BatchSize: 64, Workers: 4}
 	r.Options.Rounds, r.Options.AugmentText = 3, "rrc:224,flip,normalize"
@@ -57,7 +55,7 @@ func folderRow() bench.Dataset {
 		},
 		Costs: &verdict.Costs{
 			Samples: 48000, Batch: 64, Workers: 4, Processes: true, Cores: 4, Loader: 810, Start: 2.1, Loop: true, Step: 330, StepCPU: 120, Transfer: 29,
-			Epoch: 41.2, Starved: 0.61, ColdRead: 420, SwapStall: 3, SwapIn: 2e6, OtherCPU: 0.3, Measurement: 0.008,
+			Epoch: 41.2, Starved: 0.61, SwapStall: 3, SwapIn: 2e6, OtherCPU: 0.3, Measurement: 0.008,
 			Parts: []verdict.Part{
 				{Name: "read", Kind: verdict.Read, Wall: 90, CPU: 60, Queue: 18, Calls: 48000},
 				{Name: "PIL.Image.convert", Kind: verdict.Decode, Wall: 1500, CPU: 1390, Queue: 100, Calls: 48000},
@@ -66,15 +64,7 @@ func folderRow() bench.Dataset {
 				{Name: "collate", Kind: verdict.Collate, Wall: 160, CPU: 150, Queue: 5, Calls: 750},
 			},
 		},
-		Rungs: []bench.Rung{
-			{Name: "stored-cold", EpochSeconds: 58, ImagesPerSecond: 827},
-			{Name: "stored", EpochSeconds: 41.2, ImagesPerSecond: 1165, Saved: 16.8},
-			{Name: "bytes", EpochSeconds: 39.9, ImagesPerSecond: 1203, Saved: 1.3},
-			{Name: "pixels", EpochSeconds: 24.4, ImagesPerSecond: 1967, Saved: 15.5, Note: "on the 20,000 samples that fit into memory"},
-			{Name: "batches", EpochSeconds: 16.1, ImagesPerSecond: 2981, Saved: 8.3},
-			{Name: "batches-no-transfer", Note: "this consumer copies nothing"},
-		},
-		Timeline: timelineOf(4, 140), Rounds: roundsOf(41.2, 0),
+		Timeline: timelineOf(4, 140), Rounds: roundsOf(41.2),
 	}
 }
 
@@ -83,23 +73,23 @@ func packedRow() bench.Dataset {
 		Path: "/data/experiments/2026/a/folder/with/a/long/name/out.lmdb", Format: "lmdb", Encoding: "jpeg-tiled", Split: "train", Samples: 48000,
 		EpochSeconds: 25.6, ImagesPerSecond: 1875, Ratio: 1.61, Starved: 0.37, CPU: 1400, BusyCores: 3.1,
 		Stages: bench.Stages{Read: 12, Decode: 620, Augment: 240, Collate: 110, Step: 330}, PeakMemory: 900e6, Mapped: 300e6, Disk: 5_290_000_000,
-		Diagnosis: "the loop's own step takes the time", Rounds: roundsOf(25.6, 42), Narrowed: 3, NarrowedHow: "16-bit grey became 8-bit (3 times)", Cached: 5e7,
+		Diagnosis: "the loop's own step takes the time", Rounds: roundsOf(25.6), Narrowed: 3, NarrowedHow: "16-bit grey became 8-bit (3 times)", Cached: 5e7,
 		Verdict: &verdict.Verdict{Cause: verdict.Balanced, Text: "Nothing alone would save 5 % of the epoch.", Evidence: []string{"the loop waited 37 % of the epoch"}},
 	}
 }
 
-func roundsOf(seconds, begin float64) (list []bench.Round) {
+func roundsOf(seconds float64) (list []bench.Round) {
 	for i := range 3 {
 		s := seconds * (1 + 0.02*float64(i-1))
 		list = append(list, bench.Round{
-			Images: 48000, Loaded: 48000, Epochs: 1, Seconds: s, WaitSeconds: 0.5 * s, CPUSeconds: 3 * s, Ratio: 1, Begin: begin + 70*float64(i) + 0.1,
+			Images: 48000, Loaded: 48000, Epochs: 1, Seconds: s, WaitSeconds: 0.5 * s, CPUSeconds: 3 * s, Ratio: 1,
 		})
 	}
 	return list
 }
 
 func timelineOf(workers, batches int) *bench.Timeline {
-	t := &bench.Timeline{Begin: 70.2}
+	t := &bench.Timeline{}
 	now, load := 0.0, 0.21
 	for i := range batches {
 		ready := max(now, 2.1+load*float64(i)/float64(workers)*(1+0.15*math.Sin(float64(i)/5)))
@@ -129,45 +119,4 @@ func advice() *verdict.Advice {
 			{Command: "dsconv pack photos/ out.h5 --resize cover:256x256 --encode raw", PSNR: 44, Disk: 9.4e9, Extra: 0.8, PackSeconds: 95, Before: 41.2, After: 15.9, BreakEven: 3.8},
 		},
 	}
-}
-
-func sweepsOf() []bench.Sweep {
-	point := func(value, seconds float64, estimate, peak int64) bench.Point {
-		return bench.Point{Value: value, EpochSeconds: seconds, ImagesPerSecond: 48000 / seconds, MemoryEstimate: estimate, PeakMemory: peak}
-	}
-	return []bench.Sweep{
-		{Setting: "workers", Dataset: "photos/", Knee: 4, Points: []bench.Point{
-			point(0, 131, 2e8, 3e8), point(1, 121, 5e8, 6e8),
-			point(2, 66, 9e8, 11e8), point(4, 41.2, 17e8, 20e8), point(8, 40.7, 33e8, 39e8),
-		}},
-		{Setting: "batch", Dataset: "photos/", Knee: 64, Points: []bench.Point{point(16, 47, 0, 16e8), point(64, 41.2, 0, 20e8), point(256, 40.6, 0, 34e8)}},
-	}
-}
-
-func rulesOf() []bench.Rule {
-	return []bench.Rule{
-		{Name: "more workers", Dataset: "photos/", Measured: true, Gain: 0.012, Memory: 1_900_000_000, Text: "8 workers instead of 4: no gain, all 4 cores are busy already."},
-		{Name: "prefetch", Dataset: "photos/", Measured: true, Gain: 0.004, Memory: 3e8, Text: "Four batches ahead instead of two."},
-		{Name: "persistent workers", Dataset: "photos/", Measured: true, Helps: true, Gain: 0.051, Text: "An epoch starts 2.1 s earlier."},
-		{Name: "larger batches", Dataset: "photos/", Measured: true, Gain: -0.03, Memory: 14e8, Text: "Batches of 256 cost a little."},
-		{Name: "images in RAM", Dataset: "photos/", Measured: true, Helps: true, Gain: 0.39, Memory: 36e9, Text: "Pixels in memory leave reading and decoding out."},
-		{Name: "pinned memory", Dataset: "photos/", Text: "Not measured: there is no GPU here."},
-	}
-}
-
-func monitorRecord() *monitor.Record {
-	m := &monitor.Record{Interval: 0.5, Sampling: 0.4, GPUs: []monitor.GPU{{Name: "GPU of 24 GB", Memory: 24e9}}, Missing: []string{"swapping of the control group: not counted here"}}
-	for i := range 420 {
-		x := float64(i)
-		busy := 3.5 + 0.4*math.Sin(x/9)
-		if int(x/2)%70 > 41 {
-			busy = 2.9 + 0.3*math.Sin(x/7)
-		}
-		m.Samples = append(m.Samples, monitor.Sample{
-			At: x / 2, Cores: busy + 0.3, OwnCores: busy, Memory: int64(9e9 + 1e9*math.Sin(x/60)), OwnMemory: int64(2e9 + 3e8*math.Sin(x/30)), Swap: 3e7,
-			SwapIn: math.Max(0, 2e6*math.Sin(x/11)), DiskRead: 1e8 * (1 + math.Sin(x/13)), DiskWrite: 4e6,
-			GPUs: []monitor.GPUSample{{Busy: 0.4 + 0.2*math.Sin(x/8), Memory: 6e9}},
-		})
-	}
-	return m
 }

@@ -8,6 +8,5 @@
 //		fmt.Println(row.Format, row.Encode, row.Lossless, row.Sampled, "images were tried")
 //	}
 //
-// All figures are measured on this machine. Those of another one (Options.Paper) are computed by the model of package
-// bench/verdict from what was measured here. Nothing is written but the temporary folder, which is removed.
+// All figures are measured on this machine. Nothing is written but the temporary folder, which is removed.
 package plan

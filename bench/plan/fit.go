@@ -9,7 +9,7 @@ import (
 // misfit says why the whole dataset by t's recipe could not be used here, "" if it could: it must fit on the disk and,
 // if it is pixels, which are slow from a disk, in memory, unless it is no larger than the source.
 func (p *packer) misfit(t *trial) string {
-	memory := max(p.here.Memory, p.o.Paper.Memory)
+	memory := p.here.Memory
 	switch raw := t.recipe.Encode.Encoding == formats.Raw; {
 	case p.here.Free > 0 && t.images > p.here.Free:
 		return fmt.Sprintf("it needs %s of disk, and %s are free", gigabytes(t.images), gigabytes(p.here.Free))

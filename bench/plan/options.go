@@ -42,9 +42,6 @@ type Options struct {
 	// NoQuality leaves out PSNR and SSIM.
 	NoQuality bool `json:"no_quality,omitempty"`
 
-	// Paper is another machine, or another number of images, for which the plan is computed too.
-	Paper Paper `json:"-"`
-
 	// Dir is the folder of the temporary folder, on the disk that the dataset will be on; "" is the system's. It must exist.
 	Dir string `json:"-"`
 	// least is what Sample is at least if it is 0.
@@ -57,18 +54,6 @@ type Options struct {
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each step, on the caller's goroutine.
 	Progress func(Progress) `json:"-"`
-}
-
-// Paper is a training on paper. What is 0 stays as it is here.
-type Paper struct {
-	Cores   float64 `json:"cores,omitempty"`
-	Images  int     `json:"images,omitempty"`                    // of an epoch
-	Consume float64 `json:"consume_images_per_second,omitempty"` // that the GPU takes
-	Memory  int64   `json:"memory_bytes,omitempty"`              // for the page cache
-	// Disk is the most bytes per second that the disk reads.
-	Disk float64 `json:"disk_bytes_per_second,omitempty"`
-
-	diskTimes float64 // how many times as fast the disk is; 0 is 1
 }
 
 // Progress is a step of a plan that has just ended.
@@ -97,8 +82,6 @@ func (o Options) withDefaults() (Options, error) {
 	for name, x := range map[string]float64{
 		"sample": float64(o.Sample), "sample bytes": float64(o.SampleBytes), "try seconds": o.TrySeconds,
 		"rounds": float64(o.Rounds), "load seconds": o.LoadSeconds,
-		"cores": o.Paper.Cores, "images": float64(o.Paper.Images), "consume": o.Paper.Consume,
-		"memory": float64(o.Paper.Memory), "disk": o.Paper.Disk,
 	} {
 		if !(x >= 0) || math.IsInf(x, 0) {
 			return o, fmt.Errorf("plan: %s %v: it must be a number that is not negative", name, x)

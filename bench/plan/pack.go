@@ -32,7 +32,6 @@ type trial struct {
 	why     string // the reason why it was not measured
 
 	psnr, ssim float64 // 0 if the pixels are equal or were not compared
-	cold       float64 // microseconds of reading an image from the disk, 0 if unknown
 	costs      verdict.Costs
 	meter      *meter
 }
@@ -80,9 +79,6 @@ func (p *packer) try(ctx context.Context, t *trial) error {
 		t.pack = all * float64(p.src.count) / float64(n)
 	}
 	p.extrapolate(t, indices)
-	if t.cold, err = readCold(ctx, p.format, path); err != nil && !errors.Is(err, errNotCold) {
-		return err
-	}
 	if t.dataset, err = p.format.Open(path); err != nil {
 		return err
 	}

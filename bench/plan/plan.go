@@ -27,8 +27,6 @@ type Plan struct {
 	Loader  Loader  `json:"loader"`
 	// Rows are the ways to pack it: those that keep the pixels first, each in all formats.
 	Rows []Row `json:"rows"`
-	// Paper is the training of Options.Paper; nil if that is empty.
-	Paper *OnPaper `json:"paper,omitempty"`
 	// Notes are reasons why a figure is not known, and bad images that packing leaves out.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -162,17 +160,6 @@ func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (
 	return e, e.load(ctx)
 }
 
-// coldSource is what reading an image of the source from the disk takes: at least what a packed copy takes, which has the
-// same bytes in fewer files.
-func (e *exploration) coldSource() float64 {
-	for _, t := range e.trials {
-		if t.flags == "" {
-			return t.cold
-		}
-	}
-	return 0
-}
-
 // pack packs samples by each recipe.
 func (e *exploration) pack(ctx context.Context, dir string, recipes []preprocess.Recipe) error {
 	format, err := loadedFormat(e.o.Formats)
@@ -229,7 +216,6 @@ func (e *exploration) load(ctx context.Context) (err error) {
 	}
 	for _, t := range all {
 		t.costs = t.meter.costs(len(e.src.loaded), e.as.meter)
-		t.costs.ColdRead = t.cold * float64(max(t.costs.Workers, 1)) // of a worker: the disk serves all of them
 		e.addLoop(&t.costs)
 	}
 	return nil

@@ -211,8 +211,6 @@ func TestPlanOfADataset(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	for says, change := range map[string]func(*Options){
 		"sample -1":         func(o *Options) { o.Sample = -1 },
-		"consume NaN":       func(o *Options) { o.Paper.Consume = math.NaN() },
-		"cores +Inf":        func(o *Options) { o.Paper.Cores = math.Inf(1) },
 		"without a trainer": func(o *Options) { o.Bench.Train = "cnn" },
 		"batch size -1":     func(o *Options) { o.Bench.BatchSize = -1 },
 		"folder":            func(o *Options) { o.Formats = []string{"folder"} },

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv"
@@ -27,22 +26,7 @@ func (e *exploration) plan() *Plan {
 		p.Notes = append(p.Notes, fmt.Sprintf("packing leaves bad images out, and names them: here %d of %d, such as %s: %s",
 			len(e.bad), len(src.indices), e.bad[0].Path, e.bad[0].Cause))
 	}
-	if e.o.Paper != (Paper{}) {
-		p.Paper = e.onPaper()
-		if t := p.Paper.Training; t.Disk == 0 && e.coldSource() == 0 && e.exceeds(t) {
-			p.Notes = append(p.Notes, "the disk's speed is not known, because the samples stay in memory: give --disk, or --dir on the disk of the dataset")
-		}
-	}
 	return p
-}
-
-// exceeds reports whether a dataset on paper does not fit in memory.
-func (e *exploration) exceeds(t Paper) bool {
-	largest := e.src.bytes
-	for _, one := range e.trials {
-		largest = max(largest, one.images)
-	}
-	return t.Memory > 0 && float64(largest)/float64(max(e.src.count, 1))*float64(t.Images) > float64(t.Memory)
 }
 
 // rowsOf are the trial's rows: one for each format, or one that says why there is none.
@@ -136,9 +120,4 @@ func rate(images int, seconds float64) float64 {
 		return 0
 	}
 	return float64(images) / seconds
-}
-
-// smallest is the format in which the trial takes the least bytes.
-func (t *trial) smallest(names []string) string {
-	return slices.MinFunc(names, func(a, b string) int { return cmp.Compare(t.disk[a], t.disk[b]) })
 }

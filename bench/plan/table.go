@@ -35,9 +35,6 @@ func (p *Plan) WriteTable(w io.Writer) error {
 	for _, note := range p.sentences() {
 		fmt.Fprintf(&b, "%s\n", note)
 	}
-	if p.Paper != nil {
-		p.Paper.write(&b)
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -122,40 +119,6 @@ func (p *Plan) sentences() (list []string) {
 	return append(list, "dB and SSIM compare with the source's pixels, scaled to the same size")
 }
 
-// write writes the training on paper.
-func (p *OnPaper) write(b *strings.Builder) {
-	t := &p.Training
-	fmt.Fprintf(b, "\non paper: %d images, %g cores", t.Images, t.Cores)
-	if t.Consume > 0 {
-		fmt.Fprintf(b, ", a GPU that takes %g images/s", t.Consume)
-	}
-	if t.Memory > 0 {
-		fmt.Fprintf(b, ", %s of memory", gigabytes(t.Memory))
-	}
-	b.WriteByte('\n')
-	lines := [][]string{{"dsconv pack", "epoch", "images/s", "on disk", "limited by", "buy next"}}
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		buy := unknown
-		if len(r.Buy) > 0 {
-			buy = fmt.Sprintf("%s: %.0f %%", r.Buy[0].Resource, 100*r.Buy[0].Gain)
-		}
-		lines = append(lines, []string{r.name(), seconds(r.EpochSeconds), fmt.Sprintf("%.0f", r.ImagesPerSecond), gigabytes(r.Disk), string(r.Bound), buy})
-	}
-	align(b, lines)
-	fmt.Fprintf(b, "%s\n", p.Text)
-}
-
-func (r *PaperRow) name() string {
-	switch {
-	case r.Source:
-		return "(as it is)"
-	case r.Flags == "":
-		return "(same bytes)"
-	}
-	return r.Flags
-}
-
 // pad makes a line n cells long, with the text in the first new one.
 func pad(line []string, n int, text string) []string {
 	for len(line) < n {
@@ -192,4 +155,15 @@ func megabytes(n int64) string {
 		return gigabytes(n)
 	}
 	return fmt.Sprintf("%.3g MB", float64(n)/1e6)
+}
+
+// seconds is a time for people to read.
+func seconds(s float64) string {
+	switch {
+	case s >= 7200:
+		return fmt.Sprintf("%.1f h", s/3600)
+	case s >= 120:
+		return fmt.Sprintf("%.1f min", s/60)
+	}
+	return fmt.Sprintf("%.3g s", s)
 }

@@ -47,8 +47,7 @@ type Costs struct {
 	Epoch   float64 `json:"epoch_seconds"`     // as measured
 	Starved float64 `json:"starved,omitempty"` // share of the epoch in which the loop waited
 
-	ColdRead    float64 `json:"cold_read_us,omitempty"` // of reading when nothing is cached; 0: not measured
-	SwapStall   float64 `json:"swap_us,omitempty"`      // in which workers waited for memory to be read back
+	SwapStall   float64 `json:"swap_us,omitempty"` // in which workers waited for memory to be read back
 	SwapIn      int64   `json:"swap_in_bytes,omitempty"`
 	OtherCPU    float64 `json:"other_cores,omitempty"`       // that other programs kept busy
 	Measurement float64 `json:"measurement_share,omitempty"` // of the epoch that measuring took itself

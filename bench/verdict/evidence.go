@@ -29,7 +29,7 @@ func evidence(c *Costs, v *Verdict) []string {
 	if c.Loop && c.Epoch > 0 {
 		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", figures.Percent(c.Starved)))
 	}
-	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.cold(), c.ranked(), c.disturbed()} {
+	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.ranked(), c.disturbed()} {
 		if line != "" {
 			list = append(list, line)
 		}
@@ -156,29 +156,6 @@ func (c *Costs) started(v *Verdict) string {
 		return fmt.Sprintf("each epoch waits %s for its first batch", seconds(start))
 	}
 	return ""
-}
-
-// cold says what the epoch would be if nothing of the dataset were in memory.
-func (c *Costs) cold() string {
-	if finite(c.ColdRead) == 0 {
-		return ""
-	}
-	cold := *c
-	cold.Parts = slices.Clone(c.Parts)
-	cold.Loader = 0 // which was measured with the cache
-	warm := 0.0
-	for i := range cold.Parts {
-		if p := &cold.Parts[i]; p.Kind == Read {
-			warm += p.work()
-			*p = Part{Name: p.Name, Kind: Read}
-		}
-	}
-	cold.Parts = append(cold.Parts, Part{Name: "read", Kind: Read, Wall: c.ColdRead})
-	text := fmt.Sprintf("the files were in memory: reading takes %s an image, and %s from the disk", perImage(warm), perImage(c.ColdRead))
-	if whole := cold.Modelled(); cold.modelledWithout(OfStorage) < (1-balancedBelow)*whole && whole > c.Modelled() {
-		text += fmt.Sprintf(", with which an epoch would take %s", seconds(c.measured()*whole/c.Modelled()))
-	}
-	return text
 }
 
 func (c *Costs) ranked() string {

@@ -187,7 +187,7 @@ func TestGainIsWhatRemovalSaves(t *testing.T) {
 			all = v.Others
 		}
 		for _, o := range all {
-			want := 1 - c.modelledWithout(o.Cause)/c.Modelled()
+			want := 1 - c.without(o.Cause).seconds()/c.Modelled()
 			if o.Cause == OfLoading { // the model does not explain it
 				want = max(c.unexplained(), c.serial())
 			}

@@ -113,10 +113,6 @@ func (c *Costs) transfer() float64 {
 // [Costs.Epoch] is the measured one.
 func (c *Costs) Modelled() float64 { return c.model().seconds() }
 
-// modelledWithout returns the modelled seconds of an epoch in which a cause costs nothing: that which is named,
-// with its CPU time, and with the time in which it waited for cores.
-func (c *Costs) modelledWithout(cause Cause) float64 { return c.without(cause).seconds() }
-
 // without returns the model in which cause costs nothing.
 func (c *Costs) without(cause Cause) model {
 	m := c.model()

@@ -109,7 +109,7 @@ func TestRemovalNeverSlows(t *testing.T) {
 	trials(t, func(_ *rand.Rand, c *Costs) {
 		whole := c.Modelled()
 		for _, cause := range causes {
-			if without := c.modelledWithout(cause); without > whole*(1+1e-9) || without < 0 {
+			if without := c.without(cause).seconds(); without > whole*(1+1e-9) || without < 0 {
 				t.Errorf("without %s the epoch takes %g s instead of %g s", cause, without, whole)
 			}
 		}
@@ -129,7 +129,7 @@ func TestNonsense(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.MaxFloat64} {
 		c := Costs{
 			Samples: -1, Batch: -1, Workers: -5, Cores: x, Loader: x, Start: x, Loop: true, Step: x, StepCPU: x, Transfer: x, Epoch: x, Starved: x,
-			ColdRead: x, SwapStall: x, SwapIn: -1, OtherCPU: x, Measurement: x, Ranks: -1, LocalRanks: -1,
+			SwapStall: x, SwapIn: -1, OtherCPU: x, Measurement: x, Ranks: -1, LocalRanks: -1,
 			Parts: []Part{{Kind: "?", Wall: x, CPU: x, Queue: x}, {}},
 		}
 		for range 2 {
@@ -146,22 +146,4 @@ func TestNonsense(t *testing.T) {
 	if v := Judge(nil); v.Cause != Balanced {
 		t.Errorf("no costs: %+v", v)
 	}
-}
-
-// TestOnPaper: the same machine gives the same epoch, a larger one is as fast as the model says.
-func TestOnPaper(t *testing.T) {
-	trials(t, func(r *rand.Rand, c *Costs) {
-		c.SwapStall = 0
-		same := c.On(c.Cores, c.Workers)
-		if a, b := c.Modelled(), same.Modelled(); math.Abs(a-b) > 1e-9*a {
-			t.Errorf("the same machine: %g s, by On %g s", a, b)
-		}
-		c.Loader = 0
-		cores, workers := float64(1+r.IntN(64)), 1+r.IntN(64)
-		there, want := c.On(cores, workers), *c
-		want.Cores, want.Workers, want.Step = cores, workers, c.stepAlone()
-		if a, b := want.Modelled(), there.Modelled(); math.Abs(a-b) > 1e-9*a {
-			t.Errorf("%g cores, %d workers: %g s, by On %g s", cores, workers, a, b)
-		}
-	})
 }

@@ -37,12 +37,11 @@ func TestSentences(t *testing.T) {
 			"train.Cutout: 5.00 ms an image, 91 % of the loading, all of it CPU; dsconv's equal: erase:1",
 			"other programs kept 1.5 cores busy, which the verdict leaves out", "measuring took 3 % of the epoch itself",
 		}},
-		{"a disk, cached and not", Costs{Workers: 1, ColdRead: 9000, Parts: []Part{
+		{"a disk", Costs{Workers: 1, Parts: []Part{
 			{Name: "read", Kind: Read, Wall: 600, CPU: 60}, {Name: "decode", Kind: Decode, Wall: 400, CPU: 400, Queue: 0},
 		}}, []string{
 			"storage-bound: without reading, an epoch would take 0.40 s instead of 1.00 s",
 			"read: 600 us an image, 60 % of the loading (60.0 us of CPU, waiting for 540 us)",
-			"the files were in memory: reading takes 600 us an image, and 9.00 ms from the disk, with which an epoch would take 9.40 s",
 		}},
 		{"handing over", Costs{Workers: 1, Processes: true, Loader: 5000, Parts: parts}, []string{
 			"collate-bound: without collating batches and handing them over, an epoch would take 0.80 s instead of 5.00 s",

@@ -54,26 +54,19 @@ Without a SRC only these reports are printed. --merge - reads a report from stan
 Rows of theirs that have costs and no verdict get one. With --advise, ways to pack are tried for the
 DataLoader of the first report, as with --script.
 
---isolate shows what each stage costs: it measures epochs with one stage after another replaced
-by memory, down to the loop alone on batches in memory. --cold also measures epochs from the
-disk. --delay and --limit-read stand in for slow disks and slow code. --sweep measures values of a
-setting, and --rules whether rules of thumb help here.
-
 Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench --merge bench.json --html bench.html
    dsconv bench images/ out.lmdb --train cnn
    dsconv bench train=train.tar,val=val/ out.lmdb --field mask=masks/{key}.png
-   dsconv bench images/ --consume 3000/s --isolate --cold
-   dsconv bench images/ --sweep workers=0,1,2,4 --sweep batch=16,64,256
    dsconv bench --script train.py:loader --step train_step
    dsconv bench images/ --apply packed/
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), adviseFlags(), differentialFlags(), scriptFlags(),
+		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), adviseFlags(), scriptFlags(),
 			loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
@@ -165,9 +158,6 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 		if o.Consume, err = parseRate(cc.String("consume")); err != nil {
 			return o, err
 		}
-	}
-	if err := differentialOptions(cc, &o); err != nil {
-		return o, err
 	}
 	return o, o.Validate()
 }

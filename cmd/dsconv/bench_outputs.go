@@ -26,7 +26,7 @@ type benchOutput struct {
 var benchOutputs = []benchOutput{
 	{"json", writeReport, func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }},
 	{"html", page.WriteHTML, beginsWith(page.Mark)},
-	{"markdown", page.WriteMarkdown, beginsWith(page.Heading)},
+	{"markdown", writeMarkdown, beginsWith(bench.Heading)},
 }
 
 func writeReport(w io.Writer, r *bench.Report) error {
@@ -37,6 +37,8 @@ func writeReport(w io.Writer, r *bench.Report) error {
 	_, err = w.Write(append(data, '\n'))
 	return err
 }
+
+func writeMarkdown(w io.Writer, r *bench.Report) error { return r.WriteMarkdown(w) }
 
 func beginsWith(mark string) func(io.Reader) bool {
 	return func(f io.Reader) bool {

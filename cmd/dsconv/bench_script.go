@@ -50,7 +50,7 @@ func scriptFlags() []cli.Flag {
 // besideScript are the flags of bench that apply to a script's loader.
 var besideScript = []string{
 	"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
-	"progress", "quiet", "tune", "rules", "sweep", "advise",
+	"progress", "quiet", "tune", "advise",
 }
 
 // checkScript returns an error if flags contradict --script or need it.
@@ -107,13 +107,8 @@ func scriptArguments(cc *cli.Context) ([]string, error) {
 			args = append(args, "--"+name+"="+strconv.Itoa(cc.Int(name)))
 		}
 	}
-	for _, name := range []string{"tune", "rules"} {
-		if cc.Bool(name) {
-			args = append(args, "--"+name)
-		}
-	}
-	for _, text := range cc.StringSlice("sweep") {
-		args = append(args, "--sweep="+text)
+	if cc.Bool("tune") {
+		args = append(args, "--tune")
 	}
 	if cc.IsSet("consume") {
 		rate, err := parseRate(cc.String("consume"))
@@ -143,8 +138,6 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if err != nil {
 		return nil, fmt.Errorf("%w: --python names the Python of the training", err)
 	}
-	watched := watchScript(ctx, cmd.Process.Pid)
-	defer watched.stop()
 	type result struct {
 		report *bench.Report
 		err    error
@@ -152,7 +145,6 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	read := make(chan result, 1)
 	go func() {
 		report, err := bench.ReadReport(r)
-		watched.stop()                // what follows is the end of Python
 		_, _ = io.Copy(io.Discard, r) // Python must not wait for its reader
 		read <- result{report, err}
 	}()
@@ -170,7 +162,6 @@ func measureScript(ctx context.Context, python string, args []string, messages *
 	if found.err != nil {
 		return nil, fmt.Errorf("the report of %s -m dsconv.measure: %w", python, found.err)
 	}
-	watched.add(found.report)
 	return found.report, nil
 }
 
@@ -222,8 +213,6 @@ func (m *scriptMessages) progress(p *benchProgressJSON) {
 	case m.quiet:
 	case m.asJSON:
 		m.c.progressLine(p)
-	case p.Total == 0 && p.Seconds == 0:
-		m.c.logf("tested: %s", printable(p.Dataset))
 	case p.Total == 0: // other settings, beside the turns
 		m.c.logf("trial: %s: %.2f s an epoch, %.0f images/s", printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 	default:

@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +12,6 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess"
@@ -36,9 +32,6 @@ how near the pixels are (PSNR and SSIM beside the source's pixels of the same si
 after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
 disk, or as pixels in memory, is not measured.
 
---cores, --images, --consume, --memory and --disk compute the same for another machine, on
-paper, and say what to buy next: cores, memory, a faster disk or a faster GPU.
-
 Several folders and archives are one folder, and NAME=SRC puts one below the folder NAME. --labels,
 --field, --boxes and the like are those of dsconv pack, and the commands of the table have them.
 
@@ -46,7 +39,6 @@ Examples:
    dsconv plan images/
    dsconv plan images/ --resize shorter:256 --resize none --encode jpeg:90 --encode raw
    dsconv plan train=train.tar val=val/ --field mask=masks/{key}.png
-   dsconv plan images/ --cores 32 --images 1.28M --consume 3000/s --memory 64GB
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
@@ -79,10 +71,6 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "dir", Usage: "write the samples into a temporary folder in `DIR`, on the disk of the dataset", DefaultText: "the system's"},
 		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.Float64Flag{Name: "cores", Usage: "on paper: `N` cores", DefaultText: "this machine's"},
-		&cli.StringFlag{Name: "images", Usage: "on paper: `N` images in an epoch, such as 50k or 1.28M", DefaultText: "those of SRC"},
-		&cli.StringFlag{Name: "memory", Usage: "on paper: `SIZE` of memory for the page cache, such as 64GB", DefaultText: "this machine's"},
-		&cli.StringFlag{Name: "disk", Usage: "on paper: the disk reads `RATE`, such as 500MB/s", DefaultText: "as measured"},
 		&cli.StringFlag{Name: "json", Usage: "write the plan to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
@@ -107,9 +95,6 @@ func planOptions(cc *cli.Context) (o plan.Options, err error) {
 		}
 	}
 	if err := planGrid(cc, &o); err != nil {
-		return o, err
-	}
-	if o.Paper, err = planPaper(cc); err != nil {
 		return o, err
 	}
 	return o, o.Validate()
@@ -152,53 +137,6 @@ func planGrid(cc *cli.Context, o *plan.Options) error {
 		o.Encodings = append(o.Encodings, e)
 	}
 	return nil
-}
-
-// planPaper reads the flags of another machine. A consumer alone is one of this machine, unless another flag makes
-// the training one on paper.
-func planPaper(cc *cli.Context) (p plan.Paper, err error) {
-	if cc.IsSet("cores") {
-		if p.Cores = cc.Float64("cores"); !(p.Cores > 0) || math.IsInf(p.Cores, 0) {
-			return p, fmt.Errorf("--cores %v: it must be more than 0", p.Cores)
-		}
-	}
-	if cc.IsSet("images") {
-		if p.Images, err = parseCount(cc.String("images")); err != nil {
-			return p, fmt.Errorf("--images: %w", err)
-		}
-	}
-	if cc.IsSet("memory") {
-		if p.Memory, err = bytesize.Parse(cc.String("memory")); err != nil {
-			return p, fmt.Errorf("--memory: %w", err)
-		}
-	}
-	if cc.IsSet("disk") {
-		rate, err := bytesize.Parse(strings.TrimSuffix(cc.String("disk"), "/s"))
-		if err != nil {
-			return p, fmt.Errorf("--disk: %w", err)
-		}
-		p.Disk = float64(rate)
-	}
-	if p != (plan.Paper{}) && cc.IsSet("consume") {
-		p.Consume, err = parseRate(cc.String("consume"))
-	}
-	return p, err
-}
-
-// parseCount reads a number such as 1281167, 50k or 1.28M.
-func parseCount(s string) (int, error) {
-	unit := 1.0
-	digits := s
-	for suffix, n := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9} {
-		if number, ok := strings.CutSuffix(s, suffix); ok {
-			digits, unit = number, n
-		}
-	}
-	n, err := strconv.ParseFloat(digits, 64)
-	if n = math.Round(n * unit); err != nil || !(n >= 1 && n <= math.MaxInt32) {
-		return 0, fmt.Errorf("number %q: write it as 50000, 50k or 1.28M, of at most %d", s, math.MaxInt32)
-	}
-	return int(n), nil
 }
 
 func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {

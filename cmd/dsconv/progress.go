@@ -46,7 +46,6 @@ type progressJSON struct {
 // benchProgressJSON is a line of --progress json of bench, after each turn.
 type benchProgressJSON struct {
 	Dataset         string  `json:"dataset"`
-	What            string  `json:"what,omitempty"`
 	Done            int     `json:"done"` // turns, including warm-ups
 	Total           int     `json:"total"`
 	Round           int     `json:"round"` // 0 is the warm-up
@@ -152,7 +151,7 @@ func (c *console) benchProgress(cc *cli.Context) (func(bench.Progress), error) {
 		case cc.Bool("quiet"):
 		case asJSON:
 			c.progressLine(benchProgressJSON{
-				Dataset: p.Dataset, What: p.What, Done: done, Total: p.Turns, Round: p.Round,
+				Dataset: p.Dataset, Done: done, Total: p.Turns, Round: p.Round,
 				Seconds: p.Seconds, ImagesPerSecond: p.ImagesPerSecond,
 			})
 		default:
@@ -160,11 +159,7 @@ func (c *console) benchProgress(cc *cli.Context) (func(bench.Progress), error) {
 			if p.Round > 0 {
 				name = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
 			}
-			dataset := printable(p.Dataset)
-			if p.What != "" {
-				dataset += ": " + printable(p.What)
-			}
-			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, dataset, p.Seconds, p.ImagesPerSecond)
+			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 		}
 	}, err
 }

@@ -119,17 +119,3 @@ func TestAdviceOnAReport(t *testing.T) {
 		}
 	}
 }
-
-func TestScriptIsMonitored(t *testing.T) {
-	python := fakePython(t, "sleep 0.05; printf '%s' '"+strings.Replace(fakeReport, `"rounds":[]`, `"rounds":[],"timeline":{"begin_seconds":1e9,"batches":[]}`, 1)+"' >&3\n")
-	report, err := measureScript(t.Context(), python, nil, &scriptMessages{c: &console{err: io.Discard}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m := report.Monitor; m == nil || len(m.Samples) == 0 || m.Samples[len(m.Samples)-1].Memory == 0 {
-		t.Fatalf("%+v", m)
-	}
-	if begin := report.Datasets[0].Timeline.Begin; !(begin < 1e9) {
-		t.Errorf("the timeline begins at %v, not in the monitor's time", begin)
-	}
-}

@@ -47,9 +47,7 @@ var bottlenecks = []bottleneck{
 	{name: "slow decode", own: true, images: "large", args: []string{"--augment=rrc:64,flip"}, cause: verdict.OfDecode},
 	{name: "heavy augmentation", own: true, args: []string{"--augment=resize:400x300,blur:31,randaugment:ops=8,resize:64x64"}, cause: verdict.OfAugment},
 	{name: "heavy Python augmentation", own: true, python: "dsconv_heavy_transform", cause: verdict.OfPython},
-	{name: "slow collate", own: true, args: []string{"--delay=collate=20ms"}, cause: verdict.OfCollate},
 	{name: "slow consumer", own: true, args: []string{"--consume=50/s"}, cause: verdict.OfCompute},
-	{name: "slow transfer", own: true, args: []string{"--delay=transfer=20ms"}, cause: verdict.OfTransfer},
 	{name: "too few cores", own: true, images: "many", args: []string{"--workers=8"}, around: oneCore, cause: verdict.OfCores},
 }
 

@@ -41,18 +41,13 @@ func (s *set) compare(ctx context.Context, o *options) ([]row, error) {
 		return nil, err
 	}
 	p := &proof{set: s, o: o, advice: first.Advice, plan: planned, before: d.EpochSeconds, images: d.Costs.Samples}
-	rows, err := p.packings(ctx)
-	if err != nil || !s.workers {
-		return rows, err
-	}
-	more, err := p.workers(ctx)
-	return append(rows, more), err
+	return p.packings(ctx)
 }
 
 // bench are the options of bench for the set: epochs of each turn, and turns.
 func (s *set) bench(epochs, rounds int) bench.Options {
 	return bench.Options{
-		Epochs: epochs, Rounds: rounds, Size: s.size, AugmentText: s.augment, NoMonitor: true,
+		Epochs: epochs, Rounds: rounds, Size: s.size, AugmentText: s.augment,
 		Config: reader.Config{BatchSize: 64, Shuffle: true},
 	}
 }
@@ -163,28 +158,4 @@ func gain(folder, packed []bench.Round) float64 {
 	}
 	slices.Sort(ratios)
 	return (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
-}
-
-// workers predicts on paper what a second worker brings, from the costs with one.
-func (p *proof) workers(ctx context.Context) (row, error) {
-	spec, err := bench.ParseSweep("workers=1,2")
-	if err != nil {
-		return row{}, err
-	}
-	o := p.bench(p.epochs(), p.o.Rounds)
-	o.Workers, o.Sweeps = 1, []bench.SweepSpec{spec}
-	r, err := bench.Run(ctx, []string{p.folder}, o)
-	if err != nil {
-		return row{}, err
-	}
-	if len(r.Sweeps) != 1 || len(r.Sweeps[0].Points) != 2 || r.Datasets[0].Costs == nil {
-		return row{}, errors.New("bench has not swept the workers")
-	}
-	points := r.Sweeps[0].Points
-	one := r.Datasets[0].Costs
-	less, more := one.On(one.Cores, 1), one.On(one.Cores, 2)
-	predicted := one.Epoch * more.Modelled() / less.Modelled() // the model has the machine for itself
-	return row{Set: p.name, Images: p.images, Command: "2 workers instead of 1", Plan: &figures{
-		Epoch: epoch(predicted, one.Epoch, points[0].EpochSeconds, points[1].EpochSeconds/points[0].EpochSeconds),
-	}}, nil
 }

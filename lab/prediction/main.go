@@ -2,7 +2,7 @@
 //
 //	prediction [--rounds 7] [--seconds 2] [--sets demo,photos,small] [--images FOLDER] [--limit 25] [--json FILE] WORK
 //
-// It takes three sets, the demo images of dsconv synth, a folder of photos and 60,000 images of 32x32, each with four
+// It takes three sets, the demo images of dsconv synth, a folder of photos and 60,000 images of 32x32, each with three or four
 // recommendations. For each it asks for the predictions, really packs the set, and loads the folder and all packed datasets
 // in turns in one process. It writes predicted, measured and their ratio for the epoch, the bytes and the packing time,
 // and fails if an epoch is off by more than the limit, in percent. WORK is a folder for the sets, which are made once.

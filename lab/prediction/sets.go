@@ -26,7 +26,6 @@ type set struct {
 	// wanted are recommendations, each as flags of dsconv pack: the first of the list that plan offers is taken.
 	wanted    [][]string
 	encodings []codec.EncodeOptions // for plan, where what suits the images is not all that is wanted
-	workers   bool                  // also recommend more workers
 }
 
 // large are the recommendations for photos that are larger than the batches' images.
@@ -56,7 +55,7 @@ func (o *options) set(ctx context.Context, name string) (*set, error) {
 		}
 	case "small":
 		s.folder = fmt.Sprintf("%s-%d", s.folder, o.Small)
-		s.size, s.augment, s.workers = 32, "pad:4,randomcrop:32,flip,normalize", true
+		s.size, s.augment = 32, "pad:4,randomcrop:32,flip,normalize"
 		s.wanted = [][]string{{""}, {"--encode jpeg:90"}, {"--encode raw"}}
 		s.encodings = []codec.EncodeOptions{{}, {Encoding: "jpeg", Quality: codec.DefaultQuality}, {Encoding: "raw"}}
 		write = func(ctx context.Context, dir string) error { return writeSmall(ctx, dir, o.Small) }

@@ -52,25 +52,6 @@ def test_bench(photos: Path, packed: Path) -> None:
     assert "<td>" in report._repr_html_()
 
 
-def test_differential_runs(photos: Path, tmp_path: Path) -> None:
-    report = dsconv.bench(
-        photos, rounds=1, size=16, batch=8, limit_batches=2, progress=False,
-        isolate=True, delay=("read=1ms", "augment=1ms"), limit_read="100MB/s", sweep=["workers=0,1", "batch=4,8"],
-        rules=True, advise=False,
-    )  # fmt: skip
-    assert [r["name"] for r in report.datasets[0].rungs] == ["stored", "bytes", "pixels", "batches", "decode-only"]
-    assert report.options["delay"] == "read=1ms,augment=1ms"
-    swept = {s["setting"]: [p["value"] for p in s["points"]] for s in report.sweeps}
-    assert swept == {"workers": [0, 1], "batch": [4, 8]}
-    assert {r["name"] for r in report.rules if not r["measured"]} == {"pinned memory"}
-    report.save(tmp_path / "report.json")
-    again = dsconv.bench(merge=[tmp_path / "report.json"])
-    assert again.sweeps == report.sweeps and again.rules == report.rules
-    assert again.datasets[0].rungs == report.datasets[0].rungs
-    with pytest.raises(ValueError, match="workers, batch, prefetch"):
-        dsconv.bench(photos, sweep="size=1")
-
-
 def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="choose one of cnn, mlp"):
         dsconv.bench(photos, train="vgg")
@@ -147,9 +128,7 @@ def test_a_page_and_markdown(tmp_path: Path) -> None:
         and "<img" not in text.split("<main")[1].split("<script")[0]
     )
     markdown = report.to_markdown()
-    assert (
-        markdown.startswith("# dsconv bench: ") and "| `out.lmdb` | 0.50 s |" in markdown and "25.00 %" not in markdown
-    )
+    assert markdown.startswith("# dsconv bench: ") and "| out.lmdb | 0.50 |" in markdown
 
 
 def test_medians_and_ratios() -> None:

@@ -15,7 +15,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.batches import count, counter  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
-from dsconv._measure.trial import Meter  # noqa: E402
+from dsconv._measure.tune import Meter  # noqa: E402
+from dsconv._measure.turns import Plan  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, IterableDataset  # noqa: E402
 
 
@@ -119,9 +120,9 @@ def test_a_stream_without_end() -> None:
     loader = DataLoader(Forever(), 4)
     (row,) = bench(loader, rounds=1, limit_batches=5).datasets
     assert row.samples == 20
-    meter = Meter(seconds=0.01)
-    first = meter(loader)
-    assert meter(loader).samples == first.samples > 0  # the second epoch is as long as what the first one measured
+    meter = Meter(Plan())
+    first, again = (t.images_per_second * t.epoch_seconds for t in (meter(loader), meter(loader)))
+    assert again == pytest.approx(first) and first > 0  # the second epoch is as long as what the first one measured
 
 
 @pytest.mark.parametrize(

@@ -1,268 +1,358 @@
 "use strict";
-// Draws the charts of a report. Their data is in the page; without this script the tables say the same.
+// Shows the report that is in the page. Texts of the report become text nodes, never markup.
 (() => {
-  const root = document.documentElement;
-  const charts = JSON.parse(document.getElementById("charts").textContent);
-  const boxes = [...document.querySelectorAll("figure.chart")];
+  const report = JSON.parse(document.getElementById("report").textContent);
 
-  // Styles say what a colour is in light and in dark; a probe says which it is now.
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  document.body.append(probe);
-  const color = (role) => {
-    probe.style.color = `var(--${role})`;
-    return getComputedStyle(probe).color;
-  };
-  const faint = (role, share) => color(role).replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${share})`);
+  // Texts: hidden characters, which could reverse a line, are written out; a text is one line.
+  const plain = (text) =>
+    String(text ?? "").replace(/\s+/g, " ").trim().replace(/[\p{C}\p{Zl}\p{Zp}\ufffd]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+  const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-  // Numbers are written as in the tables.
+  // Numbers.
+  const unknown = "–";
+  const finite = (x) => (Number.isFinite(x) && Math.abs(x) < 1e18 ? x : 0);
+  const minus = (text) => text.replace(/^-/, "−");
+  const count = (x) => minus(Math.round(finite(x)).toLocaleString("en-US"));
   const digits = (x) => {
+    x = finite(x);
     const size = Math.abs(x);
-    if (x === 0) return "0";
-    if (size >= 99.95) return Math.round(x).toLocaleString("en-US");
-    return size >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+    if (size === 0) return "0";
+    return size >= 99.95 ? count(x) : minus(x.toFixed(size >= 9.995 ? 1 : 2));
   };
-  const scaled = (x, units) => {
-    let i = 0;
-    while (Math.abs(x) >= 999.5 && i < units.length - 1) {
+  const seconds = (x) => {
+    x = finite(x);
+    if (x !== 0 && Math.abs(x) < 0.1) return `${digits(1e3 * x)} ms`;
+    return Math.abs(x) >= 7200 ? `${digits(x / 3600)} h` : `${digits(x)} s`;
+  };
+  const micros = (x) => `${digits(x)} µs`;
+  const size = (x) => {
+    x = finite(x);
+    for (const unit of ["B", "kB", "MB", "GB"]) {
+      if (Math.abs(x) < 999.5) return `${digits(x)} ${unit}`;
       x /= 1e3;
-      i++;
     }
-    return `${digits(x)} ${units[i]}`;
+    return `${digits(x)} TB`;
   };
-  const written = {
-    s: (x) => (x !== 0 && Math.abs(x) < 0.1 ? `${digits(1e3 * x)} ms` : `${digits(x)} s`),
-    B: (x) => scaled(x, ["B", "kB", "MB", "GB", "TB"]),
-    "B/s": (x) => scaled(x, ["B/s", "kB/s", "MB/s", "GB/s"]),
-    "%": (x) => `${Math.round(100 * x)} %`,
-  };
-  const write = (x, unit) => (written[unit] || ((v) => `${digits(v)} ${unit}`))(x).replace(/^-/, "−");
-  // The marks of an axis are round numbers, which need no more digits than they have.
-  const mark = (unit) => (x) => write(x, unit).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
+  const share = (x) => `${count(100 * finite(x))} %`;
+  const change = (x) => (share(Math.abs(x)) === "0 %" ? "0 %" : (x < 0 ? "−" : "+") + share(Math.abs(x)));
+  const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+  const ratio = (a, b) => (b ? a / b : 0);
+  const cell = (measured, figure) => (measured ? figure() : unknown);
 
-  const element = (name, text) => {
+  // Elements.
+  const h = (name, attributes, ...inside) => {
     const e = document.createElement(name);
-    e.textContent = text;
+    for (const [key, value] of Object.entries(attributes ?? {})) if (value !== false && value != null) e.setAttribute(key, value);
+    e.append(...inside.flat(Infinity).filter((x) => x != null && x !== ""));
     return e;
   };
-  // tip is the box at the pointer: a head and lines of colour, name and value. Names are text, never markup.
-  const tip = (head, lines) => {
-    const box = document.createElement("div");
-    box.className = "tip";
-    box.append(element("strong", head));
-    for (const [role, name, value] of lines) {
-      const line = document.createElement("div");
-      const patch = document.createElement("i");
-      patch.style.background = color(role);
-      line.append(patch, element("span", name), element("span", value));
-      box.append(line);
-    }
-    return box;
+  const svg = (name, attributes, ...inside) => {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+    e.append(...inside);
+    return e;
+  };
+  const list = (items) => (items?.length ? h("ul", {}, items.map((t) => h("li", {}, plain(t)))) : null);
+
+  // table: columns are [name, kind], kinds are number, words and code; rows are lists of cells, with best or across beside them.
+  const table = (columns, rows, title, folded) => {
+    if (!rows.length) return null;
+    const pairs = columns.every(([name]) => !name);
+    const body = rows.map((row) => {
+      if (row.across) return h("tr", { class: "across" }, h("th", { colspan: columns.length }, row.across));
+      const cells = (row.cells ?? row).map((text, i) => h("td", { class: columns[i][1] }, columns[i][1] === "code" ? h("code", {}, plain(text)) : plain(text)));
+      return h("tr", { class: row.best ? "best" : null }, cells);
+    });
+    const whole = h("div", { class: "scroll" }, h("table", { class: pairs ? "pairs" : null },
+      title && !folded ? h("caption", {}, title) : null,
+      pairs ? null : h("thead", {}, h("tr", {}, columns.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))),
+      h("tbody", {}, body)));
+    return folded ? h("details", {}, h("summary", {}, title), whole) : whole;
   };
 
-  const base = (tooltip) => ({
-    animation: false,
-    textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: color("ink") },
-    tooltip: {
-      confine: true, backgroundColor: color("card"), borderColor: color("line"), textStyle: { color: color("ink") },
-      extraCssText: "box-shadow: 0 4px 16px rgba(0, 0, 0, 0.18);", transitionDuration: 0, ...tooltip,
-    },
-  });
-  const legend = (names) => ({
-    show: names.length > 1, type: "scroll", top: 0, left: 0, right: 0, pageTextStyle: { color: color("muted") },
-    itemWidth: 12, itemHeight: 12, itemGap: 16, data: names, textStyle: { color: color("muted") },
-  });
-  const axisLook = () => ({
-    axisLine: { lineStyle: { color: color("line") } }, axisTick: { show: false }, axisLabel: { color: color("muted") },
-    splitLine: { lineStyle: { color: color("line") } }, nameTextStyle: { color: color("muted") },
-  });
+  const legend = (names) => (names.length < 2 ? null : h("p", { class: "legend" }, names.map(([name, role]) => h("span", {}, h("i", { class: `c-${role}` }), name))));
+  const figure = (title, ...inside) => h("figure", {}, h("figcaption", {}, title), inside);
 
-  // bars: horizontal bars, one or several for each label.
-  const bars = (d, width) => {
-    const rows = d.labels.length;
-    const thick = d.stacked || d.series.length === 1 ? 1 : d.series.length;
-    const named = d.series.map((s) => s.name);
-    const total = (i) => d.series.reduce((sum, s) => sum + (s.values[i] || 0), 0);
-    const last = d.series.length - 1;
-    const row = thick === 1 ? (d.wide ? 40 : 34) : 12 + 17 * thick;
-    const labelled = d.wide && width > 600 ? { width: Math.min(340, 0.4 * width), overflow: "break", lineHeight: 15 } : { width: Math.min(290, 0.36 * width), overflow: "truncate" };
-    const bar = (v, i) => (d.roles ? { value: v, itemStyle: { color: color(d.roles[i]) } } : v);
-    const top = named.length > 1 ? 34 : 6;
-    return {
-      height: top + rows * row + 30,
-      option: {
-        ...base({
-          trigger: "axis", axisPointer: { type: "shadow" },
-          formatter: (hits) => {
-            const i = hits[0].dataIndex;
-            const lines = d.series.filter((s) => s.values[i]).map((s) => [d.roles ? d.roles[i] : s.role, s.name, write(s.values[i], d.unit)]);
-            return tip(d.labels[i], lines);
-          },
-        }),
-        legend: legend(named),
-        grid: { left: 8, right: 76, top, bottom: 4, containLabel: true },
-        xAxis: { type: "value", ...axisLook(), axisLabel: { color: color("muted"), formatter: mark(d.unit), hideOverlap: true } },
-        yAxis: {
-          type: "category", inverse: true, data: d.labels, ...axisLook(), splitLine: { show: false },
-          axisLabel: { color: color("ink"), interval: 0, ...labelled },
-        },
-        series: d.series.map((s, k) => ({
-          type: "bar", name: s.name, stack: d.stacked ? "all" : undefined, itemStyle: { color: color(s.role), borderRadius: d.stacked ? 0 : 3 },
-          barMaxWidth: 22, barCategoryGap: "32%", data: s.values.map(bar),
-          label: {
-            show: !d.stacked || k === last, position: "right", color: color("ink"),
-            formatter: (p) => (d.stacked ? write(d.first ? d.series[0].values[p.dataIndex] : total(p.dataIndex), d.unit) : s.values[p.dataIndex] ? write(s.values[p.dataIndex], d.unit) : ""),
-          },
-        })),
-      },
+  // bars: a bar, or one for each series, beside each label. The series are {name, role, values}; of a stack the figure is the sum.
+  const bars = (title, labels, series, write, { stacked = false, roles, wide } = {}) => {
+    const value = (s, i) => Math.max(0, finite(s.values[i]));
+    const sum = (i) => series.reduce((all, s) => all + value(s, i), 0);
+    const longest = Math.max(...labels.map((_, i) => (stacked ? sum(i) : Math.max(...series.map((s) => value(s, i))))), 1e-12);
+    const bar = (s, i) => {
+      const part = h("span", { class: `bar c-${roles ? roles[i] : s.role}`, title: `${labels[i]}: ${s.name} ${write(s.values[i])}` });
+      part.style.width = `${100 * value(s, i) / longest}%`;
+      return part;
     };
+    const rows = labels.map((label, i) => {
+      const tracks = stacked ? [[series, sum(i)]] : series.map((s) => [[s], value(s, i)]);
+      return [h("span", { class: "label", title: label }, label), h("span", { class: "tracks" },
+        tracks.map(([parts, all]) => h("span", { class: "track" }, h("span", { class: "room" }, parts.filter((s) => value(s, i) > 0).map((s) => bar(s, i))), h("span", { class: "figure" }, write(all)))))];
+    });
+    return figure(title, legend(series.map((s) => [s.name, s.role])), h("div", { class: wide ? "bars wide" : "bars" }, rows));
   };
 
-  // place puts panels below each other, from top, over one horizontal axis.
-  const place = (panels, top, height, gap) => panels.map((_, i) => ({ left: 92, right: 24, top: top + i * (height + gap), height }));
-  const panelAxis = (p, i) => ({
-    type: "value", gridIndex: i, ...axisLook(), min: 0, splitNumber: 3, ...(p.unit === "%" ? { max: 1, interval: 0.5 } : {}),
-    name: `{head|${p.title}}` + p.lines.map((l, k) => l.name === p.title ? "" : `{dot${k}|■} ${l.name.replace(/[{}|]/g, " ")}   `).join(""), nameLocation: "end", nameGap: 12,
-    nameTextStyle: {
-      color: color("muted"), align: "left", padding: [0, 0, 0, -84],
-      rich: Object.fromEntries([
-        ["head", { color: color("ink"), fontWeight: "bold", padding: [0, 14, 0, 0] }], ...p.lines.map((l, k) => [`dot${k}`, { color: color(l.role) }]),
+  // The datasets of all runs.
+  const runs = (r) => [r, ...(r.merged ?? []).flatMap(runs)];
+  const all = runs(report);
+  const subjects = all.flatMap((run) => run.datasets.map((d) => {
+    const name = plain(d.path);
+    return { ...d, run, name, full: (all.length > 1 && run.source ? `${plain(run.source)}: ` : "") + name };
+  }));
+  const waits = (d) => d.run.consumer !== "loader alone" && (!d.costs || Boolean(d.costs.loop));
+  const setup = (r) => {
+    const o = r.options ?? {}, m = r.machine ?? {};
+    const cores = m.gomaxprocs > 0 ? counted(m.gomaxprocs, "core") : "";
+    return [plain(r.source), plain(r.consumer), cores && o.workers > 0 ? `${counted(o.workers, "worker")} on ${cores}` : cores, plain(m.device),
+      o.batch > 0 ? `batches of ${o.batch}` : "", o.rounds > 0 ? `medians of ${counted(o.rounds, "round")}` : ""].filter(Boolean).join(" · ");
+  };
+  const bySubject = (list, columns, cells, title, folded) => {
+    const rows = [];
+    list.forEach((d, i) => {
+      if (i > 0 && d.run !== list[i - 1].run) rows.push({ across: setup(d.run) });
+      rows.push([d.name, ...cells(d)]);
+    });
+    return table([["dataset", "code"], ...columns.map((name) => [name, "number"])], rows, title, folded);
+  };
+  const series = (list, name, role, f) => ({ name, role, values: list.map(f) });
+  const labels = (list) => list.map((d) => d.full);
+
+  // Causes: the head of the page, what would go, and the colour.
+  const causes = {
+    storage: ["Storage-bound", "reading", "read"], decode: ["Decode-bound", "decoding", "decode"], augment: ["Augmentation-bound", "augmentation", "augment"],
+    collate: ["Collate-bound", "collating", "collate"], python: ["Python code", "Python code", "python"],
+    transfer: ["Transfer-bound", "copies to the device", "transfer"], compute: ["Compute-bound", "the loop's own step", "step"],
+    cores: ["Short of CPU cores", "waiting for a core", "queue"], swap: ["Swapping", "swapping", "swap"],
+    start: ["Slow start of epochs", "start of the epoch", "start"], loading: ["Loading-bound", "waiting for data", "wait"], balanced: ["Balanced", "", "step"],
+  };
+  const cause = (c, part, i) => {
+    const name = causes[c]?.[i] ?? plain(c);
+    return part && part.toLowerCase() !== c ? `${name}: ${plain(part)}` : name;
+  };
+  const role = (c) => causes[c]?.[2] ?? "other";
+  // headline is a verdict's text without the name of its cause, which stands above it.
+  const headline = (text) => {
+    const [name, rest] = plain(text).split(/: (.*)/s);
+    return upper(rest && name.length < 20 && !/\d/.test(name) ? rest : plain(text));
+  };
+
+  // The answer for the first dataset.
+  const summary = () => {
+    const d = subjects[0], v = d.verdict, a = report.advice, done = report.applied;
+    const figures = [[seconds(d.epoch_seconds), "an epoch"], [count(d.images_per_second), "images/s"]];
+    if (waits(d)) figures.push([share(d.starved), "of the epoch the loop waited"]);
+    if (v?.gain > 0) figures.push([share(v.gain), "shorter, if that cost nothing"]);
+    if (a?.best) figures.push([seconds(a.best.after_seconds), "an epoch after the change, predicted"]);
+    const command = a?.best ? plain(a.best.command) : "";
+    return h("section", { class: `summary c-${v ? role(v.cause) : "other"}` },
+      v ? h("p", { class: "cause" }, cause(v.cause, v.part, 0)) : null,
+      h("h1", {}, v ? headline(v.text) : plain(d.diagnosis) || `An epoch takes ${seconds(d.epoch_seconds)}.`),
+      h("p", { class: "subject" }, h("code", {}, d.name)), h("p", { class: "setup" }, setup(report)),
+      h("dl", { class: "figures" }, figures.map(([value, label]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))),
+      v?.evidence?.length ? h("ul", { class: "evidence" }, v.evidence.map((t) => h("li", {}, plain(t)))) : null,
+      a || done ? h("div", { class: "advice" }, h("h2", {}, "What to do"), h("p", {}, plain(a?.text)),
+        command ? h("div", { class: "command" }, h("code", {}, command), h("button", { type: "button", class: "copy" }, "Copy")) : null,
+        done ? h("p", { class: "applied" }, `Carried out: predicted ${seconds(done.predicted_seconds)}, measured ${seconds(done.measured_seconds)} `
+          + `(${change(ratio(done.measured_seconds - done.predicted_seconds, done.predicted_seconds))} of the prediction); before ${seconds(done.before_seconds)}.`) : null) : null);
+  };
+
+  const verdicts = () => subjects.filter((d) => d.verdict || d.diagnosis).map((d, i) => {
+    const v = d.verdict;
+    const head = subjects.length > 1 ? h("h3", {}, d.full) : null;
+    if (!v) return [head, h("p", {}, plain(d.diagnosis))];
+    const saved = [v, ...(v.others ?? [])].filter((o) => o.cause !== "balanced");
+    return [head, i > 0 ? [h("p", {}, plain(v.text)), list(v.evidence)] : null,
+      saved.length ? bars("What the epoch would save if one cause cost nothing", saved.map((o) => cause(o.cause, o.part, 1)),
+        [{ name: "of the epoch saved", role: "other", values: saved.map((o) => o.gain) }], share, { roles: saved.map((o) => role(o.cause)) }) : null];
+  });
+
+  const pixels = (c) => {
+    if (c.lossless || c.setting) return "the same";
+    return `changed${c.psnr_db > 0 ? `: PSNR ${digits(c.psnr_db)} dB` : ""}${c.ssim > 0 ? `, SSIM ${finite(c.ssim).toFixed(3)}` : ""}`;
+  };
+  const candidates = (a) => {
+    const list = a?.candidates ?? [], before = list[0]?.before_seconds;
+    if (!list.length) return null;
+    const is = (name, role, values) => ({ name, role, values });
+    const kept = (c) => c.lossless || c.setting;
+    return [
+      bars("Seconds of an epoch: as it is, and predicted", ["as it is", ...list.map((c) => plain(c.command))], [
+        is("as it is", "other", [before, ...list.map(() => 0)]), is("same pixels", "good", [0, ...list.map((c) => (kept(c) ? c.after_seconds : 0))]),
+        is("changes pixels", "swap", [0, ...list.map((c) => (kept(c) ? 0 : c.after_seconds))]),
+      ], seconds, { stacked: true, wide: true }),
+      table([["command", "code"], ["pixels", "words"], ...["epoch", "saves", "on disk", "packing", "pays after"].map((n) => [n, "number"])], list.map((c) => ({
+        best: a.best?.command === c.command,
+        cells: [c.command, pixels(c), seconds(c.after_seconds), share(ratio(c.before_seconds - c.after_seconds, c.before_seconds)),
+          cell(!c.setting, () => size(c.disk_bytes) + (c.extra_disk ? ` (${change(c.extra_disk)})` : "")), cell(c.pack_seconds > 0, () => seconds(c.pack_seconds)),
+          cell(c.break_even_epochs > 0, () => `${finite(c.break_even_epochs).toFixed(1)} epochs`)],
+      })), "What was considered"),
+    ];
+  };
+  const advice = () => all.filter((run) => run.advice || run.applied).map((run) => [
+    run === report ? null : [h("h3", {}, setup(run)), h("p", {}, plain(run.advice?.text))], candidates(run.advice),
+    run.applied ? bars("Seconds of an epoch: the recommendation, carried out", ["before", "predicted", "measured"],
+      [{ name: "an epoch", role: "step", values: ["before", "predicted", "measured"].map((t) => run.applied[`${t}_seconds`]) }], seconds) : null,
+  ]);
+
+  const epochs = () => {
+    const waited = (d) => (waits(d) ? d.epoch_seconds * d.starved : 0), loops = subjects.some(waits);
+    const stacks = [series(subjects, loops ? "the loop works" : "loading", "step", (d) => d.epoch_seconds - waited(d))];
+    if (loops) stacks.unshift(series(subjects, "the loop waits for data", "wait", waited));
+    const trained = subjects.filter((d) => d.transfer_seconds > 0 || d.accuracy != null || d.loss != null);
+    return [
+      bars("Seconds of an epoch", labels(subjects), stacks, seconds, { stacked: true }),
+      bySubject(subjects, ["epoch", "images/s", "ratio", "loop waited", "CPU per image", "busy cores"], (d) => [
+        seconds(d.epoch_seconds), count(d.images_per_second), finite(d.ratio).toFixed(2), cell(waits(d), () => share(d.starved)),
+        cell(d.cpu_us_per_image > 0, () => micros(d.cpu_us_per_image)), cell(d.busy_cores > 0, () => digits(d.busy_cores)),
       ]),
-    },
-    axisLabel: { color: color("muted"), formatter: mark(p.unit) },
-  });
-  const lineOf = (l, i, more) => ({
-    type: "line", name: l.name, xAxisIndex: i, yAxisIndex: i, data: l.points, showSymbol: l.points.length < 40, symbolSize: 7, symbol: "circle",
-    lineStyle: { width: 2, color: color(l.role), type: l.dashed ? "dashed" : "solid" }, itemStyle: { color: color(l.role) }, ...more,
-  });
-  const zoom = (axes, at, end) => [
-    { type: "slider", xAxisIndex: axes, bottom: 6, height: 22, filterMode: "none", startValue: 0, endValue: end, labelFormatter: (x) => write(x, "s"),
-      borderColor: color("line"), textStyle: { color: color("muted") }, dataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } },
-      selectedDataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } }, fillerColor: faint("step", 0.15), brushSelect: false },
-    { type: "inside", xAxisIndex: axes, filterMode: "none", startValue: 0, endValue: end, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false },
+      bySubject(trained, ["wait", "transfer", "loss", "accuracy"], (d) => [
+        cell(waits(d), () => seconds(waited(d))), cell(d.transfer_seconds > 0, () => seconds(d.transfer_seconds)),
+        cell(d.loss != null, () => Number(finite(d.loss).toPrecision(4)).toString()), cell(d.accuracy != null, () => `${(100 * finite(d.accuracy)).toFixed(2)} %`),
+      ], "The training loop, per epoch"),
+      bySubject(subjects.flatMap((d) => (d.rounds ?? []).map((r, i) => ({ ...d, r, i }))), ["round", "images", "time", "images/s", "ratio", "loop waited", "CPU"], ({ r, i, ...d }) => [
+        i + 1, count(r.images), seconds(r.seconds), count(ratio(r.images, r.seconds)), finite(r.ratio).toFixed(2), cell(waits(d), () => seconds(r.wait_seconds)),
+        cell(r.cpu_seconds > 0, () => seconds(r.cpu_seconds)),
+      ], "All rounds", true),
+    ];
+  };
+
+  const names = ["read", "decode", "augment", "collate", "step"];
+  const stages = () => {
+    const of = (d) => d.stage_us_per_image ?? {};
+    const list = subjects.filter((d) => names.some((n) => of(d)[n] > 0));
+    const loaded = (d) => names.slice(0, 4).some((n) => of(d)[n] > 0);
+    return [
+      list.length ? [
+        h("p", {}, "Microseconds that an image takes in each stage. The step is the loop's; the other stages are summed over the workers, which work at the same time."),
+        bars("Microseconds per image, by stage", labels(list), names.map((n) => series(list, n, n, (d) => of(d)[n])), micros, { stacked: true }),
+        bySubject(list, names, (d) => names.map((n) => cell(n === "step" || loaded(d), () => micros(of(d)[n])))),
+      ] : null,
+      subjects.filter((d) => d.costs?.parts?.length).map((d) => [h("h3", {}, `Parts of ${d.full}`), parts(d.costs)]),
+    ];
+  };
+  // parts: what the workers do, on a core, ready without a core, or waiting.
+  const parts = (c) => [
+    bars("Microseconds per image, by part of the loader", c.parts.map((p) => plain(p.name)), [
+      { name: "on a core", role: "step", values: c.parts.map((p) => p.cpu_us ?? 0) },
+      { name: "ready, but no core was free", role: "queue", values: c.parts.map((p) => p.queue_us ?? 0) },
+      { name: "waits (disk, locks, sleep)", role: "wait", values: c.parts.map((p) => p.wall_us - (p.cpu_us ?? 0) - (p.queue_us ?? 0)) },
+    ], micros, { stacked: true }),
+    table([["part", "code"], ["stage", "words"], ["time", "number"], ["on a core", "number"], ["no core free", "number"], ["native equal", "code"]], c.parts.map((p) => [
+      p.name, plain(p.kind) + (p.python ? ", in Python" : ""), micros(p.wall_us), cell(p.cpu_us >= 0.005, () => micros(p.cpu_us)),
+      cell(p.queue_us >= 0.005, () => micros(p.queue_us)), p.native || unknown,
+    ])),
+    list([
+      c.loader_us > 0 && `The loader alone takes ${micros(c.loader_us)} an image once it runs.`,
+      c.step_us > 0 && `The loop alone takes ${micros(c.step_us)} an image, on batches in memory.`,
+      c.transfer_us > 0 && `It waits ${micros(c.transfer_us)} an image for copies to the device.`,
+      c.start_seconds > 0 && `An epoch starts with ${seconds(c.start_seconds)} in which nothing is loaded yet.`,
+      (c.swap_us > 0 || c.swap_in_bytes > 0) && `Workers waited ${micros(c.swap_us)} an image for memory to be read back: ${size(c.swap_in_bytes)}.`,
+      c.other_cores > 0 && `Other programs kept ${digits(c.other_cores)} cores busy.`,
+      c.measurement_share >= 0.005 && `Measuring itself took ${share(c.measurement_share)} of the epoch.`,
+    ].filter(Boolean)),
   ];
 
-  // lines: panels of lines over a common axis.
-  const lines = (d) => {
-    const all = d.panels.flatMap((p) => p.lines);
-    const category = Boolean(d.labels);
-    const height = category ? 150 : 92;
-    const gap = 46;
-    const grids = place(d.panels, 32, height, gap);
-    const head = (x) => (category ? `${d.axis} ${d.labels[x]}` : write(x, d.unit));
-    const marks = category
-      ? { markLine: { silent: true, symbol: "none", lineStyle: { color: color("good"), type: "dashed" }, label: { formatter: d.text, color: color("good") }, data: [{ xAxis: d.mark }] } }
-      : {};
-    const tones = ["step", "other"];
-    const names = [...new Set((d.bands || []).map((b) => b.name))];
-    const bands = {
-      markArea: {
-        silent: true, label: { show: false },
-        data: (d.bands || []).map((b) => [{ xAxis: b.begin, itemStyle: { color: faint(tones[names.indexOf(b.name) % 2], 0.12) } }, { xAxis: b.end }]),
-      },
+  // lanes: what the loop and each worker did over time. The width shows the first batches; the rest is reached by scrolling.
+  const shown = 40, laneHeight = 26, mostWidth = 30000;
+  const lanes = (t) => {
+    const workers = [...new Set((t.loads ?? []).map((l) => l.worker))].sort((a, b) => a - b).slice(0, 32);
+    const end = finite(t.batches.at(-1).done), spans = [];
+    const add = (lane, role, begin, until, text) => until > begin && begin < end && spans.push([lane, role, begin, Math.min(until, end), `${text}: ${seconds(until - begin)}, from ${seconds(begin)} to ${seconds(until)}`]);
+    t.batches.forEach((b, i) => {
+      add(0, "wait", b.asked, b.ready, `the loop waits for batch ${i + 1}`);
+      add(0, "step", b.ready, b.done, `the loop works on batch ${i + 1}`);
+    });
+    for (const l of t.loads ?? []) if (workers.includes(l.worker)) add(1 + workers.indexOf(l.worker), "decode", l.begin, l.end, `worker ${l.worker} loads`);
+    const height = (1 + workers.length) * laneHeight;
+    const box = h("div", { class: "lane-box" });
+    const draw = () => {
+      const room = box.clientWidth || 600;
+      const scale = Math.min(mostWidth, Math.max(room, room * ratio(end, t.batches[Math.min(shown, t.batches.length) - 1].done))) / (end || 1);
+      const step = [1, 2, 5].flatMap((n) => [-4, -3, -2, -1, 0, 1, 2, 3].map((p) => n * 10 ** p)).sort((a, b) => a - b).find((x) => x * scale >= 90) ?? end;
+      const picture = svg("svg", { width: Math.max(1, scale * end), height: height + 22, role: "img", "aria-label": "What the loop and the workers do" });
+      for (let x = 0; x <= end && step > 0; x += step) {
+        picture.append(svg("line", { x1: x * scale, x2: x * scale, y1: 0, y2: height + 4 }), svg("text", { x: x * scale + 3, y: height + 17 }, seconds(x).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "")));
+      }
+      for (const [lane, role, begin, until, text] of spans) {
+        picture.append(svg("rect", { class: `c-${role}`, x: begin * scale, y: lane * laneHeight + 4, height: laneHeight - 8, width: Math.max(0.5, (until - begin) * scale - 0.5) }, svg("title", {}, text)));
+      }
+      box.replaceChildren(picture);
     };
-    return {
-      height: 32 + d.panels.length * (height + gap) + (category ? 6 : 30),
-      option: {
-        ...base({
-          trigger: "axis",
-          formatter: (hits) => {
-            const x = hits[0].axisValue;
-            const at = category ? d.labels.indexOf(x) : Number(x);
-            const seen = hits.map((h) => {
-              const panel = d.panels.find((p) => p.lines.includes(all[h.seriesIndex]));
-              return [all[h.seriesIndex].role, h.seriesName, write(h.value[1], panel.unit)];
-            });
-            const band = (d.bands || []).find((b) => b.begin <= at && at <= b.end);
-            return tip(head(at) + (band ? ` · ${band.name}` : ""), seen);
-          },
-        }),
-        axisPointer: { link: [{ xAxisIndex: "all" }], lineStyle: { color: color("muted") } },
-        grid: grids,
-        xAxis: d.panels.map((_, i) => ({
-          type: category ? "category" : "value", gridIndex: i, data: d.labels, boundaryGap: category, ...axisLook(), splitLine: { show: false },
-          axisLabel: { color: color("muted"), show: i === d.panels.length - 1, formatter: category ? undefined : mark(d.unit), showMaxLabel: category },
-          name: i === d.panels.length - 1 && category ? d.axis : "", nameLocation: "middle", nameGap: 26, max: category ? undefined : "dataMax",
-        })),
-        yAxis: d.panels.map(panelAxis),
-        dataZoom: category ? [] : zoom(d.panels.map((_, i) => i), 0),
-        series: d.panels.flatMap((p, i) => p.lines.map((l, k) => lineOf(l, i, k > 0 ? {} : { ...marks, ...bands }))),
-      },
-    };
+    new ResizeObserver(draw).observe(box);
+    const heads = [["the loop waits for a batch", "wait"], ["the loop works", "step"], ...(workers.length ? [["a worker loads", "decode"]] : [])];
+    return figure("What the loop and the workers do, in seconds since the epoch's begin", legend(heads),
+      h("div", { class: "lanes" }, h("div", { class: "lane-names" }, ["loop", ...workers.map((w) => `worker ${w}`)].map((n) => h("span", {}, n))), box));
   };
-
-  // lanes: what several workers did over time, and the machine below.
-  const lanes = (d) => {
-    const panels = d.panels || [];
-    const row = d.lanes.length > 12 ? 18 : 26;
-    const tall = d.lanes.length * row;
-    const end = d.spans.reduce((most, s) => Math.max(most, s[4]), 0);
-    const axes = [0, ...panels.map((_, i) => i + 1)];
-    const below = place(panels, 40 + tall + 66, 64, 40);
-    const all = panels.flatMap((p) => p.lines);
-    const rect = (params, api) => {
-      const [x, y] = api.coord([api.value(3), api.value(0)]);
-      const right = api.coord([api.value(4), 0])[0];
-      const high = api.size([0, 1])[1] * 0.68;
-      const area = params.coordSys;
-      const shape = echarts.graphic.clipRectByRect(
-        { x, y: y - high / 2, width: Math.max(right - x, 0.5), height: high },
-        { x: area.x, y: area.y, width: area.width, height: area.height },
-      );
-      return shape && { type: "rect", shape, style: { fill: params.color || api.visual("color"), stroke: color("card"), lineWidth: right - x > 6 ? 1 : 0 } };
-    };
-    return {
-      height: 40 + tall + 34 + panels.length * 104 + (panels.length ? 30 : 0) + 40,
-      option: {
-        ...base({
-          trigger: "item",
-          formatter: (hit) => {
-            if (hit.seriesType !== "custom") return tip(write(hit.value[0], "s"), [[all[hit.seriesIndex - d.roles.length].role, hit.seriesName, digits(hit.value[1])]]);
-            const [lane, role, batch, begin, until] = hit.value;
-            return tip(d.lanes[lane] + (batch ? `, batch ${batch}` : ""), [
-              [d.roles[role].role, d.roles[role].name, write(until - begin, "s")], ["card", "from", write(begin, "s")], ["card", "to", write(until, "s")],
-            ]);
-          },
-        }),
-        legend: legend(d.roles.map((r) => r.name)),
-        grid: [{ left: 92, right: 24, top: 40, height: tall }, ...below],
-        xAxis: axes.map((i) => ({
-          type: "value", gridIndex: i, min: 0, max: end, ...axisLook(), splitLine: { show: i === 0, lineStyle: { color: color("line") } },
-          axisLabel: { color: color("muted"), formatter: mark("s"), hideOverlap: true, showMaxLabel: false, show: i === 0 || i === panels.length },
-        })),
-        yAxis: [
-          { type: "category", inverse: true, data: d.lanes, ...axisLook(), splitLine: { show: false }, axisLabel: { color: color("ink"), interval: 0 } },
-          ...panels.map((p, i) => panelAxis(p, i + 1)),
-        ],
-        dataZoom: zoom(axes, 0, d.shown < end ? d.shown : undefined),
-        series: [
-          ...d.roles.map((r, k) => ({
-            type: "custom", name: r.name, renderItem: rect, itemStyle: { color: color(r.role) }, encode: { x: [3, 4], y: 0 },
-            data: d.spans.filter((s) => s[1] === k),
-          })),
-          ...panels.flatMap((p, i) => p.lines.map((l) => lineOf(l, i + 1, { showSymbol: true, symbolSize: 5 }))),
-        ],
-      },
-    };
-  };
-
-  const kinds = { bars, lanes, lines };
-  const drawn = boxes.map((figure, i) => {
-    figure.hidden = false;
-    const box = figure.querySelector(".canvas");
-    const { kind, data } = charts[i];
-    box.style.height = `${kinds[kind](data, box.clientWidth).height}px`;
-    const chart = echarts.init(box, null, { renderer: "svg" });
-    const drawIt = () => chart.setOption(kinds[kind](data, box.clientWidth).option, { notMerge: true });
-    new ResizeObserver(() => {
-      chart.resize();
-      drawIt(); // names have a share of the width
-    }).observe(box);
-    return drawIt;
+  const timeline = () => subjects.filter((d) => d.timeline?.batches?.length).map((d) => {
+    const t = d.timeline, last = finite(t.batches.at(-1).done), sum = (list, f) => list.reduce((all, x) => all + f(x), 0);
+    const waited = sum(t.batches, (b) => b.ready - b.asked), workers = new Set((t.loads ?? []).map((l) => l.worker)).size;
+    const loaded = sum(t.loads ?? [], (l) => Math.min(l.end, last) - Math.min(l.begin, last));
+    return [
+      h("h3", {}, d.full),
+      h("p", {}, "Each bar of the loop is a batch. Where the loop waits, no batch was ready; where workers have gaps, the loop had not yet taken what they had loaded."),
+      lanes(t),
+      table([["", "words"], ["", "number"]], [
+        ["epoch", seconds(t.seconds)], ["first batch after", seconds(t.batches[0].ready)], ["the loop waited", share(ratio(waited, last))],
+        ["the loop worked", share(1 - ratio(waited, last))], ...(workers ? [[`${counted(workers, "worker")} loading`, share(ratio(loaded, last * workers))]] : []),
+      ], "Busy and waiting"),
+    ];
   });
-  const draw = () => drawn.forEach((f) => f());
+
+  const sizes = () => {
+    const listed = subjects.filter((d) => d.disk_bytes > 0 || d.peak_memory_bytes > 0);
+    if (!listed.length) return null;
+    const estimate = (d) => Object.values(d.memory_estimate ?? {}).reduce((a, b) => a + finite(b), 0);
+    return [
+      bars("Bytes on disk, and the largest memory of the process", labels(listed), [
+        series(listed, "on disk", "read", (d) => d.disk_bytes), series(listed, "peak memory", "collate", (d) => d.peak_memory_bytes),
+        series(listed, "of it pages of the files", "other", (d) => d.mapped_bytes),
+      ], size),
+      bySubject(listed, ["samples", "on disk", "of the first", "per sample", "peak memory", "mapped", "memory estimated"], (d) => {
+        const first = d.run.datasets[0].disk_bytes;
+        return [count(d.samples), cell(d.disk_bytes > 0, () => size(d.disk_bytes)), cell(d.disk_bytes > 0 && first > 0, () => ratio(d.disk_bytes, first).toFixed(2)),
+          cell(d.disk_bytes > 0 && d.samples > 0, () => size(ratio(d.disk_bytes, d.samples))), cell(d.peak_memory_bytes > 0, () => size(d.peak_memory_bytes)),
+          cell(d.peak_memory_bytes > 0, () => size(d.mapped_bytes)), cell(estimate(d) > 0, () => size(estimate(d)))];
+      }),
+    ];
+  };
+
+  const machine = () => [
+    all.map((run) => {
+      const m = run.machine ?? {}, written = (v) => (typeof v === "string" ? v : JSON.stringify(v));
+      return [
+        run === report ? null : h("h3", {}, setup(run)), list(run.notes),
+        table([["", "words"], ["", "words"]], [
+          ["cores", m.cores > 0 ? `${m.cores}, of which the run may use ${m.gomaxprocs}` : ""], ["memory", m.memory_bytes > 0 ? size(m.memory_bytes) : ""],
+          ["system", `${m.os ?? ""} ${m.arch ?? ""}`.trim()], ["Go", m.go], ["Python", m.python], ["PyTorch", m.torch], ["device", m.device],
+        ].filter(([, value]) => value), "Machine"),
+        table([["option", "code"], ["value", "code"]], Object.entries(run.options ?? {}).filter(([, v]) => v || v === false).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, written(v)]), "Options", true),
+      ];
+    }),
+    (() => {
+      const remarks = subjects.flatMap((d) => [
+        ...Object.entries(d.settings ?? {}).filter(([, v]) => v != null).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${k}=${v}`),
+        ...Object.entries(d.mixing ?? {}).map(([k, v]) => `shuffle quality: ${k}=${v}`), d.narrowed > 0 && d.narrowed_how,
+        d.bad_samples > 0 && `${count(d.bad_samples)} reads of bad samples`, d.cached_bytes > 0 && `${size(d.cached_bytes)} of images in the cache`,
+      ].filter(Boolean).map((text) => `${d.name}: ${text}`));
+      return remarks.length ? [h("h3", {}, "Remarks"), list(remarks)] : null;
+    })(),
+  ];
+
+  // The page.
+  const main = document.querySelector("main"), nav = document.querySelector("nav");
+  main.replaceChildren(summary());
+  for (const [id, short, title, make] of [
+    ["verdict", "Verdict", "What holds the epoch back", verdicts], ["advice", "Advice", "Recommendation", advice], ["epochs", "Epochs", "Before and after", epochs],
+    ["stages", "Stages", "Stages", stages], ["timeline", "Timeline", "Timeline of an epoch", timeline], ["sizes", "Sizes", "Sizes", sizes],
+    ["machine", "Machine", "Machine and settings", machine],
+  ]) {
+    const inside = [make()].flat(Infinity).filter(Boolean);
+    if (!inside.length) continue;
+    main.append(h("section", { id, class: "part" }, h("h2", {}, title), inside));
+    nav.append(h("a", { href: `#${id}` }, short));
+  }
 
   // The choice of colours is kept where the browser lets a page keep something.
+  const root = document.documentElement;
   const store = {
     get: () => { try { return localStorage.getItem("dsconv-theme") || ""; } catch { return ""; } },
     set: (v) => { try { localStorage.setItem("dsconv-theme", v); } catch { /* a page from a file may not */ } },
@@ -271,11 +361,9 @@
   const choose = (theme) => {
     root.dataset.theme = theme;
     for (const b of choices) b.setAttribute("aria-pressed", String(b.dataset.choice === theme));
-    draw();
   };
   for (const b of choices) b.addEventListener("click", () => { store.set(b.dataset.choice); choose(b.dataset.choice); });
   document.querySelector(".theme").hidden = false;
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   const kept = store.get();
   choose(["light", "dark"].includes(kept) ? kept : "");
 
@@ -285,7 +373,6 @@
   addEventListener("afterprint", () => choose(before));
 
   for (const b of document.querySelectorAll(".copy")) {
-    b.hidden = false;
     b.addEventListener("click", async () => {
       const command = b.previousElementSibling;
       try {

@@ -1,4 +1,4 @@
-// Package fakegpu has a GPU for tests: a libcuda.so.1, a libnvjpeg.so.13 and a libnvidia-ml.so.1 in C, with NVIDIA's functions,
+// Package fakegpu has a GPU for tests: a libcuda.so.1 and a libnvjpeg.so.13 in C, with NVIDIA's functions,
 // which need no GPU. libjpeg-turbo decodes behind nvJPEG's functions, and the kernels of gpudecode run as C code. They are written
 // by NVIDIA's documentation, not by what dsconv does.
 //
@@ -45,7 +45,5 @@
 //	nvjpeg:120400        nvJPEG's version (default 130302)
 //	sm:75                compute capability (default 90)
 //	memory:1000000       bytes of the GPU's memory (default 1 GiB)
-//	used:1000000         bytes in use of the first GPU's memory, of the second one twice that (NVML)
-//	utilization:90       percent of the time in which something runs on each GPU (NVML; default 37)
 //	seed:7               of all that is left to chance
 package fakegpu

@@ -20,7 +20,6 @@ static int read_memory(void *library, void *to, unsigned long long at, size_t si
 static long count(void *library, const char *name) {
   return ((long (*)(const char *))dlsym(library, "fake_count"))(name);
 }
-static long nvml_users(void *library) { return ((long (*)(void))dlsym(library, "fake_nvml_users"))(); }
 */
 import "C"
 
@@ -29,14 +28,11 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
-
-	"github.com/dsconv/dsconv/internal/testing/fakegpu/libraries"
 )
 
 var loaded = struct {
 	sync.Mutex
 	library unsafe.Pointer
-	nvml    unsafe.Pointer
 }{}
 
 func open(t testing.TB, path string) unsafe.Pointer {
@@ -62,7 +58,6 @@ func Load(t testing.TB, modes string) string {
 	if loaded.library == nil {
 		loaded.library = open(t, filepath.Join(dir, CUDA))
 		open(t, filepath.Join(dir, NVJPEG))
-		loaded.nvml = open(t, filepath.Join(dir, libraries.NVML))
 	}
 	loaded.Unlock()
 	violations()
@@ -73,9 +68,6 @@ func Load(t testing.TB, modes string) string {
 		}
 		if text, n := Live(); n > 0 {
 			t.Errorf("not freed: %s", text)
-		}
-		if n := C.nvml_users(loaded.nvml); n != 0 {
-			t.Errorf("NVML was started %d times more often than ended", n)
 		}
 		Set("")
 	})

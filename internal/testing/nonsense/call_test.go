@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/bench/monitor"
 )
 
 // Nonsense in any argument of an exported function or method that returns an error is refused with one, or does no harm:
@@ -107,8 +106,6 @@ func finish(r reflect.Value) {
 	}
 	switch r := r.Interface().(type) {
 	case interface{ Stop() }:
-		r.Stop()
-	case *monitor.Monitor:
 		r.Stop()
 	case interface{ Close() error }:
 		_ = r.Close()

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
-	"github.com/dsconv/dsconv/bench/monitor"
 	"github.com/dsconv/dsconv/bench/page"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/bench/quality"
@@ -46,10 +45,9 @@ import (
 var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenFS, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
-	page.WriteHTML, page.WriteMarkdown,
+	page.WriteHTML,
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
-	bench.ReadReport, bench.Run, monitor.Read, monitor.Start, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
-	bench.ParseDelay, bench.ParseSweep,
+	bench.ReadReport, bench.Run, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CopyKey, formats.IsCopy, formats.LikeCopy, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.Unreadable,
 	formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.Content, formats.SplitFolders, formats.SplitWords, formats.IsSplitWord, formats.CutSplit, formats.WrapDamaged,
@@ -129,18 +127,14 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.Resize](),
 	reflect.TypeFor[*augment.Runner](),
 	reflect.TypeFor[augment.TrivialAugmentWide](),
-	reflect.TypeFor[*bench.Delay](),
 	reflect.TypeFor[*bench.Applied](),
 	reflect.TypeFor[bench.Options](),
-	reflect.TypeFor[*bench.SweepSpec](),
 	reflect.TypeFor[*bench.Report](),
 	reflect.TypeFor[plan.Options](),
 	reflect.TypeFor[*plan.Plan](),
 	reflect.TypeFor[*plan.Recommendation](),
 	reflect.TypeFor[*quality.Difference](),
 	reflect.TypeFor[*verdict.Costs](),
-	reflect.TypeFor[*monitor.Monitor](),
-	reflect.TypeFor[monitor.Counters](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Options](),

@@ -39,17 +39,11 @@ def bench(
     consume: str | float | None = None,
     train: str | None = None,
     backend: str | None = None,
-    isolate: bool = False,
-    cold: bool = False,
-    delay: str | Sequence[str] | None = None,
-    limit_read: str | None = None,
     script: str | os.PathLike[str] | None = None,
     python: str | os.PathLike[str] | None = None,
     step: Callable[[Any], Any] | str | None = None,
     transfer: Callable[[Any], Any] | str | None = None,
     tune: bool = False,
-    rules: bool = False,
-    sweep: str | Sequence[str] = (),
     advise: bool | None = None,
     apply: str | os.PathLike[str] | None = None,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
@@ -75,11 +69,6 @@ def bench(
     command's default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of
     the command's own trainer.
 
-    `isolate` also measures with one stage after another replaced by memory, and `cold` with the files dropped from
-    the page cache: ``report.datasets[0].rungs``. `delay` ("read=1ms") and `limit_read` ("200MB/s") stand in for slow
-    disks and code. `sweep` ("workers=0,1,2,4") measures the values of settings: ``report.sweeps``; `rules` tests rules
-    of thumb: ``report.rules``.
-
     The first argument may also be a DataLoader of torch's, or any iterable of batches: a loop of yours. A DataLoader
     is looked into: the report says what its workers spend their time on, part by part, and names the cause that holds
     the epoch back. If its dataset is one of image files, dsconv.Loader loads the same folder with the same transforms
@@ -92,10 +81,8 @@ def bench(
     function without arguments that returns one. `step` and `transfer` are then names in the script.
 
     Of a DataLoader, `tune` finds the num_workers, prefetch_factor, pin_memory and persistent_workers with which it is
-    fastest here. It has a row with them, and dsconv.Loader is compared with that row. `rules` tests the rules of thumb
-    of loading tutorials, and says of each whether it helps here, by how much and at what memory. `sweep` measures
-    values of a setting: "workers=0,1,2,4", "batch=16,64", "prefetch=2,4", "pin=0,1", "persistent=0,1", or a list of
-    such texts. The DataLoader is copied for that: dataset, sampler, collate_fn and whatever else it has stay the same.
+    fastest here. It has a row with them, and dsconv.Loader is compared with that row. The DataLoader is copied for
+    that: dataset, sampler, collate_fn and whatever else it has stay the same.
 
     With a folder alone, a DataLoader whose transforms dsconv has natively, or with `advise`, ways to pack some of
     the images are tried, and ``report.advice`` recommends one or none; advise=False leaves that out. `apply` names
@@ -124,8 +111,7 @@ def bench(
         given = {name: value for name, value in locals().items() if name in _OF_DATASETS and value not in (None, False)}
         if given:
             raise ArgumentError(f"bench of a loader takes no {', '.join(sorted(given))}: they are options of datasets")
-        other = {"tune": tune, "rules": rules, "sweep": sweep}
-        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, advise, merge, progress, **other)
+        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, tune, advise, merge, progress)
     if callable(step) or callable(transfer):
         raise ArgumentError("step and transfer are functions only beside a loader; beside a script they are names")
     if script is not None and python is None:
@@ -134,10 +120,9 @@ def bench(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
         augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
         order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
-        train=train, backend=backend, isolate=isolate, cold=cold, delay=delay, limit_read=limit_read,
+        train=train, backend=backend,
         script=script, python=python, step=step, transfer=transfer,
-        tune=tune, rules=rules, sweep=sweep,
-        apply=apply,
+        tune=tune, apply=apply,
         **source_options(
             labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, map, source_format,
@@ -157,9 +142,9 @@ def bench(
 # Options that a loader has itself.
 _OF_DATASETS = {
     "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
-    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "isolate", "cold", "apply",
-    "delay", "limit_read", "script", "python", "map", "source_format", "labels", "label_columns", "unlisted",
-    "label_sep", "label_type", "class_order", "field", "boxes", "captions", "include", "exclude",
+    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "apply", "script", "python", "map",
+    "source_format", "labels", "label_columns", "unlisted", "label_sep", "label_type", "class_order", "field", "boxes",
+    "captions", "include", "exclude",
 }  # fmt: skip
 
 
@@ -170,10 +155,10 @@ def _of_loader(
     step: Any,
     transfer: Any,
     consume: str | float | None,
+    tune: bool,
     advise: bool | None,
     merge: Sequence[Report | str | os.PathLike[str]],
     progress: bool,
-    **other_settings: Any,
 ) -> Report:
     """The report of a loader of this process; the command adds the verdict."""
     from dsconv._measure.bench import bench as measured
@@ -194,8 +179,8 @@ def _of_loader(
             step=step,
             transfer=transfer,
             consume=consume,
+            tune=tune,
             on_turn=on_turn,
-            **other_settings,
         )
     return judged(report, merge, advise, progress)
 

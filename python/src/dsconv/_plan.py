@@ -59,10 +59,6 @@ def plan(
     encode: str | Sequence[str] | None = None,
     rounds: int | None = None,
     dir: str | os.PathLike[str] | None = None,
-    cores: float | None = None,
-    images: str | int | None = None,
-    memory: str | None = None,
-    disk: str | None = None,
     consume: str | float | None = None,
     batch: int | None = None,
     workers: int | None = None,
@@ -98,8 +94,7 @@ def plan(
 
     About `sample` images are packed in each size and encoding into a temporary folder in `dir`, which is removed, and
     loaded. The options are the flags of ``dsconv plan``, and its ``--help`` explains them; None is the command's
-    default. `cores`, `images` ("1.28M"), `memory` ("64GB"), `disk` ("500MB/s") and `consume` ("3000/s") compute the
-    plan for another machine, on paper, and say what to buy next: ``plan.details["paper"]``.
+    default.
 
     src may also be several folders and archives, a list or a dict as for `pack`. `labels`, `field`, `boxes`, `include`,
     `map` and the like say how it is read; they are those of `pack`, and the commands in ``plan.rows`` have them.
@@ -109,8 +104,8 @@ def plan(
         dsconv.Error: any other error.
     """
     options = _command.flags(
-        sample=sample, format=format, resize=resize, encode=encode, rounds=rounds, dir=dir, cores=cores, images=images,
-        memory=memory, disk=disk, consume=consume, batch=batch, workers=workers, size=size, augment=augment,
+        sample=sample, format=format, resize=resize, encode=encode, rounds=rounds, dir=dir, consume=consume,
+        batch=batch, workers=workers, size=size, augment=augment,
         dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order, prefetch=prefetch,
         cache=cache, on_error=on_error, max_pixels=max_pixels,
         **source_options(

@@ -90,7 +90,6 @@ class Round:
     wait_seconds: float = 0.0  # in which the loop waited for data
     first_wait_seconds: float = _optional(0.0)  # of it, until the first batch of each epoch
     cpu_seconds: float = 0.0  # of the process; 0 if unknown
-    begin_seconds: float = _optional(0.0)  # in the time of the report's monitor
     waited: dict[str, Any] | None = _optional()  # what the process waited for, and what others did meanwhile
     stage_seconds: Stages = field(default_factory=Stages)
     queue_depth: float = 0.0
@@ -142,11 +141,10 @@ class DatasetReport:
         0.0
     )  # of whole batches; the step in `stage_us_per_image` is with
     settings: dict[str, Any] = _optional(factory=dict)  # of this dataset alone
-    diagnosis: str = ""  # the verdict in a sentence, with what could be done
+    diagnosis: str = ""  # the verdict in a sentence
     costs: dict[str, Any] | None = _optional()  # of an image, by part: what the verdict is computed from
     rank_costs: list[dict[str, Any]] = _optional(factory=list)  # of each rank, from which costs are made
     verdict: dict[str, Any] | None = _optional()  # cause, gain, text, evidence, others
-    rungs: list[dict[str, Any]] = _optional(factory=list)
     timeline: dict[str, Any] | None = _optional()
     rounds: list[Round] = field(default_factory=list)
 
@@ -198,9 +196,6 @@ class Report:
     merged: list[Report] = _optional(factory=list)
     advice: dict[str, Any] | None = _optional()  # text, best, candidates: what to do about the first dataset
     applied: dict[str, Any] | None = _optional()
-    sweeps: list[dict[str, Any]] = _optional(factory=list)
-    rules: list[dict[str, Any]] = _optional(factory=list)
-    monitor: dict[str, Any] | None = _optional()
 
     def summarise(self) -> Report:
         """Computes the ratios and medians of the datasets from their rounds. Returns itself."""
@@ -269,7 +264,7 @@ class Report:
             f.write(self.to_json())
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
-        """Writes the report to path as one page of HTML of about 1 MB: its figures as charts and tables. The page needs
+        """Writes the report to path as one page of HTML: its figures as charts, tables and a timeline. The page needs
         no network.
 
         Raises ValueError if another file than such a page is at path.
@@ -277,7 +272,7 @@ class Report:
         self._written("html", os.path.abspath(path))
 
     def to_markdown(self) -> str:
-        """The report as Markdown with tables: what the page of `save_html` says, without its charts."""
+        """The report as Markdown: the tables and sentences that `print` shows."""
         return self._written("markdown", "-")
 
     def _written(self, form: str, path: str) -> str:

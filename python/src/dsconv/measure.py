@@ -40,8 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 transfer=script.function(options.transfer) if options.transfer else None,
                 consume=options.consume,
                 tune=options.tune,
-                rules=options.rules,
-                sweep=options.sweep,
                 on_turn=write_line if options.progress == "json" else None,
             )
         except ArgumentError as err:
@@ -67,14 +65,6 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--rounds", type=int, metavar="N", help="epochs of each, after one to warm up (default: 3)")
     p.add_argument("--limit-batches", type=int, metavar="N", help="end each epoch after N batches")
     p.add_argument("--tune", action="store_true", help="find the DataLoader's best settings, and measure it with them")
-    p.add_argument("--rules", action="store_true", help="test the rules of thumb for loading on this machine")
-    p.add_argument(
-        "--sweep",
-        action="append",
-        default=[],
-        metavar="SETTING=VALUES",
-        help="measure values of workers, batch, prefetch, pin or persistent, such as workers=0,1,2,4",
-    )
     p.add_argument("--json", metavar="FILE", help="write the report to FILE; a number is an open file descriptor")
     p.add_argument("--progress", choices=("none", "json"), default="none", help="lines of JSON on standard error")
     return p

@@ -14,7 +14,6 @@ import (
 // The files that Compile makes. Old is a nvJPEG of CUDA 11, which lacks functions.
 const (
 	CUDA   = "libcuda.so.1"
-	NVML   = "libnvidia-ml.so.1"
 	NVJPEG = "libnvjpeg.so.13"
 	Old    = "old/libnvjpeg.so.11"
 )
@@ -34,11 +33,7 @@ func Compile(dir string, flags ...string) error {
 	if err := compile(filepath.Join(dir, CUDA), "libcuda", flags...); err != nil {
 		return err
 	}
-	link := append(slices.Clone(flags), "-L"+dir, "-l:"+CUDA, "-Wl,-rpath,$ORIGIN:$ORIGIN/..")
-	if err := compile(filepath.Join(dir, NVML), "libnvml", link...); err != nil {
-		return err
-	}
-	link = append(link, "-ljpeg")
+	link := append(slices.Clone(flags), "-L"+dir, "-l:"+CUDA, "-Wl,-rpath,$ORIGIN:$ORIGIN/..", "-ljpeg")
 	if err := compile(filepath.Join(dir, NVJPEG), "libnvjpeg", link...); err != nil {
 		return err
 	}

@@ -13,13 +13,18 @@ from dsconv._report import Report
 from dsconv._short_messages import shown
 
 from .batches import counter
-from .candidates import advise
+from .candidates import advise, faster
+from .look import is_dataloader
 from .machine import machine
-from .other_settings import OtherSettings
 from .ours import ours
 from .passes import Step
-from .rows import Row
+from .rows import Row, settings
 from .turns import Plan, Turn, measure
+
+_STAYING = (
+    "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop "
+    "changes the dataset between epochs"
+)
 
 
 def bench(
@@ -33,8 +38,6 @@ def bench(
     transfer: Step | None = None,
     consume: str | float | None = None,
     tune: bool = False,
-    rules: bool = False,
-    sweep: str | Sequence[str] = (),
     on_turn: Callable[[Turn], None] | None = None,
 ) -> Report:
     """Measures epochs of a loader, and of dsconv.Loader on the same images, in interleaved rounds.
@@ -52,18 +55,18 @@ def bench(
         step: the loop's step: a function of a batch. transfer: a function that moves a batch to the device and
             returns it.
         consume: images/s of a simulated GPU, in place of a step.
-        tune: also measure the DataLoader with its best settings, in a row of its own. rules: test rules of thumb.
-        sweep: values of a setting to measure, such as "workers=0,1,2,4"; or several such texts.
+        tune: also measure the DataLoader with its best settings, in a row of its own.
 
     Raises ValueError for wrong options.
     """
     plan = _plan(loader, rounds, limit_batches, step, transfer, consume, on_turn)
-    asked = OtherSettings(tune, rules, [sweep] if isinstance(sweep, str) else list(sweep))
+    if tune and not is_dataloader(loader):
+        raise ArgumentError(f"tune needs a DataLoader of torch's; this is a {type(loader).__name__}")
     rows, notes = ours(loader, others, name, plan.loops)
-    trials = asked.of(loader, rows[0].name, plan)
+    tuned = None
     try:
-        if trials is not None:
-            trials.add_best(rows)
+        if tune:
+            tuned = _add_best(rows, plan)
         measure(rows, plan)
         report = Report(
             machine=machine(),
@@ -73,14 +76,54 @@ def bench(
             notes=notes + _notes(rows, plan),
         ).summarise()
         advise(report, rows)
-        if trials is not None:
-            trials.add_findings(report)
+        if tuned is not None:
+            report.notes += _of_tuning(tuned, report)
     finally:
         for row in rows[1:]:
             row.close()
-        if trials is not None:
-            trials.close()
     return report
+
+
+def _add_best(rows: list[Row], plan: Plan) -> Any:
+    """Finds the DataLoader's best settings, and adds a row with them after the user's."""
+    from .rebuild import rebuilt  # imports torch
+    from .tune import Meter, tune
+
+    own = rows[0]
+
+    def show(changes: str, trial: Any) -> None:
+        if plan.on_turn is not None:
+            name = f"{own.name}, {changes or 'as it is'}"
+            plan.on_turn(Turn(name, 0, plan.rounds, 0, 0, trial.epoch_seconds, trial.images_per_second))
+
+    tuned = tune(own.iterable, Meter(plan), show)
+    if tuned.changes:
+        best = rebuilt(own.iterable, **tuned.changes)
+        command = f"DataLoader({tuned.command})"
+        rows.insert(1, Row(f"{own.name}, tuned", best, settings=settings(best), command=command))
+    return tuned
+
+
+def _of_tuning(tuned: Any, report: Report) -> list[str]:
+    """What tuning found, in sentences."""
+    own = report.datasets[0]
+    notes = [f"tune: {what} was not tried: {why}" for what, why in tuned.refused.items()]
+    if not tuned.changes:
+        return [f"{own.path}: the DataLoader's settings are the best of {tuned.tried} that were tried", *notes]
+    best = report.datasets[1]
+    saved = 1 - 1 / (faster(best, own) or 1.0)
+    notes.insert(
+        0,
+        f"{own.path}: {tuned.command}: an epoch takes {best.epoch_seconds:.2f} s instead of {own.epoch_seconds:.2f} s "
+        f"({abs(100 * saved):.0f} % {'less' if saved >= 0 else 'more'})",
+    )
+    if tuned.changes.get("persistent_workers"):
+        notes.append(_STAYING)
+    for other in report.datasets[2:]:
+        if other.format == "Loader":
+            times = faster(other, best)
+            notes.append(f"{other.path} is {times:.2f} times as fast as the DataLoader with its best settings")
+    return notes
 
 
 class Consumer:

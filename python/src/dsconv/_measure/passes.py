@@ -72,12 +72,14 @@ def run(
     most_images: int | None = None,
     seconds: float | None = None,
     of: Any = None,
+    least: int = 1,
 ) -> Pass:
     """Iterates once and measures. Each batch is given to transfer, and its result to step.
 
     Args:
         limit: the maximum number of batches.
         most_images: after that many images no further batch is asked for; seconds: after that time.
+        least: batches that are asked for whatever these say.
         of: the loader that the batches are from, if they were kept.
     """
     found, now, counted = Pass(), time.perf_counter, counter(iterable if of is None else of)
@@ -85,7 +87,7 @@ def run(
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start
     while limit is None or found.count < limit:
-        if found.count and (_reached(asked - start, seconds) or _reached(found.images, most_images)):
+        if found.count >= least and (_reached(asked - start, seconds) or _reached(found.images, most_images)):
             break
         try:
             batch = next(iterator)

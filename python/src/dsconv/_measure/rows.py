@@ -67,10 +67,14 @@ class Row:
         return dataset
 
     def close(self) -> None:
-        """Closes a dsconv.Loader."""
+        """Closes a dsconv.Loader; ends the workers of a DataLoader that bench made."""
         close = getattr(self.iterable, "close", None)
         if callable(close):
             close()
+        elif is_dataloader(self.iterable) and self.command:
+            from .rebuild import close as end  # imports torch
+
+            end(self.iterable)
 
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row."""
@@ -145,7 +149,6 @@ class Row:
         if p is None:
             return None
         timeline: dict[str, Any] = {
-            "begin_seconds": p.began / 1e9,  # by the machine's monotonic clock
             "seconds": p.seconds,
             "batches": [{"asked": a, "ready": r, "done": d} for a, r, d in p.batches],
         }

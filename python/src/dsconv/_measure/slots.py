@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import mmap
 import os
 import struct
@@ -13,13 +13,9 @@ from typing import Any
 from .clock import Clock, Label, Overhead
 
 LOADS = 200  # batches whose times are kept
-_HEADER = (
-    "version batches samples busy own begun elapsed cpu thread_cpu major_faults sent_calls sent_cpu "
-    "inside_wall inside_cpu outside_wall outside_cpu parts"
-).split()
-_FIGURES = 5  # of a part: calls, children, wall, cpu, queue
 _MAX_PARTS = 200
-_SIZE = 8 * (len(_HEADER) + _MAX_PARTS * _FIGURES + 2 * LOADS)
+_SIZE = 1 << 18
+_HEAD = struct.Struct("=qq")  # the version, which is odd while the data is written, and the length of the data
 
 
 @dataclass
@@ -58,33 +54,22 @@ class Slots:
     """The file of one worker, for writing."""
 
     def __init__(self, folder: Path, worker: int) -> None:
-        self.path = folder / f"{worker}-{os.getpid()}"
-        with open(self.path, "w+b") as f:
+        with open(folder / f"{worker}-{os.getpid()}", "w+b") as f:
             f.truncate(_SIZE)
             self._memory = mmap.mmap(f.fileno(), _SIZE)
-        self._names = self._loads = 0  # that were written
+        self._version = 0
 
     def write(self, clock: Clock, header: dict[str, int], overhead: Overhead, loads: list[tuple[int, int]]) -> None:
         """Writes all figures. A reader notices that it read while this ran."""
-        if len(clock.labels) != self._names:
-            self._names = len(clock.labels)
-            labels = [[label.name, label.kind, label.dataset] for label in clock.labels]
-            scratch = self.path.with_suffix(".new")
-            scratch.write_text(json.dumps(labels), encoding="utf-8")
-            os.replace(scratch, self.path.with_suffix(".json"))
-        n = min(len(clock.labels), _MAX_PARTS)
-        values = {**header, **vars(overhead), "parts": n, "samples": clock.samples}
-        numbers = [values.get(name, 0) for name in _HEADER[1:]]
-        for k in range(n):
-            numbers += [clock.calls[k], clock.children[k], clock.wall[k], clock.cpu[k], clock.queue[k]]
-        new = [time for load in loads[self._loads :] for time in load]
-        at = 8 * (len(_HEADER) + _MAX_PARTS * _FIGURES + 2 * self._loads)
-        self._loads = len(loads)
-        version = struct.unpack_from("=q", self._memory)[0]
-        struct.pack_into("=q", self._memory, 0, version + 1)  # odd: being written
-        struct.pack_into(f"={len(numbers)}q", self._memory, 8, *numbers)
-        struct.pack_into(f"={len(new)}q", self._memory, at, *new)
-        struct.pack_into("=q", self._memory, 0, version + 2)
+        figures = zip(clock.labels[:_MAX_PARTS], clock.calls, clock.children, clock.wall, clock.cpu, clock.queue)
+        parts = [((of.name, of.kind, of.dataset), *numbers) for of, *numbers in figures]
+        data = marshal.dumps(({**header, **vars(overhead), "samples": clock.samples}, parts, loads))
+        if len(data) > _SIZE - _HEAD.size:
+            return
+        _HEAD.pack_into(self._memory, 0, self._version + 1, len(data))
+        self._memory[_HEAD.size : _HEAD.size + len(data)] = data
+        self._version += 2
+        _HEAD.pack_into(self._memory, 0, self._version, len(data))
 
     def close(self) -> None:
         self._memory.close()
@@ -92,36 +77,26 @@ class Slots:
 
 def read(folder: Path) -> list[Measured]:
     """What all workers that wrote into the folder have measured so far."""
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        data = _consistent(path.with_suffix(""))
-        labels = [Label(*label) for label in json.loads(path.read_text(encoding="utf-8"))]
-        if data is not None:
-            found.append(_measured(int(path.stem.partition("-")[0]), data, labels))
-    return found
+    found = ((path, _consistent(path)) for path in sorted(folder.iterdir()))
+    return [_measured(int(path.name.partition("-")[0]), *data) for path, data in found if data is not None]
 
 
-def _consistent(path: Path) -> tuple[int, ...] | None:
-    """The numbers in the file; None if nothing was written yet or the worker was killed while it wrote."""
+def _consistent(path: Path) -> Any:
+    """The data in the file; None if nothing was written yet or the worker was killed while it wrote."""
     for _ in range(1000):
-        data = path.read_bytes()
-        numbers = struct.unpack(f"={len(data) // 8}q", data)
-        if numbers[0] % 2 == 0 and struct.unpack_from("=q", path.read_bytes())[0] == numbers[0]:
-            return numbers if numbers[0] else None
+        before = path.read_bytes()
+        if not before:
+            return None
+        version, length = _HEAD.unpack_from(before)
+        if version % 2 == 0 and _HEAD.unpack_from(path.read_bytes())[0] == version:
+            return marshal.loads(before[_HEAD.size : _HEAD.size + length]) if version else None
     return None
 
 
-def _measured(worker: int, numbers: tuple[int, ...], labels: list[Label]) -> Measured:
-    header: dict[str, Any] = dict(zip(_HEADER, numbers))
-    found = Measured(worker, header)
-    at = len(_HEADER)
-    for label in labels[: header["parts"]]:
-        calls, children, wall, cpu, queue = numbers[at : at + _FIGURES]
-        at += _FIGURES
+def _measured(worker: int, header: dict[str, int], parts: list[Any], loads: list[tuple[int, int]]) -> Measured:
+    found = Measured(worker, header, loads=loads)
+    for label, calls, children, wall, cpu, queue in parts:
         wall -= calls * header["inside_wall"] + children * header["outside_wall"]
         cpu -= calls * header["inside_cpu"] + children * header["outside_cpu"]
-        found.parts[label] = Times(calls, max(0, wall), max(0, min(wall, cpu)), queue)
-    at = len(_HEADER) + _MAX_PARTS * _FIGURES
-    pairs = zip(numbers[at::2], numbers[at + 1 :: 2])
-    found.loads = [(begin, end) for begin, end in pairs if end]
+        found.parts[Label(*label)] = Times(calls, max(0, wall), max(0, min(wall, cpu)), queue)
     return found

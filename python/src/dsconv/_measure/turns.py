@@ -193,16 +193,17 @@ def _look_into(
 
 
 def _keep(kept: list[Any], batch: Any) -> None:
-    if len(kept) < _KEPT_BATCHES and sum(map(_size, kept)) + _size(batch) <= max(_KEPT_BYTES, _size(batch)):
+    size = batch_bytes(batch)
+    if len(kept) < _KEPT_BATCHES and sum(map(batch_bytes, kept)) + size <= max(_KEPT_BYTES, size):
         kept.append(batch)
 
 
-def _size(batch: Any) -> int:
+def batch_bytes(batch: Any) -> int:
     """The bytes of the tensors in a batch."""
     if isinstance(batch, dict):
-        return sum(map(_size, batch.values()))
+        return sum(map(batch_bytes, batch.values()))
     if isinstance(batch, (list, tuple)):
-        return sum(map(_size, batch))
+        return sum(map(batch_bytes, batch))
     return int(getattr(batch, "nbytes", 0) or 0)
 
 

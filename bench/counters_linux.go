@@ -1,73 +1,71 @@
-package monitor
+package bench
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dsconv/dsconv/bench/internal/cputime"
 )
 
-// Read reads the Counters of a process and its descendants; pid 0 is this process. It takes some microseconds a thread. Threads
-// that have ended no longer count for Queue.
-func Read(ctx context.Context, pid int) (Counters, error) {
-	if err := checkRead(ctx, pid); err != nil {
-		return Counters{}, err
-	}
-	if pid == 0 {
-		pid = os.Getpid()
-	}
-	members, err := family(ctx, pid)
+// readCounters reads the Counters of this process. It takes some microseconds a thread. Threads that have ended no longer count
+// for Queue.
+func readCounters() (c Counters, err error) {
+	root := os.DirFS("/")
+	busy, err := busyCores(root)
 	if err != nil {
-		return Counters{}, err
+		return c, err
 	}
-	busy, err := busyCores(ctx)
-	if err != nil {
-		return Counters{}, err
-	}
-	var c Counters
-	var own time.Duration
-	for _, member := range members {
-		cpu, err := processCPU(member)
-		if err != nil && member == pid {
-			return c, fmt.Errorf("there is no process %d: %w", pid, err)
-		}
-		own += cpu
-		own += c.addProcess(member)
-	}
+	own := cputime.Own()
 	c.CPU, c.OtherCPU = own.Seconds(), (busy - own).Seconds()
-	c.addGroup(os.DirFS("/"), pid)
+	c.addProcess(root)
+	c.Queue += goroutinesQueued()
+	c.addGroup(root)
 	return c, nil
 }
 
-// clockTick is the unit of CPU times in /proc/PID/stat.
+// clockTick is the unit of CPU times in /proc/stat.
 const clockTick = time.Second / 100
 
-// addProcess adds what /proc says of a process, and returns the CPU time of its children that have ended.
-func (c *Counters) addProcess(pid int) (ended time.Duration) {
-	folder := fmt.Sprintf("/proc/%d/", pid)
-	text, _ := os.ReadFile(folder + "stat")
-	_, after, _ := strings.Cut(string(text), ") ") // the name before it may have spaces
-	if f := strings.Fields(after); len(f) > 14 {
-		c.MajorFaults += number(f[9]) + number(f[10]) // with those of children that have ended
-		ended = time.Duration(number(f[13])+number(f[14])) * clockTick
+// busyCores is the time that all cores were busy since the boot. What a hypervisor took away counts: programs could not have it.
+func busyCores(root fs.FS) (time.Duration, error) {
+	text, err := fs.ReadFile(root, "proc/stat")
+	if err != nil {
+		return 0, err
 	}
-	text, _ = os.ReadFile(folder + "io")
-	c.Read += keyed(string(text), "read_bytes:")
-	for _, thread := range threads(pid) {
-		text, _ := os.ReadFile(thread + "/schedstat")
+	line, _, _ := strings.Cut(string(text), "\n")
+	f := strings.Fields(line)
+	if len(f) < 9 || f[0] != "cpu" {
+		return 0, errors.New("the machine's CPU time is not known")
+	}
+	user, nice, system, irq, softirq, stolen := f[1], f[2], f[3], f[6], f[7], f[8] // guests are in user
+	return clockTick * time.Duration(number(user)+number(nice)+number(system)+number(irq)+number(softirq)+number(stolen)), nil
+}
+
+// addProcess adds what /proc says of this process.
+func (c *Counters) addProcess(root fs.FS) {
+	text, _ := fs.ReadFile(root, "proc/self/stat")
+	_, after, _ := strings.Cut(string(text), ") ") // the name before it may have spaces
+	if f := strings.Fields(after); len(f) > 9 {
+		c.MajorFaults = number(f[9])
+	}
+	text, _ = fs.ReadFile(root, "proc/self/io")
+	c.Read = keyed(string(text), "read_bytes:")
+	threads, _ := fs.ReadDir(root, "proc/self/task")
+	for _, thread := range threads {
+		text, _ := fs.ReadFile(root, "proc/self/task/"+thread.Name()+"/schedstat") // the thread may have ended
 		if f := strings.Fields(string(text)); len(f) > 1 {
 			c.Queue += float64(number(f[1])) / 1e9
 		}
 	}
-	return ended
 }
 
 // addGroup adds what the process's control group counts, or the machine where it does not.
-func (c *Counters) addGroup(root fs.FS, pid int) {
-	group := groupFolder(root, pid)
+func (c *Counters) addGroup(root fs.FS) {
+	group := groupFolder(root)
 	read := func(inGroup, ofMachine string) string {
 		text, err := fs.ReadFile(root, group+"/"+inGroup)
 		if group == "" || err != nil {
@@ -111,9 +109,9 @@ func keyed(text, name string) int64 {
 }
 
 // groupFolder is the folder of the process's control group (version 2), relative to root; "" if there is none.
-func groupFolder(root fs.FS, pid int) string {
+func groupFolder(root fs.FS) string {
 	mounts, _ := fs.ReadFile(root, "proc/self/mountinfo")
-	groups, err := fs.ReadFile(root, fmt.Sprintf("proc/%d/cgroup", pid))
+	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return ""
 	}
@@ -137,4 +135,10 @@ func groupFolder(root fs.FS, pid int) string {
 		return mount
 	}
 	return ""
+}
+
+// number is 0 for what is none.
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
 }

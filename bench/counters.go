@@ -1,16 +1,9 @@
-package monitor
+package bench
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/dsconv/dsconv/internal/misuse"
-)
-
-// Counters are what a process and its descendants waited for, and what others did, since they started or, as a difference of
-// two, in between. What the system does not count is 0. Times are seconds, summed over threads unless it says otherwise.
+// Counters are what this process waited for, and what others did, since it started or, as a difference of two, in between: the
+// kernel's own accounting. What the system does not count is 0. Times are seconds, summed over threads unless it says otherwise.
 type Counters struct {
-	// CPU is the CPU time of the process and its descendants.
+	// CPU is the CPU time of the process.
 	CPU float64 `json:"cpu_seconds"`
 	// Queue is the time in which threads were ready to run and had no core, also because of the control group's quota.
 	Queue float64 `json:"queue_seconds"`
@@ -20,7 +13,7 @@ type Counters struct {
 	MajorFaults int64 `json:"major_faults"`
 	// AllMajorFaults are those of the control group if it counts them, otherwise of the machine.
 	AllMajorFaults int64 `json:"all_major_faults"`
-	// Read is the bytes that the process and its descendants read from disks, memory that was swapped out included.
+	// Read is the bytes that the process read from disks, memory that was swapped out included.
 	Read int64 `json:"read_bytes"`
 	// SwapIn and SwapOut are bytes, of the control group if it counts them, otherwise of the machine.
 	SwapIn  int64 `json:"swap_in_bytes"`
@@ -32,9 +25,8 @@ type Counters struct {
 	CPUStall    float64 `json:"cpu_stall_seconds"`
 }
 
-// Sub is the difference to earlier Counters of the same process. Nothing is below 0, although a thread that ended takes its
-// part of Queue along.
-func (c Counters) Sub(then Counters) Counters {
+// sub is the difference to earlier Counters. Nothing is below 0, although a thread that ended takes its part of Queue along.
+func (c Counters) sub(then Counters) Counters {
 	return Counters{
 		CPU: max(0, c.CPU-then.CPU), Queue: max(0, c.Queue-then.Queue), OtherCPU: max(0, c.OtherCPU-then.OtherCPU),
 		MajorFaults: max(0, c.MajorFaults-then.MajorFaults), AllMajorFaults: max(0, c.AllMajorFaults-then.AllMajorFaults),
@@ -45,12 +37,12 @@ func (c Counters) Sub(then Counters) Counters {
 	}
 }
 
-// SwapStall estimates the seconds, summed over threads, in which threads waited for memory that had been swapped out. blocked is
+// swapStall estimates the seconds, summed over threads, in which threads waited for memory that had been swapped out. blocked is
 // the time in which they neither computed nor waited for a core: of it, what was read from swap has the part that it has of
 // all bytes read. What the kernel counts as waiting for memory (MemoryStall) limits this on both sides, as on a busy machine
 // threads also wait for a core while they wait for memory: it is at least the process's part of that time, by its page faults,
 // and at most that time in each of the threads.
-func (c Counters) SwapStall(blocked float64, threads int) float64 {
+func (c Counters) swapStall(blocked float64, threads int) float64 {
 	if c.SwapIn <= 0 || c.MajorFaults <= 0 {
 		return 0
 	}
@@ -61,14 +53,4 @@ func (c Counters) SwapStall(blocked float64, threads int) float64 {
 		stall = min(max(stall, c.MemoryStall*share*own), c.MemoryStall*float64(max(threads, 1)))
 	}
 	return stall
-}
-
-func checkRead(ctx context.Context, pid int) error {
-	if err := misuse.Context("monitor.Read", ctx); err != nil {
-		return err
-	}
-	if pid < 0 {
-		return fmt.Errorf("monitor.Read: process %d: give the number of a process, or 0 for this one", pid)
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
-package monitor
+package bench
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,15 +22,22 @@ const (
 	swapThreads = 4
 )
 
+// swapChildVariable, if it is set, makes this process the child.
+const swapChildVariable = "DSCONV_SWAP_CHILD"
+
 // Swapping, really: a child whose control group may have half of the memory that it touches. Nearly all of the time in which
 // its threads neither compute nor wait for a core is found to be swapping.
 func TestSwapping(t *testing.T) {
+	if os.Getenv(swapChildVariable) != "" {
+		swapChild()
+		return
+	}
 	if os.Getenv("DSCONV_SWAP") == "" {
 		t.Skip("make torture runs it: it needs root, and swaps to a file for some seconds")
 	}
 	swapOn(t)
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childVariable+"=swap")
+	c := exec.Command(os.Args[0], "-test.run=^TestSwapping$")
+	c.Env = append(os.Environ(), swapChildVariable+"=1")
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +110,7 @@ func swapChild() {
 		}
 	}
 	touch(memory) // what does not fit is swapped out
-	before, err := Read(context.Background(), 0)
+	before, err := readCounters()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -124,7 +130,7 @@ func swapChild() {
 		})
 	}
 	all.Wait()
-	after, err := Read(context.Background(), 0)
+	after, err := readCounters()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -133,8 +139,8 @@ func swapChild() {
 	for _, w := range walls {
 		wall += w
 	}
-	d := after.Sub(before)
+	d := after.sub(before)
 	blocked := wall.Seconds() - d.CPU - d.Queue
-	fmt.Println(d.SwapIn, d.SwapStall(blocked, swapThreads), blocked)
+	fmt.Println(d.SwapIn, d.swapStall(blocked, swapThreads), blocked)
 	fmt.Printf("%+v\n", d)
 }

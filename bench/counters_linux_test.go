@@ -1,4 +1,4 @@
-package monitor
+package bench
 
 import (
 	"os"
@@ -14,7 +14,7 @@ import (
 
 // Two threads that compute on one core wait for each other: for as long as both do, one of them is in the queue.
 func TestQueue(t *testing.T) {
-	before, err := Read(t.Context(), 0)
+	before, err := readCounters()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,34 +54,18 @@ func TestQueue(t *testing.T) {
 		}()
 	}
 	done.Wait()
-	after, err := Read(t.Context(), 0)
+	after, err := readCounters()
 	close(measured)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := after.Sub(before)
+	d := after.sub(before)
 	if d.CPU < 1.8*each.Seconds() || d.Queue < 1.8*each.Seconds() {
 		t.Errorf("two threads that computed %v each on one core: %+v", each, d)
 	}
 }
 
-// Reading a file that is not in memory counts, also of a child that has ended.
-func TestCountersOfChildren(t *testing.T) {
-	c := startChildren(t)
-	before, err := Read(t.Context(), c.pid)
-	if err != nil || before.CPU < childCPU.Seconds() {
-		t.Fatalf("%+v, %v", before, err)
-	}
-	c.endWorker(t)
-	after, err := Read(t.Context(), c.pid)
-	if err != nil || after.CPU < before.CPU-2*clockTick.Seconds() { // the time of those that ended is in ticks
-		t.Errorf("%+v, %v, and before %+v", after, err, before)
-	}
-}
-
-const (
-	mountinfo = "30 25 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
-)
+const mountinfo = "30 25 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
 
 func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
@@ -94,7 +78,7 @@ func TestGroups(t *testing.T) {
 	page := int64(os.Getpagesize())
 	machine := map[string]*fstest.MapFile{
 		"proc/self/mountinfo":  file(mountinfo),
-		"proc/7/cgroup":        file("0::/job.slice/run\n"),
+		"proc/self/cgroup":     file("0::/job.slice/run\n"),
 		"proc/pressure/cpu":    someStalled("1000000"),
 		"proc/pressure/io":     someStalled("2000000"),
 		"proc/pressure/memory": someStalled("3000000"),
@@ -108,7 +92,7 @@ func TestGroups(t *testing.T) {
 		for name, f := range more {
 			root[name] = f
 		}
-		c.addGroup(root, 7)
+		c.addGroup(root)
 		return c
 	}
 	ofMachine := Counters{CPUStall: 1, IOStall: 2, MemoryStall: 3, AllMajorFaults: 70, SwapIn: 11 * page, SwapOut: 22 * page}
@@ -130,7 +114,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("an old kernel: %+v, want %+v", got, want)
 	}
 	inContainer := map[string]*fstest.MapFile{
-		"proc/7/cgroup":                 file("3:cpu:/x\n0::/../../other\n"),
+		"proc/self/cgroup":              file("3:cpu:/x\n0::/../../other\n"),
 		"sys/fs/cgroup/memory.pressure": someStalled("400000"),
 	}
 	want = ofMachine
@@ -139,25 +123,35 @@ func TestGroups(t *testing.T) {
 		t.Errorf("in a container: %+v, want %+v", got, want)
 	}
 	var none Counters
-	if none.addGroup(fstest.MapFS{}, 7); none != (Counters{}) {
+	if none.addGroup(fstest.MapFS{}); none != (Counters{}) {
 		t.Errorf("without /proc: %+v", none)
 	}
 }
 
-// Disks count once: not their partitions, nor what is made of them.
-func TestDisks(t *testing.T) {
+func threadCPU() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // cannot fail
+	return time.Duration(t.Nano())
+}
+
+// What the machine and this process did is read from their files; what is missing there is 0.
+func TestCountersOfFiles(t *testing.T) {
 	root := fstest.MapFS{
-		"sys/block/sda/device/model": file("disk"), "sys/block/loop0/size": file("1"), "sys/block/dm-0/size": file("1"),
-		"proc/diskstats": file(`   7 0 loop0 1 0 800 0 1 0 800 0 0 0 0
-   8       0 sda 10 0 100 5 20 0 200 7 0 3 12
-   8       1 sda1 10 0 100 5 20 0 200 7 0 3 12
- 253       0 dm-0 10 0 100 5 20 0 200 7 0 3 12
-`),
+		"proc/stat":                    file("cpu  1000 20 300 99999 5 60 7 8 500 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n"),
+		"proc/self/stat":               file("7 (a b) R 1 7 7 0 -1 4194560 500 0 44 0 9 9 0 0 20 0 4 0 0\n"),
+		"proc/self/io":                 file("rchar: 5\nread_bytes: 4096\n"),
+		"proc/self/task/7/schedstat":   file("100 2000000000 3\n"),
+		"proc/self/task/8/schedstat":   file("100 500000000 3\n"),
+		"proc/self/task/9/nothing.txt": file(""),
 	}
-	if got, err := readDisks(root, diskNames(root)); err != nil || got != (disks{read: 51200, written: 102400}) {
-		t.Errorf("%+v, %v", got, err)
+	if busy, err := busyCores(root); err != nil || busy != 13950*time.Millisecond {
+		t.Errorf("%v, %v", busy, err)
 	}
-	if _, err := readDisks(fstest.MapFS{}, nil); err == nil {
+	var c Counters
+	if c.addProcess(root); c != (Counters{MajorFaults: 44, Read: 4096, Queue: 2.5}) {
+		t.Errorf("%+v", c)
+	}
+	if _, err := busyCores(fstest.MapFS{}); err == nil {
 		t.Error("no error without /proc")
 	}
 }
