@@ -1,7 +1,6 @@
 package h5arrays
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +22,7 @@ import (
 type dataset struct {
 	gate    lifetime.Gate
 	path    string
-	state   filestate.State  // of the file when it was opened
-	paired  *filestate.State // of the file that has the labels, if it is another one
+	state   filestate.State // of the file when it was opened
 	mapping *mapped.Mapping
 	file    *h5file.File
 	parts   []*part
@@ -55,13 +53,7 @@ func open(path string, o formats.ReadOptions) (formats.Dataset, error) {
 		return nil, err
 	}
 	d := &dataset{path: path, state: st, mapping: m}
-	if bytes.HasPrefix(m.Data, []byte(matlab)) {
-		return nil, errors.Join(errMATLAB(path), m.Close())
-	}
 	if err := guard.Read(m.Data, func() error { return d.load(o) }); err != nil {
-		if images := imagesBeside(path); images != "" && len(d.parts) == 0 {
-			err = fmt.Errorf("%w: it has the labels of %s: give that", formats.ErrSchema, images)
-		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.Close())
 	}
 	d.gate.Open(path, m.Close)
@@ -84,6 +76,7 @@ func (d *dataset) load(o formats.ReadOptions) (err error) {
 	d.meta = formats.Meta{Version: 1, Format: Format{}.Name(), Recipe: o.Recipe(), Files: []string{filepath.Base(d.path)}}
 	for _, p := range d.parts {
 		d.starts = append(d.starts, d.meta.Count)
+		d.meta.Stats.Bytes += int64(p.count) * int64(p.image.RowSize())
 		if d.meta.Count += p.count; d.meta.Count > maxSamples {
 			return fmt.Errorf("%w: more than %d rows", formats.ErrSchema, maxSamples)
 		}
@@ -98,9 +91,6 @@ func (d *dataset) load(o formats.ReadOptions) (err error) {
 	if err := d.loadLabels(d.file); err != nil {
 		return err
 	}
-	if err := d.loadPaired(); err != nil {
-		return err
-	}
 	for name := range d.parts[0].extras {
 		d.names = append(d.names, name)
 	}
@@ -108,24 +98,7 @@ func (d *dataset) load(o formats.ReadOptions) (err error) {
 	for _, name := range d.names {
 		d.meta.Schema = append(d.meta.Schema, foreign.ExtraField(d.meta.Schema, fieldOf(name, d.parts[0].extras[name])))
 	}
-	d.describe()
 	return d.meta.Schema.Validate()
-}
-
-// describe sets the statistics of the images as far as the arrays' shapes say them.
-func (d *dataset) describe() {
-	s := &d.meta.Stats
-	s.Uniform = true
-	for i, p := range d.parts {
-		shape := p.shapeOf()
-		s.Bytes += int64(p.count) * int64(p.image.RowSize())
-		if i == 0 {
-			s.MinHeight, s.MinWidth = shape[0], shape[1]
-		}
-		s.MinHeight, s.MinWidth = min(s.MinHeight, shape[0]), min(s.MinWidth, shape[1])
-		s.MaxHeight, s.MaxWidth = max(s.MaxHeight, shape[0]), max(s.MaxWidth, shape[1])
-		s.Uniform = s.Uniform && shape == d.parts[0].shapeOf() && shape[0] > 0 && p.image.Type.Size == d.parts[0].image.Type.Size
-	}
 }
 
 // partOf returns the part of sample i, and its row there.
@@ -149,9 +122,6 @@ func (d *dataset) Skips() []formats.Skip { return d.skips }
 // Identify implements formats.Identifier.
 func (d *dataset) Identify(w io.Writer) error {
 	_, err := fmt.Fprint(w, d.state.Size(), d.state.Identity().ModTime, d.meta.Recipe)
-	if d.paired != nil && err == nil {
-		_, err = fmt.Fprint(w, " ", d.paired.Size(), d.paired.Identity().ModTime)
-	}
 	return err
 }
 
@@ -184,14 +154,11 @@ func (d *dataset) Info(i int) (in formats.Info, err error) {
 	if d.labels != nil {
 		in.Label = d.labels[i]
 	}
-	in.Shape, in.Encoding, in.Size = p.shapeOf(), formats.Raw, int64(p.image.RowSize())
-	if p.image.Type.Class == h5file.Variable {
-		err = d.guarded(in.Key, func() error {
-			v, err := p.imageAt(d.file, row)
-			in.Size, in.Encoding = int64(len(v.Data)), v.Encoding
-			return err
-		})
-	}
+	err = d.guarded(in.Key, func() error {
+		v, err := p.imageAt(d.file, row)
+		in.Size, in.Encoding = int64(len(v.Data)), v.Encoding
+		return err
+	})
 	in.Source = formats.Source{Path: in.Key, Size: in.Size, ModTime: d.state.Identity().ModTime}
 	return in, err
 }

@@ -17,7 +17,7 @@ func Example() {
 		return
 	}
 	formatcheck.ReadIn(map[string][]byte{"train.h5": data}, readOthers)
-	// Output: 00000000 raw 0
+	// Output: 00000000 png 4
 }
 
 func readOthers(ctx context.Context) error {
@@ -32,7 +32,6 @@ func readOthers(ctx context.Context) error {
 	if err := ds.Read(0, &s); err != nil {
 		return err
 	}
-	label, _ := s.Values[1].Int64()
-	fmt.Println(s.Key, s.Values[0].Encoding, label)
+	fmt.Println(s.Key, s.Values[0].Encoding, len(s.Values[1].Data))
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/dsconv/dsconv/formats/h5arrays"
 )
 
-// small is an HDF5 file of h5py's: chunks with gzip and shuffle, labels, and texts in a heap.
+// small is an HDF5 file of h5py's: image files and texts in a heap, labels in chunks with gzip.
 func small(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/small.h5")
@@ -67,9 +67,9 @@ func TestForged(t *testing.T) {
 			chunkTree = at("TREE", n)
 		}
 	}
-	// The dataspace of the images, 12 x 4 x 5 x 3.
-	dims := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 12), 4)
-	space := strings.Index(string(whole), string(dims))
+	// The dataspaces of the images, 12, and of the labels, 12 x 4.
+	images := strings.Index(string(whole), string(binary.LittleEndian.AppendUint64(nil, 12)))
+	labels := strings.Index(string(whole), string(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 12), 4)))
 	for name, c := range map[string]struct {
 		change func(b []byte) []byte
 		want   string
@@ -79,14 +79,14 @@ func TestForged(t *testing.T) {
 		"another superblock":        {func(b []byte) []byte { b[8] = 9; return b }, "version 9"},
 		"offsets of 4 bytes":        {func(b []byte) []byte { b[13] = 4; return b }, "offsets of 4 bytes"},
 		"a root beyond the end":     {func(b []byte) []byte { u64(b[64:], 1<<40); return b }, "the address"},
-		"a tree under itself":       {func(b []byte) []byte { b[chunkTree+5] = 1; u64(b[chunkTree+24+8+5*8:], uint64(chunkTree)); return b }, "B-tree"},
+		"a tree under itself":       {func(b []byte) []byte { b[chunkTree+5] = 1; u64(b[chunkTree+24+8+3*8:], uint64(chunkTree)); return b }, "B-tree"},
 		"65535 entries":             {func(b []byte) []byte { u16(b[chunkTree+6:], 65535); return b }, ""},
 		"a chunk of 4 GB":           {func(b []byte) []byte { u32(b[chunkTree+24:], 1<<32-1); return b }, "but the file has"},
 		"a chunk of one byte":       {func(b []byte) []byte { u32(b[chunkTree+24:], 1); return b }, ""},
-		"a billion rows":            {func(b []byte) []byte { u64(b[space:], 1<<30); return b }, "the limit"},
-		"rows that are not there":   {func(b []byte) []byte { u64(b[space:], 90_000_000); return b }, "rows"},
-		"large images":              {func(b []byte) []byte { u64(b[space+8:], 1<<25); return b }, ""},
-		"an overflow of dimensions": {func(b []byte) []byte { u64(b[space+8:], 1<<62); return b }, "impossible shape"},
+		"a billion rows":            {func(b []byte) []byte { u64(b[images:], 1<<30); return b }, "the limit"},
+		"rows that are not there":   {func(b []byte) []byte { u64(b[images:], 90_000_000); return b }, "rows"},
+		"large labels":              {func(b []byte) []byte { u64(b[labels+8:], 1<<25); return b }, ""},
+		"an overflow of dimensions": {func(b []byte) []byte { u64(b[labels+8:], 1<<62); return b }, "impossible shape"},
 		"a heap that is none":       {func(b []byte) []byte { b[at("GCOL", 0)] = 'X'; return b }, "heap"},
 		"objects beyond their heap": {func(b []byte) []byte { u64(b[at("GCOL", 0)+16+8:], 1<<40); return b }, "heap"},
 		"names that do not end":     {func(b []byte) []byte { u64(b[at("HEAP", 0)+8:], 1<<50); return b }, "heap"},

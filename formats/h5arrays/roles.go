@@ -24,7 +24,6 @@ type part struct {
 	image   *h5file.Dataset
 	label   *h5file.Dataset // nil if there is none
 	extras  map[string]*h5file.Dataset
-	planar  bool // images are C, H, W
 	classes []string
 }
 
@@ -78,6 +77,16 @@ func (f *finder) find() error {
 	}
 	slices.SortFunc(f.parts, func(a, b *part) int { return strings.Compare(a.split, b.split) })
 	return f.agree()
+}
+
+// errNoImages says what the file has instead of an array of images.
+func (f *finder) errNoImages(names []string) error {
+	list := func(names []string) string { return strings.Join(names[:min(len(names), 30)], ", ") }
+	if links := f.file.Links; len(links) > 0 {
+		return fmt.Errorf("%w: it has links (%s), which are not followed, beside %q: name the array in this file that one leads to: --map image=/PATH,label=/PATH; "+
+			"arrays of another file must be copied here first", formats.ErrSchema, list(links), list(names))
+	}
+	return fmt.Errorf("%w: no array is named like images; it has %s: name the array of image files: --map image=/PATH; otherwise %s", formats.ErrSchema, list(names), foreign.FromPython)
 }
 
 // group finds the parts whose arrays are in a group.
@@ -152,7 +161,7 @@ func (f *finder) part(p *part, group, image string, members []string) (err error
 	if p.count = p.image.Rows(); p.count > maxSamples {
 		return fmt.Errorf("array %s: %w: %d rows; the limit is %d", image, formats.ErrSchema, p.count, maxSamples)
 	}
-	if p.planar, err = checkImages(p.image); err != nil {
+	if err := checkImages(p.image); err != nil {
 		return fmt.Errorf("array %s/%s: %w", group, image, err)
 	}
 	label := f.named("label", labelNames, members)

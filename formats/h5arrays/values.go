@@ -8,47 +8,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/h5file"
 )
 
-// checkImages returns an error unless an array has images, and whether they are C, H, W.
-func checkImages(d *h5file.Dataset) (planar bool, err error) {
-	switch d.Type.Class {
-	case h5file.Variable:
-		if len(d.Dims) == 1 {
-			return false, nil
-		}
-	case h5file.Unsigned:
-		if d.Type.Size > 2 {
-			break
-		}
-		n := len(d.Dims)
-		switch {
-		case n == 3, n == 4 && isChannels(d.Dims[3]):
-			return false, nil
-		case n == 4 && isChannels(d.Dims[1]):
-			return true, nil
-		}
+// checkImages returns an error unless an array has image files.
+func checkImages(d *h5file.Dataset) error {
+	if d.Type.Class == h5file.Variable && len(d.Dims) == 1 {
+		return nil
 	}
-	return false, fmt.Errorf("%w: it has the shape %v and elements of %d bytes; images are uint8 or uint16 of N x H x W x C, N x H x W or N x C x H x W, "+
-		"or N rows of uint8 of variable length with image files", formats.ErrSchema, d.Dims, d.Type.Size)
-}
-
-func isChannels(n int) bool { return n >= 1 && n <= 4 }
-
-// shapeOf returns height, width and channels of images that are pixels.
-func (p *part) shapeOf() (s [3]int) {
-	d := p.image.Dims
-	switch {
-	case p.image.Type.Class == h5file.Variable:
-	case len(d) == 3:
-		s = [3]int{d[1], d[2], 1}
-	case p.planar:
-		s = [3]int{d[2], d[3], d[1]}
-	default:
-		s = [3]int{d[1], d[2], d[3]}
-	}
-	return s
+	return fmt.Errorf("%w: it has the shape %v and elements of %d bytes, and images are read from rows of uint8 of variable length that are image files; %s",
+		formats.ErrSchema, d.Dims, d.Type.Size, foreign.FromPython)
 }
 
 // imageAt returns image i, in memory of the file or of its own.
@@ -57,45 +27,19 @@ func (p *part) imageAt(f *h5file.File, i int) (v formats.Value, err error) {
 	if err != nil {
 		return v, err
 	}
-	if p.image.Type.Class == h5file.Variable {
-		if v.Data, err = f.Variable(b); err != nil {
-			return v, err
-		}
-		if v.Encoding = formats.Sniff(v.Data); v.Encoding == "" {
-			err = fmt.Errorf("%w: it is not an image file that dsconv reads", formats.ErrDamaged)
-		}
+	if v.Data, err = f.Variable(b); err != nil {
 		return v, err
 	}
-	s := p.shapeOf()
-	v = formats.Value{Data: b, Encoding: formats.Raw, DType: formats.Uint8, Shape: s[:]}
-	if p.image.Type.Size == 2 {
-		v.DType = formats.Uint16
-		if p.image.Type.Big {
-			v.Data = swapped(b)
-		}
+	if v.Encoding = formats.Sniff(v.Data); v.Encoding == "" {
+		err = fmt.Errorf("%w: it is not an image file that dsconv reads", formats.ErrDamaged)
 	}
-	if p.planar && s[2] > 1 {
-		v.Data = interleaved(v.Data, s, p.image.Type.Size)
-	}
-	return v, nil
+	return v, err
 }
 
 func swapped(b []byte) []byte {
 	out := make([]byte, len(b))
 	for i := 0; i+1 < len(b); i += 2 {
 		out[i], out[i+1] = b[i+1], b[i]
-	}
-	return out
-}
-
-// interleaved turns C, H, W into H, W, C.
-func interleaved(b []byte, s [3]int, size int) []byte {
-	out := make([]byte, len(b))
-	plane := s[0] * s[1]
-	for c := range s[2] {
-		for i := range plane {
-			copy(out[(i*s[2]+c)*size:][:size], b[(c*plane+i)*size:])
-		}
 	}
 	return out
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
@@ -68,30 +66,9 @@ func (d *dataset) Read(i int, s *formats.Sample) error { return d.check(d.Datase
 func (d *dataset) View(i int, s *formats.Sample) error { return d.check(d.Dataset.View(i, s)) }
 
 // decode implements foreign.Source.
-func decode(as string, raw []byte, _ []int) (formats.Value, error) {
-	if as == asText {
-		if !utf8.Valid(raw) {
-			return formats.Value{}, fmt.Errorf("%w: the text is not UTF-8", formats.ErrSchema)
-		}
-		return formats.Value{Data: raw, Encoding: formats.Plain}, nil
+func decode(_ string, raw []byte, _ []int) (formats.Value, error) {
+	if !utf8.Valid(raw) {
+		return formats.Value{}, fmt.Errorf("%w: the text is not UTF-8", formats.ErrSchema)
 	}
-	parts := strings.Split(as, "\x00")
-	if len(parts) != 5 || parts[0] != asImage && parts[0] != asNumber {
-		return formats.Value{}, fmt.Errorf("%w: its description has the field %q", formats.ErrDamaged, as)
-	}
-	k, err := strconv.Atoi(parts[1])
-	l := layout{kind: kind(k), reversed: parts[2] == "true", image: parts[3], label: parts[4]}
-	if err != nil {
-		return formats.Value{}, err
-	}
-	it, err := l.decode(raw)
-	if parts[0] == asImage {
-		return it.image, err
-	}
-	if it.has == numbers {
-		it.float = float32(it.label)
-	}
-	var number formats.Value
-	number.SetFloat32(it.float)
-	return number, err
+	return formats.Value{Data: raw, Encoding: formats.Plain}, nil
 }

@@ -17,13 +17,11 @@ func Example() {
 		return
 	}
 	formatcheck.ReadIn(map[string][]byte{"train.mdb": data}, readOthers)
-	// Output: 00000000 jpeg 0
+	// Output: c0/00 jpeg 0
 }
 
-func readOthers(ctx context.Context) error {
-	ds, err := imagelmdb.Format{}.OpenWith(ctx, "train.mdb", formats.ReadOptions{
-		Map: map[string]string{"image": "0", "label": "1"},
-	})
+func readOthers(context.Context) error {
+	ds, err := imagelmdb.Format{}.Open("train.mdb")
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/dsconv/dsconv/formats/imagelmdb"
 )
 
-// small is an LMDB of 60 pickled samples, written by Python's lmdb: a branch, leaves, overflow pages.
+// small is an LMDB of 60 images, written by Python's lmdb: a branch, leaves, overflow pages.
 func small(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/small.mdb")
@@ -92,7 +92,7 @@ func TestForged(t *testing.T) {
 		"half":                  {func(b []byte) []byte { return b[:len(b)/2] }, "page"},
 		"meta pages alone":      {func(b []byte) []byte { return b[:2*4096] }, "page"},
 		"nothing":               {func([]byte) []byte { return nil }, "page"},
-		"a pickle of another":   {func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\x80\x04"), []byte("\x80\x01")) }, "no pickle"},
+		"no images":             {func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\xff\xd8\xff"), []byte("\x80\x04\x95")) }, "a pickle of Python"},
 		"zeros after the metas": {func(b []byte) []byte { clear(b[2*4096:]); return b }, "page"},
 	} {
 		_, err := readAll(t, c.change(slices.Clone(whole)))
@@ -149,7 +149,7 @@ func FuzzTree(f *testing.F) {
 func FuzzValue(f *testing.F) {
 	whole := small(f)
 	f.Setenv("XDG_CACHE_HOME", f.TempDir())
-	first := bytes.Index(whole, []byte("\x80\x04"))
+	first := bytes.Index(whole, []byte("\xff\xd8\xff"))
 	for _, seed := range []string{"\x80\x02(K\x01K\x02t.", "\x08\x01\x10\x01\x18\x01\x22\x01a", "\x93NUMPY\x01\x00v\x00{'descr': '|u1'", "\xff\xd8\xff"} {
 		f.Add([]byte(seed))
 	}

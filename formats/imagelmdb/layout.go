@@ -2,7 +2,6 @@ package imagelmdb
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -10,30 +9,15 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/pickle"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
-)
-
-// kind is what the values are.
-type kind int
-
-const (
-	imageFiles kind = iota
-	arrays
-	pickles
-	datums
 )
 
 // layout is how samples are stored.
 type layout struct {
-	kind         kind
-	image, label string // of the map; "" for the usual
-	reversed     bool   // pixels are blue, green, red
-	labels       labelForm
-	folders      bool   // the class is the key's folder
-	above        string // what keys that are absolute paths begin with: the folders that say nothing
-	texts        bool   // keys are image-N, and label-N has a text
-	schema       formats.Schema
+	folders bool   // the class is the key's folder
+	above   string // what keys that are absolute paths begin with: the folders that say nothing
+	texts   bool   // keys are image-N, and label-N has a text
+	schema  formats.Schema
 }
 
 const (
@@ -56,147 +40,43 @@ func (l *layout) isSample(key []byte) bool {
 // example is one of the first samples.
 type example struct{ key, value []byte }
 
-// newLayout judges by the first samples.
-func newLayout(list []example, m map[string]string) (*layout, error) {
-	l := &layout{image: m["image"], label: m["label"]}
-	for field := range m {
-		if field != "image" && field != "label" {
-			return nil, fmt.Errorf("%w: the map has the field %q; an LMDB has image and label", formats.ErrSchema, field)
-		}
-	}
+var errNoImage = errors.New("the bytes are not an image file that dsconv reads")
+
+// newLayout judges by the first samples. It is an error if half of them are no images; the scan skips fewer.
+func newLayout(list []example) (*layout, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: it has no samples", formats.ErrNotDataset)
 	}
-	first, err := l.findKind(list)
-	if err != nil {
-		return nil, err
+	bad := slices.DeleteFunc(slices.Clone(list), func(e example) bool { return formats.Sniff(e.value) != "" })
+	switch {
+	case len(bad) == len(list):
+		return nil, fmt.Errorf("the value of key %q: %w: %s; %s", bad[0].key, formats.ErrNotDataset, whatIs(bad[0].value), foreign.FromPython)
+	case 2*len(bad) >= len(list):
+		return nil, fmt.Errorf("the value of key %q: %w", bad[0].key, errNoImage)
 	}
-	if err := l.checkMap(first.value); err != nil {
-		return nil, err
-	}
-	l.schema = formats.Schema{{Name: "image", Kind: formats.Image}}
-	l.folders = (l.kind == imageFiles || l.kind == arrays) && !slices.ContainsFunc(list, func(e example) bool { return !bytes.Contains(e.key, []byte("/")) })
+	l := &layout{schema: formats.Schema{{Name: "image", Kind: formats.Image}}}
+	l.folders = !slices.ContainsFunc(list, func(e example) bool { return !bytes.Contains(e.key, []byte("/")) })
 	if l.folders {
-		l.labels = names
-	}
-	if err := l.findLabels(list); err != nil {
-		return nil, err
-	}
-	switch l.labels {
-	case noLabel:
-	case floats:
-		l.schema = append(l.schema, formats.Field{Name: "label", Kind: formats.Number, DType: formats.Float32})
-	default:
 		l.schema = append(l.schema, formats.Field{Name: "label", Kind: formats.Label})
 	}
 	return l, nil
 }
 
-// findKind sets the kind to that of the first value that has one, and returns that sample.
-func (l *layout) findKind(list []example) (first example, err error) {
-	for _, e := range list {
-		k, failed := kindOf(e.value)
-		if failed == nil {
-			l.kind = k
-			return e, nil
-		}
-		if err == nil {
-			err = fmt.Errorf("the value of key %q: %w", e.key, failed)
-		}
+// whatIs says what a value is that is no image file.
+func whatIs(value []byte) string {
+	switch {
+	case len(value) > 2 && value[0] == 0x80 && value[1] >= 2 && value[1] <= 5:
+		return "it is a pickle of Python, and no image file"
+	case bytes.HasPrefix(value, []byte("\x93NUMPY")):
+		return "it is an array of NumPy, and no image file"
 	}
-	return first, err
-}
-
-// findLabels sets what the labels are. It is an error if half of the samples cannot be read; the scan skips fewer.
-func (l *layout) findLabels(list []example) error {
-	var first error
-	bad := 0
-	for _, e := range list {
-		it, err := l.decode(e.value)
-		if err != nil {
-			bad++
-			first = cmp.Or(first, fmt.Errorf("the value of key %q: %w", e.key, err))
-			continue
-		}
-		l.labels = max(l.labels, it.has)
-	}
-	if 2*bad >= len(list) {
-		return first
-	}
-	return nil
+	return "it is no image file, but perhaps pixels or a Datum of Caffe"
 }
 
 // withTexts makes the layout that of images and texts in pairs of keys.
 func (l *layout) withTexts() {
 	l.texts = true
 	l.schema = append(l.schema, formats.Field{Name: "text", Kind: formats.Text})
-}
-
-// checkMap compares the map with the kind of the values.
-func (l *layout) checkMap(value []byte) error {
-	switch {
-	case l.kind == datums:
-		d, err := parseDatum(value)
-		if err != nil {
-			return err
-		}
-		l.reversed = l.image == "bgr"
-		if l.label != "" || l.image != "" && l.image != "bgr" && l.image != "rgb" {
-			return fmt.Errorf("%w: the values are Datums of Caffe: the map can be image=bgr or image=rgb", formats.ErrSchema)
-		}
-		if l.image == "" && !d.encoded && d.shape[0] == 3 {
-			return fmt.Errorf("%w: Datums of Caffe do not say whether their pixels are blue, green, red, as convert_imageset writes them, or red, green, blue: "+
-				"give the map image=bgr or image=rgb", formats.ErrSchema)
-		}
-	case l.kind != pickles && (l.image != "" || l.label != ""):
-		return fmt.Errorf("%w: the values are images: there is nothing for a map to name", formats.ErrSchema)
-	}
-	return nil
-}
-
-func kindOf(value []byte) (kind, error) {
-	switch {
-	case formats.Sniff(value) != "":
-		return imageFiles, nil
-	case bytes.HasPrefix(value, []byte("\x93NUMPY")):
-		return arrays, nil
-	case isPickle(value):
-		return pickles, nil
-	case isArrow(value):
-		return 0, errArrow
-	}
-	if _, err := parseDatum(value); err == nil {
-		return datums, nil
-	} else if !errors.Is(err, errDatum) {
-		return 0, err
-	}
-	return 0, fmt.Errorf("%w: it is no image file, no numpy array, no pickle and no Datum of Caffe", formats.ErrNotDataset)
-}
-
-// decode reads the value of a sample.
-func (l *layout) decode(value []byte) (it item, err error) {
-	switch l.kind {
-	case imageFiles:
-		it.image, err = imageOf(value)
-	case arrays:
-		it.image, err = npyImage(value)
-	case pickles:
-		it, err = unpickle(value, l.image, l.label)
-	case datums:
-		var d datum
-		if d, err = parseDatum(value); err != nil {
-			return it, err
-		}
-		if it.image = (formats.Value{Data: d.data, Encoding: formats.Sniff(d.data)}); !d.encoded {
-			it.image = d.pixels(l.reversed)
-		} else if it.image.Encoding == "" {
-			err = errors.New("the bytes in a Datum are not an image file that dsconv reads")
-		}
-		if it.label = d.label; d.hasLabel {
-			it.has = numbers
-		}
-	}
-	return it, err
 }
 
 // named returns the sample of a key, with its split and class where they are in the key, without its value.
@@ -233,23 +113,4 @@ func (l *layout) named(stored []byte) foreign.Sample {
 
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// countIn returns the number in the value of one of counts; ok is false if it has none.
-func countIn(value []byte) (n int64, ok bool) {
-	if isNumber(string(value)) && len(value) < 18 {
-		for _, c := range value {
-			n = 10*n + int64(c-'0')
-		}
-		return n, true
-	}
-	if !isPickle(value) {
-		return 0, false
-	}
-	v, err := pickle.Load(value, 1<<20)
-	if err != nil {
-		return 0, false
-	}
-	n, ok = v.(int64)
-	return n, ok
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,13 +103,13 @@ func (c *scanner) survey(ctx context.Context) error {
 		return err
 	}
 	err = guard.Read(c.env.Data, func() (err error) {
-		c.layout, err = newLayout(list, c.source.Options.Map)
+		c.layout, err = newLayout(list)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.file, err)
 	}
-	if texts && c.layout.kind == imageFiles {
+	if texts {
 		c.layout.withTexts()
 	}
 	return c.findAbove(ctx)
@@ -153,12 +154,14 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) (err error) {
 
 // saidBy returns the number of samples that the value of a key says, -1 if it says none.
 func saidBy(key, value []byte) int64 {
-	for _, k := range counts {
-		if n, ok := countIn(value); ok && string(key) == k {
-			return n
-		}
+	if !slices.Contains(counts, string(key)) || !isNumber(string(value)) {
+		return -1
 	}
-	return -1
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // sample returns the sample of a node; bad says why its value is none.
@@ -169,40 +172,14 @@ func (c *scanner) sample(n *lmdbfile.Node) (one foreign.Sample, bad, err error) 
 		return one, nil, fmt.Errorf("%s: key %q: %w", c.file, n.Key(), err)
 	}
 	err = c.use(n, func(value []byte) error {
-		it, failed := c.layout.decode(value)
-		if failed != nil {
-			bad = failed
-			return nil //nolint:nilerr // it is returned as bad
-		}
-		v := foreign.Value{Column: imageColumn, Offset: at.Offset, Length: at.Length, Size: int64(len(it.image.Data)), Encoding: it.image.Encoding}
-		if len(it.image.Shape) == 3 {
-			v.Shape = [3]int(it.image.Shape)
+		v := foreign.Value{Column: imageColumn, Offset: at.Offset, Length: at.Length, Size: int64(len(value)), Encoding: formats.Sniff(value)}
+		if v.Encoding == "" {
+			bad = errNoImage
 		}
 		one.Values = []foreign.Value{v}
-		return c.layout.setLabel(&one, &it)
+		return nil
 	})
 	return one, bad, err
-}
-
-// setLabel sets the label of a sample whose value has it.
-func (l *layout) setLabel(one *foreign.Sample, it *item) error {
-	switch {
-	case it.has == noLabel:
-		return nil
-	case l.labels == floats && it.has != names:
-		image := one.Values[0]
-		one.Values = append(one.Values, foreign.Value{Column: labelColumn, Offset: image.Offset, Length: image.Length})
-		return nil
-	case it.has != l.labels:
-		return fmt.Errorf("%w: its label is %s, but %s in the first samples", formats.ErrSchema, it.has, l.labels)
-	case it.has == names:
-		one.Class = it.class
-		return nil
-	}
-	if one.Label = it.label; it.label < formats.NoLabel || it.label > 1<<31 {
-		return fmt.Errorf("%w: the label %d is not a class index", formats.ErrSchema, it.label)
-	}
-	return nil
 }
 
 // addText adds the text that belongs to an image.
@@ -228,11 +205,9 @@ func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
 	for _, f := range c.layout.schema {
 		switch f.Kind {
 		case formats.Image:
-			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{imageColumn}, As: c.layout.as(asImage)})
+			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{imageColumn}})
 		case formats.Label:
 			l.Fields = append(l.Fields, foreign.FieldSource{})
-		case formats.Number:
-			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{labelColumn}, As: c.layout.as(asNumber)})
 		default:
 			l.Fields = append(l.Fields, foreign.FieldSource{Columns: []int{textColumn}, As: asText})
 		}
@@ -243,9 +218,12 @@ func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
 // open opens the LMDB at path.
 func open(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
 	file, _ := dataFile(path)
+	if len(o.Map) > 0 {
+		return nil, fmt.Errorf("%s: %w: the values are images: there is nothing for a map to name", file, formats.ErrSchema)
+	}
 	c := &scanner{file: file}
 	c.source = &foreign.Source{
-		Format: Format{}.Name(), Path: path, Version: 1, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decode,
+		Format: Format{}.Name(), Path: path, Version: 2, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decode,
 		Files: []foreign.File{{Path: file, Name: filepath.Base(file), Stem: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}},
 	}
 	ds, err := foreign.Open(ctx, c.source)
@@ -259,22 +237,9 @@ func open(ctx context.Context, path string, o formats.ReadOptions) (formats.Data
 const (
 	imageColumn = iota
 	textColumn
-	labelColumn // of floats
 )
 
-var columns = [...]string{imageColumn: "image", textColumn: "text", labelColumn: "label"}
+var columns = [...]string{imageColumn: "image", textColumn: "text"}
 
-// How values are decoded: see decode.
-const (
-	asText   = "text"
-	asImage  = "image"
-	asNumber = "number"
-)
-
-// as describes the layout of values of which decode takes that part.
-func (l *layout) as(part string) string {
-	if l.kind == imageFiles {
-		return ""
-	}
-	return strings.Join([]string{part, strconv.Itoa(int(l.kind)), strconv.FormatBool(l.reversed), l.image, l.label}, "\x00")
-}
+// asText is how the text of an image is decoded: see decode.
+const asText = "text"

@@ -15,17 +15,14 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
-	"github.com/dsconv/dsconv/formats/cifar"
 	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
-	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
-	"github.com/dsconv/dsconv/formats/numpy"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
@@ -78,9 +75,6 @@ var functions = []any{
 var types = []reflect.Type{
 	reflect.TypeFor[*archive.ClassArchives](), reflect.TypeFor[*archive.FS](),
 	reflect.TypeFor[*codec.EncodeOptions](),
-	reflect.TypeFor[cifar.Format](),
-	reflect.TypeFor[idx.Format](),
-	reflect.TypeFor[numpy.Format](),
 	reflect.TypeFor[parquet.Format](),
 	reflect.TypeFor[*codec.Mode](),
 	reflect.TypeFor[*pixel.Color](),
