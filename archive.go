@@ -9,9 +9,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
-	"github.com/dsconv/dsconv/formats/exampletf"
+	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/webdataset"
+	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
@@ -79,7 +79,7 @@ func sourceExists(path string) bool {
 	if file, _ := archive.SplitPath(path); file != "" || durable.Exists(path) {
 		return true
 	}
-	return webdataset.Format{}.Match(path) || exampletf.Format{}.Match(path)
+	return shard.WebDataset{}.Match(path) || tfrecord.Examples{}.Match(path)
 }
 
 func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {

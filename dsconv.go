@@ -49,30 +49,26 @@ package dsconv
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
-	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
-	"github.com/dsconv/dsconv/formats/webdataset"
 )
 
 // Formats lists all formats: first those that other programs write, which match by content, then dsconv's
 // own. The folder comes last, after lists of images: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
 	return formats.Registry{
-		webdataset.Format{},
+		shard.WebDataset{},
 		mds.Format{},
 		archiveFormat{},
 		parquet.Format{},
-		exampletf.Format{},
-		imagelmdb.Format{},
-		h5arrays.Format{},
+		tfrecord.Examples{},
+		lmdb.Images{},
+		hdf5.Images{},
 		lmdb.Format{},
 		hdf5.Format{},
 		shard.Format{},

@@ -84,7 +84,7 @@ func shared(t *testing.T) map[string][]byte {
 	}
 	var table bytes.Buffer
 	check(t, parquet.Write(&table, rows))
-	cells, err := os.ReadFile("formats/h5arrays/testdata/small.h5")
+	cells, err := os.ReadFile("formats/hdf5/testdata/others.h5")
 	check(t, err)
 	return map[string][]byte{
 		"x.zip": zipped, "x.tar": tarOf(t, "a/", picture, alone), "x.tar.gz": gz.Bytes(), "train.parquet": table.Bytes(), "x.h5": cells,

@@ -16,7 +16,7 @@ import (
 // treeUnderItself is an LMDB whose first branch leads to itself.
 func treeUnderItself(t *testing.T) []byte {
 	t.Helper()
-	b := read(t, "../../formats/imagelmdb/testdata/small.mdb")
+	b := read(t, "../../formats/lmdb/testdata/others.mdb")
 	for at := 2 * 4096; at < len(b); at += 4096 {
 		if binary.NativeEndian.Uint16(b[at+10:]) == 1 {
 			node := at + int(binary.NativeEndian.Uint16(b[at+16:]))
@@ -31,7 +31,7 @@ func treeUnderItself(t *testing.T) []byte {
 // manyRows is an HDF5 file whose 12 images are said to be a billion.
 func manyRows(t *testing.T) []byte {
 	t.Helper()
-	b := read(t, "../../formats/h5arrays/testdata/small.h5")
+	b := read(t, "../../formats/hdf5/testdata/others.h5")
 	at := bytes.Index(b, binary.LittleEndian.AppendUint64(nil, 12))
 	if at < 0 {
 		t.Fatal("the file has no such dimensions")
