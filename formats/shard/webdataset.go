@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
@@ -29,7 +30,7 @@ func (WebDataset) Name() string { return "webdataset" }
 // Match reports whether path has tars of another program, among whose first members are an image and a value
 // of the same sample, such as a.jpg and a.cls.
 func (WebDataset) Match(path string) bool {
-	if strings.HasSuffix(path, partialSuffix) {
+	if strings.HasSuffix(path, sidecar.PartialSuffix) {
 		return false
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() && !isFolderOfTars(path) {
@@ -110,9 +111,6 @@ func count(dir string) (tars, images int, folders []string) {
 	}
 	return tars, images, folders
 }
-
-// partialSuffix is that of a folder that dsconv has not finished writing.
-const partialSuffix = ".partial"
 
 // Open opens the tars at path.
 func (f WebDataset) Open(path string) (formats.Dataset, error) {
