@@ -115,7 +115,7 @@ $(FOREIGN)/.done: scripts/foreign-requirements.txt $(TORCH)/.done
 	touch $@
 
 # The packages whose tests write with those libraries.
-FOREIGN_TESTS := . ./formats/exampletf ./formats/mds ./formats/parquet
+FOREIGN_TESTS := . ./formats/tfrecord ./formats/mds ./formats/parquet
 
 .PHONY: foreign
 foreign: test-deps wheel $(VENV)/.done $(FOREIGN)/.done ## the tests of other programs' datasets that large libraries write

@@ -2,25 +2,21 @@ package dsconv
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
-	"github.com/dsconv/dsconv/formats/cifar"
-	"github.com/dsconv/dsconv/formats/exampletf"
+	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/idx"
-	"github.com/dsconv/dsconv/formats/webdataset"
+	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// archiveFormat opens an archive as the folder that it would be unpacked to: of images, or of the files of MNIST or CIFAR.
+// archiveFormat opens an archive as the folder that it would be unpacked to.
 type archiveFormat struct{}
 
 // archiveName is the format's name.
@@ -50,7 +46,7 @@ func (f archiveFormat) Open(path string) (formats.Dataset, error) {
 	return f.OpenWith(context.Background(), path, formats.ReadOptions{})
 }
 
-// OpenWith is Open; a map is for archives of MNIST's files.
+// OpenWith is Open; a map is refused.
 func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
 	if SplitSources(path)[0].Name != "" {
 		return OpenSourcesWith(ctx, []string{path}, folder.Config{}, o)
@@ -83,35 +79,16 @@ func sourceExists(path string) bool {
 	if file, _ := archive.SplitPath(path); file != "" || durable.Exists(path) {
 		return true
 	}
-	return webdataset.Format{}.Match(path) || exampletf.Format{}.Match(path)
+	return shard.WebDataset{}.Match(path) || tfrecord.Examples{}.Match(path)
 }
 
-// arrayFormats are the formats whose files are read from archives too, in which they are published.
-var arrayFormats = []interface {
-	MatchFS(files fs.FS) bool
-	OpenFS(ctx context.Context, path string, files fs.FS, o formats.ReadOptions) (formats.Dataset, error)
-}{cifar.Format{}, idx.Format{}}
-
 func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+	if len(o.Map) > 0 {
+		return nil, errMapOfFolder(path)
+	}
 	files, err := openTree(ctx, path, false)
 	if err != nil {
 		return nil, err
-	}
-	for _, f := range arrayFormats {
-		if !f.MatchFS(files) {
-			continue
-		}
-		if err := checkNoFolder(path, cfg, ""); err != nil {
-			return nil, errors.Join(err, files.Close())
-		}
-		d, err := f.OpenFS(ctx, path, files, o)
-		if err := errors.Join(err, files.Close()); err != nil { // the files are in memory
-			return nil, err
-		}
-		return d, nil
-	}
-	if len(o.Map) > 0 {
-		return nil, errors.Join(errMapOfFolder(path), files.Close())
 	}
 	d, err := folder.OpenTree(ctx, files, cfg)
 	if err != nil {

@@ -31,7 +31,7 @@
 //   - github.com/dsconv/dsconv/formats: what a dataset is, its samples, errors and options
 //   - github.com/dsconv/dsconv/formats/folder: folders of images; beside it lmdb, hdf5, shard and tfrecord
 //   - github.com/dsconv/dsconv/formats/archive: the files of a zip or a tar, read where they lie
-//   - github.com/dsconv/dsconv/formats/idx: what other programs wrote, read where it lies; beside it cifar, numpy and parquet
+//   - github.com/dsconv/dsconv/formats/parquet: what other programs wrote, read where it lies
 //   - github.com/dsconv/dsconv/convert: conversions of any dataset into another, in one format
 //   - github.com/dsconv/dsconv/preprocess: recipes (resize, crop, encode) and thumbnails
 //   - github.com/dsconv/dsconv/preprocess/codec: single images, decoded and encoded
@@ -49,36 +49,26 @@ package dsconv
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/cifar"
-	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
-	"github.com/dsconv/dsconv/formats/idx"
-	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
-	"github.com/dsconv/dsconv/formats/numpy"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
-	"github.com/dsconv/dsconv/formats/webdataset"
 )
 
 // Formats lists all formats: first those that other programs write, which match by content, then dsconv's
 // own. The folder comes last, after lists of images: it matches any directory that no other format matches. The caller owns the list.
 func Formats() formats.Registry {
 	return formats.Registry{
-		webdataset.Format{},
+		shard.WebDataset{},
 		mds.Format{},
 		archiveFormat{},
-		idx.Format{},
-		cifar.Format{},
-		numpy.Format{},
 		parquet.Format{},
-		exampletf.Format{},
-		imagelmdb.Format{},
-		h5arrays.Format{},
+		tfrecord.Examples{},
+		lmdb.Images{},
+		hdf5.Images{},
 		lmdb.Format{},
 		hdf5.Format{},
 		shard.Format{},

@@ -18,13 +18,10 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
-	"github.com/dsconv/dsconv/formats/cifar"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/hdf5"
-	"github.com/dsconv/dsconv/formats/idx"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
-	"github.com/dsconv/dsconv/formats/numpy"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
@@ -157,36 +154,8 @@ func snippetOfTFRecord(ctx context.Context, src formats.Dataset) error {
 	return ds.Close()
 }
 
-// The snippets of formats that are only read.
-func snippetOfArrays() error {
-	for _, open := range []func() (formats.Dataset, error){openIDX, openCIFAR, openNumPy, openParquet} {
-		ds, err := open()
-		if err != nil {
-			return err
-		}
-		if err := ds.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func openIDX() (formats.Dataset, error) {
-	ds, err := idx.Format{}.Open("MNIST/raw")
-	return ds, err
-}
-
-func openCIFAR() (formats.Dataset, error) {
-	ds, err := cifar.Format{}.Open("data/cifar-10-batches-py")
-	return ds, err
-}
-
-func openNumPy() (formats.Dataset, error) {
-	ds, err := numpy.Format{}.Open("mnist.npz")
-	return ds, err
-}
-
-func openParquet() (formats.Dataset, error) {
+// The snippet of a format that is only read.
+func snippetOfParquet() (formats.Dataset, error) {
 	ds, err := parquet.Format{}.Open("my-dataset") // with data/train-00000-of-00003.parquet and so on
 	return ds, err
 }
@@ -365,7 +334,7 @@ func snippetOfBench(ctx context.Context) error {
 
 var _ = []any{
 	snippetOfRoot, snippetOfFormats, snippetOfFolder, snippetOfArchive, snippetOfSources, snippetOfLMDB, snippetOfHDF5,
-	snippetOfShard, snippetOfTFRecord, snippetOfArrays, snippetOfLabels, snippetOfConvert, snippetOfEdit, snippetOfDiff, snippetOfVerify,
+	snippetOfShard, snippetOfTFRecord, snippetOfParquet, snippetOfLabels, snippetOfConvert, snippetOfEdit, snippetOfDiff, snippetOfVerify,
 	snippetOfPreprocess, snippetOfCodec, snippetOfPixel, snippetOfAugment, snippetOfOrder, Tilt.AddTo, snippetOfTrainer,
 	snippetOfBench,
 }

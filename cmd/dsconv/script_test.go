@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
 			env.Setenv("PYTHON", os.Getenv("DSCONV_PYTHON"))
-			h5, err := filepath.Abs("../../formats/h5arrays/testdata/small.h5")
+			h5, err := filepath.Abs("../../formats/hdf5/testdata/others.h5")
 			if err != nil {
 				return err
 			}

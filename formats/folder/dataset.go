@@ -78,6 +78,8 @@ func (d *Dataset) noImages() error {
 	}
 	if root, ok := vfs.RootOnDisk(d.in); ok {
 		err = fmt.Errorf("%w%s", err, cmp.Or(sharded.SuggestDatasets(root), suggestArchives(root), suggestOthers(root)))
+	} else if advice := adviceOn(d.in.String()); advice != "" {
+		err = fmt.Errorf("%w; %s", err, advice)
 	}
 	return err
 }

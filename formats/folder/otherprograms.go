@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
@@ -27,8 +28,17 @@ var otherPrograms = []kindOfFile{
 	{"*.arrow", "", `it is an Arrow file, which is not read: write Parquet instead: datasets.load_from_disk("FOLDER").to_parquet("train.parquet"), for each split`},
 	{"state.json", "_data_files", `it describes Arrow files, which are not read: write Parquet instead: datasets.load_from_disk("FOLDER").to_parquet("train.parquet")`},
 	{"dataset_dict.json", "splits", `it describes Arrow files, which are not read: write Parquet instead: for each split d of datasets.load_from_disk("FOLDER"), d.to_parquet("SPLIT.parquet")`},
-	{"*.pt", "", "it is a file of torch.save's, which is not read: save its images and labels by numpy.savez"},
-	{"*.pth", "", "it is a file of torch.save's, which is not read: save its images and labels by numpy.savez"},
+	{"*.pt", "", "it is a file of torch.save's; " + foreign.FromPython},
+	{"*.pth", "", "it is a file of torch.save's; " + foreign.FromPython},
+	{"*.npy", "", "it is an array of NumPy; " + foreign.FromPython},
+	{"*.npz", "", "it has arrays of NumPy; " + foreign.FromPython},
+	{"*idx[1-4]-ubyte*", "", "it is a file of MNIST or one of its relatives; " + foreign.FromPython},
+	{"data_batch_[1-5]*", "", "it is a file of CIFAR-10; " + foreign.FromPython},
+	{"test_batch*", "", "it is a file of CIFAR-10; " + foreign.FromPython},
+	{"fine_label_names.txt", "", "it is a file of CIFAR-100; " + foreign.FromPython},
+	{"meta", "fine_label_names", "it is a file of CIFAR-100; " + foreign.FromPython},
+	{"cifar-10*-*.tar.gz", "", "it is an archive of CIFAR's files; " + foreign.FromPython},
+	{"*.mat", "", "it is a file of MATLAB; " + foreign.FromPython},
 	{"*.mds*", "", "it is a shard of MDS: give FOLDER, which must have the index.json"},
 	{"index.json", `"chunks"`, "it is a dataset of LitData's, which is not read: pack the images that it was made from"},
 	{"index.json", `"shards"`, "it is the index of MDS shards: give FOLDER"},

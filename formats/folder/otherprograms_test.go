@@ -27,7 +27,7 @@ func TestOtherPrograms(t *testing.T) {
 	for path, want := range map[string]string{
 		"x.beton": "FFCV", "rec/train.rec": "MXNet", "rec": "it has train.idx: it is an index of MXNet's", "saved": `load_from_disk("saved").to_parquet`,
 		"saved/data-00000-of-00001.arrow": `load_from_disk("saved").to_parquet`, "lit": "LitData", "mds/shard.00000.mds": "give mds, which must have the index.json",
-		"mds/index.json": "give mds", "tfds/1.0.0/dataset_info.json": "give tfds/1.0.0", "tfds": "one of the folders tfds/1.0.0", "pt": "torch.save",
+		"mds/index.json": "give mds", "tfds/1.0.0/dataset_info.json": "give tfds/1.0.0", "tfds": "one of the folders tfds/1.0.0", "pt": "torch.save's; pack it from Python",
 		"hub": "one of the folders hub/a, hub/b", "wds": "one of the folders wds/data", "stl": "one of the folders stl/train, stl/unlabeled",
 		"other.bin": "its name and content are of no file that is read",
 	} {

@@ -68,16 +68,17 @@ def lmdb(folder: Path) -> Foreign:
     library = pytest.importorskip("lmdb", reason="lmdb is not installed")
     with library.open(str(folder / "x.lmdb"), map_size=1 << 24) as env, env.begin(write=True) as txn:
         for i in range(N):
-            txn.put(f"{i}".encode(), pickle.dumps((png(i), i % 3)))
-        txn.put(b"__len__", pickle.dumps(N))
-    return Foreign(folder / "x.lmdb", "image-lmdb", {"image": "0", "label": "1"})
+            txn.put(f"{i:02}/{i % 3}/photo.png".encode(), png(i))
+        txn.put(b"__len__", str(N).encode())
+    return Foreign(folder / "x.lmdb", "image-lmdb", {})
 
 
 def hdf5(folder: Path) -> Foreign:
     library = pytest.importorskip("h5py", reason="h5py is not installed")
     with library.File(folder / "x.h5", "w") as file:
-        pixels = np.stack([np.asarray(photo(i)) for i in range(N)])
-        file.create_dataset("images", data=pixels, chunks=(4, SIZE, SIZE, 3), compression="gzip")
+        images = file.create_dataset("images", (N,), library.vlen_dtype(np.uint8), chunks=(4,), compression="gzip")
+        for i in range(N):
+            images[i] = np.frombuffer(png(i), np.uint8)
         file["labels"] = np.arange(N) % 3
     return Foreign(folder / "x.h5", "hdf5-arrays", {"image": "/images", "label": "/labels"})
 

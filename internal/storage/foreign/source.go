@@ -8,6 +8,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
+// FromPython is what errors say about data that dsconv does not read itself.
+const FromPython = "pack it from Python, where any dataset can be read: dsconv.pack(dataset, ...): docs/python-datasets.md"
+
 // Source is a dataset of another program.
 type Source struct {
 	Format string // the name of the format

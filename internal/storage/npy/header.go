@@ -9,15 +9,14 @@ import (
 type Header struct {
 	// Descr is NumPy's name of the element type, such as "|u1" or "<i8"; "|O" is Python's objects.
 	Descr   string
-	Fortran bool // the first axis changes fastest
 	Shape   []int
-	Offset  int // of the first element
+	fortran bool // the first axis changes fastest
+	offset  int  // of the first element
 }
 
 const (
 	anyMagic = "\x93NUMPY"
-	// MaxHeader is the longest header that is read.
-	MaxHeader = 1 << 16
+	maxHeader = 1 << 16 // the longest that is read
 	maxType   = 32
 )
 
@@ -37,22 +36,22 @@ func ReadHeader(b []byte) (h Header, err error) {
 	case version != 1:
 		return h, fmt.Errorf("%w: it has version %d of the format", errHeader, version)
 	}
-	if size > MaxHeader-from || len(b) < from+size {
+	if size > maxHeader-from || len(b) < from+size {
 		return h, fmt.Errorf("%w: it is truncated", errHeader)
 	}
 	h, err = parseLiteral(string(b[from : from+size]))
-	h.Offset = from + size
+	h.offset = from + size
 	return h, err
 }
 
 // Elements returns the elements in b, the whole file, of size bytes each. It is an error if they are not exactly what
 // follows the header, or in Fortran order.
 func (h Header) Elements(b []byte, size int) ([]byte, error) {
-	if h.Fortran {
+	if h.fortran {
 		return nil, errFortran
 	}
-	if n, ok := byteSize(h.Shape, size, len(b)); !ok || n != len(b)-h.Offset {
-		return nil, fmt.Errorf("%w: %q of shape %v does not have %d bytes", errHeader, h.Descr, h.Shape, len(b)-h.Offset)
+	if n, ok := byteSize(h.Shape, size, len(b)); !ok || n != len(b)-h.offset {
+		return nil, fmt.Errorf("%w: %q of shape %v does not have %d bytes", errHeader, h.Descr, h.Shape, len(b)-h.offset)
 	}
-	return b[h.Offset:], nil
+	return b[h.offset:], nil
 }

@@ -108,12 +108,12 @@ func ParseHeader(b []byte) (t formats.DType, shape []int, offset int, err error)
 	if err != nil {
 		return "", nil, 0, err
 	}
-	if h.Fortran {
+	if h.fortran {
 		return "", nil, 0, errFortran
 	}
 	for t, d := range descr {
 		if d == h.Descr {
-			return t, h.Shape, h.Offset, nil
+			return t, h.Shape, h.offset, nil
 		}
 	}
 	return "", nil, 0, fmt.Errorf("%w: the element type is not uint8, uint16, int64 or float32", errHeader)
@@ -159,7 +159,7 @@ func parseLiteral(s string) (h Header, err error) {
 		case "'descr'":
 			h.Descr, s, err = parseType(rest)
 		case "'fortran_order'":
-			h.Fortran, s, err = parseBool(rest)
+			h.fortran, s, err = parseBool(rest)
 		case "'shape'":
 			h.Shape, s, err = parseShape(rest)
 		default:

@@ -14,21 +14,14 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
-	"github.com/dsconv/dsconv/formats/cifar"
-	"github.com/dsconv/dsconv/formats/exampletf"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/formats/h5arrays"
 	"github.com/dsconv/dsconv/formats/hdf5"
-	"github.com/dsconv/dsconv/formats/idx"
-	"github.com/dsconv/dsconv/formats/imagelmdb"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/formats/lmdb"
 	"github.com/dsconv/dsconv/formats/mds"
-	"github.com/dsconv/dsconv/formats/numpy"
 	"github.com/dsconv/dsconv/formats/parquet"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/formats/tfrecord"
-	"github.com/dsconv/dsconv/formats/webdataset"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -76,9 +69,6 @@ var functions = []any{
 var types = []reflect.Type{
 	reflect.TypeFor[*archive.ClassArchives](), reflect.TypeFor[*archive.FS](),
 	reflect.TypeFor[*codec.EncodeOptions](),
-	reflect.TypeFor[cifar.Format](),
-	reflect.TypeFor[idx.Format](),
-	reflect.TypeFor[numpy.Format](),
 	reflect.TypeFor[parquet.Format](),
 	reflect.TypeFor[*codec.Mode](),
 	reflect.TypeFor[*pixel.Color](),
@@ -159,9 +149,9 @@ var types = []reflect.Type{
 	reflect.TypeFor[formats.Kind](),
 	reflect.TypeFor[*formats.Field](),
 	reflect.TypeFor[*formats.Meta](),
-	reflect.TypeFor[exampletf.Format](),
-	reflect.TypeFor[h5arrays.Format](),
-	reflect.TypeFor[imagelmdb.Format](),
+	reflect.TypeFor[tfrecord.Examples](),
+	reflect.TypeFor[hdf5.Images](),
+	reflect.TypeFor[lmdb.Images](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
 	reflect.TypeFor[formats.ReadOptions](),
@@ -203,7 +193,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[tfrecord.Format](),
 	reflect.TypeFor[*trainer.Trainer](),
 	reflect.TypeFor[*verify.Report](),
-	reflect.TypeFor[webdataset.Format](),
+	reflect.TypeFor[shard.WebDataset](),
 }
 
 // harmless take nothing that could be wrong, or are tested for misuse in their own package.

@@ -42,14 +42,13 @@ def draw(folder: Path, count: int, seed: int) -> None:
 
 
 def pack(folder: Path, scratch: Path) -> Path:
-    """Packs the IDX files, as they lie there, into a dataset in the folder scratch, with the splits train and test."""
+    """Packs the digits of the IDX files into a dataset in the folder scratch, with the splits train and test."""
     import dsconv
 
-    for names in idx_files.NAMES.values():
-        for name in names:
-            idx_files.found(folder, name)  # names the one that is missing
+    train, val = (list(zip(*idx_files.read_split(folder, split))) for split in idx_files.NAMES)
     packed = scratch / "digits.lmdb"
-    dsconv.pack(folder, packed, progress=False)
+    how = {"classes": list(CLASSES), "encode": "raw", "color": "keep", "num_workers": 0}
+    dsconv.pack({"train": train, "test": val}, packed, progress=False, **how)
     return packed
 
 
