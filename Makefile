@@ -140,7 +140,7 @@ pytest:
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
 	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
-	  $(TORCH)/bin/python -m pytest -q -n logical --maxprocesses 4 --dist loadfile python/tests
+	  scripts/in-memory $(TORCH)/bin/python -m pytest -q -n logical --maxprocesses 4 --dist loadfile python/tests
 
 .PHONY: photos
 photos:
@@ -152,10 +152,14 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # They flip bits, unpack gigabytes, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
 # Those of LMDB's pages, and those of a format that write and read one after the other, have none.
 RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestWhatLMDBWritesIsTrusted|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestMeasurePredictsThePack|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
+# Where goroutines share memory; test-long has more.
+RACE_PACKAGES := ./reader ./convert ./edit ./formats/lmdb ./formats/hdf5 ./formats/shard ./internal/cache ./internal/items ./internal/storage/staging
+RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/...
 
 # Without cgo other code decodes, and reads LMDB and HDF5. These tests kill processes, flip bits, count memory, draw
 # random numbers and damage files, in code that is the same.
-NOCGO := ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./cmd/...
+NOCGO      := ./preprocess/... ./formats/lmdb ./formats/hdf5 ./reader ./cmd/dsconv
+NOCGO_LONG := ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./cmd/...
 NOCGO_SKIP := 'Killed|SIGKILL|FlippedBit|FailingDisk|TestEveryBit|TestEveryByteIsCovered|TestHeapOfAPlan|TestRottenPartial|TestWrittenAndRenamed|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestRandomInterleavings|TestGPUBatchesAreTheSame|TestAccidentsInAnEpoch|TestTorchvisionDraws|TestTorchvisionBoxes|TestMeasurePredictsThePack'
 
 .PHONY: test-tools
@@ -166,11 +170,11 @@ announce-test:
 	@scripts/announce-test $(BUILD) $(PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: test
-test: announce-test test-tools ## all tests: about 20 minutes; installs 7 GB the first time
+test: announce-test test-tools ## all tests, the long ones with few repetitions: about 12 minutes; installs 7 GB the first time
 	CGO_ENABLED=0 go list -export ./... >/dev/null # compiles; what is run without cgo is linked below
-	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./... # make lint runs go vet
-	go test -vet=off -tags emulate_avx512 -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
-	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... $$(go list ./bench/... | grep -v /internal/)
+	scripts/in-memory $(TEST_ENV) go test -vet=off -short -timeout 20m ./... # make lint runs go vet
+	go test -vet=off -short -tags emulate_avx512 -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
+	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_PACKAGES)
 	$(MAKE) -j2 --output-sync=target test-nocgo python-tools # each leaves a core idle now and then
 	$(MAKE) examples
 	$(MAKE) pytest
@@ -178,6 +182,12 @@ test: announce-test test-tools ## all tests: about 20 minutes; installs 7 GB the
 .PHONY: test-nocgo
 test-nocgo:
 	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short -skip $(NOCGO_SKIP) $(NOCGO) # on the disk: the other runs are in memory
+
+.PHONY: test-long
+test-long: test-tools ## the Go tests with all their repetitions, -race and without cgo in more packages; about 20 minutes
+	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./...
+	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_LONG)
+	$(MAKE) test-nocgo NOCGO='$(NOCGO_LONG)'
 
 # With the C libraries where they are installed, without cgo where they are not.
 QUICK_CGO = $(shell scripts/install-packages --list $(PACKAGES) | grep -q . && echo 0 || go env CGO_ENABLED)
