@@ -9,9 +9,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
-	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/shard"
+	"github.com/dsconv/dsconv/formats/tfrecord"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )

@@ -15,7 +15,7 @@ type Header struct {
 }
 
 const (
-	anyMagic = "\x93NUMPY"
+	anyMagic  = "\x93NUMPY"
 	maxHeader = 1 << 16 // the longest that is read
 	maxType   = 32
 )
