@@ -3,11 +3,15 @@ package ilsvrc
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -73,4 +77,42 @@ func readMember(r io.Reader, h *tar.Header) ([]byte, error) {
 		err = errors.New("it is empty")
 	}
 	return b, err
+}
+
+// wordNetID is a WordNet ID as MATLAB stores text: as bytes, or as UTF-16.
+var wordNetID = regexp.MustCompile(`n\x00?(?:[0-9]\x00?){8}`)
+
+// parseSynsets returns the WordNet IDs of meta.mat in the order of their numbers, which start at 1: the kit's readme.txt
+// promises that synsets(i).ILSVRC2012_ID == i. The file is MATLAB's version 5: a header of 128 bytes, then elements
+// of a type and a size, which zlib compresses (The MathWorks, MAT-File Format). Nothing else in it looks like an ID.
+func parseSynsets(b []byte) ([]string, error) {
+	const header, compressed = 128, 15
+	var text []byte
+	for b = b[min(header, len(b)):]; len(b) >= 8 && len(text) < maxDevkitFile; {
+		kind, size := binary.LittleEndian.Uint32(b), uint64(binary.LittleEndian.Uint32(b[4:]))
+		if kind != compressed {
+			text = append(text, b...)
+			break
+		}
+		if b = b[8:]; size > uint64(len(b)) {
+			return nil, errors.New("the file is cut off")
+		}
+		z, err := zlib.NewReader(bytes.NewReader(b[:size]))
+		if err != nil {
+			return nil, err
+		}
+		element, err := io.ReadAll(io.LimitReader(z, maxDevkitFile))
+		if err != nil {
+			return nil, err
+		}
+		text, b = append(text, element...), b[size:]
+	}
+	var ids []string
+	for _, id := range wordNetID.FindAll(text, -1) {
+		ids = append(ids, string(bytes.ReplaceAll(id, []byte{0}, nil)))
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("it has no WordNet IDs: it is not of the development kit of ILSVRC2012")
+	}
+	return ids, nil
 }

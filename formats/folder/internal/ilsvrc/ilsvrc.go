@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
-	"github.com/dsconv/dsconv/internal/matfile"
-	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // What ImageNet's files of labels are called in notices.
@@ -115,18 +112,16 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*she
 		return nil, countError(in, file, folder, len(numbers.Rows), len(images))
 	}
 	s := &sheet.Sheet{Header: []string{"path", "label"}, Known: GroundTruth, Lines: numbers.Lines}
+	last := 0
 	for i, row := range numbers.Rows {
-		n, _ := synsetNumber(row[0])
-		class, ok := classes[n]
-		if !ok {
+		n, ok := synsetNumber(row[0])
+		if !ok || n > len(classes) {
 			return nil, fmt.Errorf("%s: line %d: %q is not the number of a class in %s", file, numbers.Lines[i], row[0], synsetsName)
 		}
-		s.Rows = append(s.Rows, []string{images[i], class})
+		last = max(last, n)
+		s.Rows = append(s.Rows, []string{images[i], classes[n-1]})
 	}
-	for _, class := range classes {
-		s.Classes = append(s.Classes, class)
-	}
-	slices.Sort(s.Classes)
+	s.Classes = slices.Sorted(slices.Values(classes[:last])) // the synsets after them are no classes: they have children
 	return s, nil
 }
 
@@ -140,27 +135,6 @@ func countError(in vfs.FS, file, folder string, lines, images int) error {
 		err = fmt.Errorf("%w; for one folder of them, such as val, give val=%s", err, file)
 	}
 	return err
-}
-
-// parseSynsets returns the WordNet IDs of the classes by their numbers. Synsets with children are no classes.
-func parseSynsets(b []byte) (map[int]string, error) {
-	rows, err := matfile.Structs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")
-	if err != nil {
-		return nil, err
-	}
-	classes := map[int]string{}
-	for i, row := range rows {
-		x, ok := row[0].Number()
-		number, whole := wire.Whole(x, math.MaxInt32)
-		children, known := row[2].Number()
-		if !ok || !known || row[1].Text == "" || !whole {
-			return nil, fmt.Errorf("synset %d of %d has no number, WordNet ID or number of children", i+1, len(rows))
-		}
-		if children == 0 {
-			classes[number] = row[1].Text
-		}
-	}
-	return classes, nil
 }
 
 // SynsetNames returns the classes of LOC_synset_mapping.txt, in its order; ok is false if b is another file.

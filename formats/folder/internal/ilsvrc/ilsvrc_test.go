@@ -164,6 +164,24 @@ func TestImageNetThatDoesNotFit(t *testing.T) {
 	}
 }
 
+func TestDamagedSynsets(t *testing.T) {
+	root := foldertest.Tree(t, "val/1.JPEG", "val/2.JPEG")
+	whole := synsets(t)
+	for want, data := range map[string][]byte{
+		"cut off":                whole[:len(whole)-9],
+		"no WordNet IDs":         whole[:128],
+		"zlib: invalid header":   slices.Concat(whole[:136], make([]byte, len(whole)-136)),
+		"zlib: invalid checksum": slices.Concat(whole[:len(whole)-4], make([]byte, 4)),
+	} {
+		kit := devkit(t, "1\n3\n")
+		foldertest.Must(t, os.WriteFile(filepath.Join(kit, "data", "meta.mat"), data, 0o644))
+		_, err := folder.Open(context.Background(), root, folder.Config{FolderLabels: map[string]string{"val": kit}})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "meta.mat") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
 	t.Helper()
 	d, err := folder.Open(context.Background(), root, cfg)
