@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
-	"github.com/dsconv/dsconv/internal/bytesize"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // differentialFlags are the flags of bench that measure a dataset again with something changed.
@@ -29,7 +29,7 @@ func differentialOptions(cc *cli.Context, o *bench.Options) (err error) {
 		return fmt.Errorf("--delay: %w", err)
 	}
 	if cc.IsSet("limit-read") {
-		if o.LimitRead, err = bytesize.Parse(strings.TrimSuffix(cc.String("limit-read"), "/s")); err != nil {
+		if o.LimitRead, err = legible.ParseSize(strings.TrimSuffix(cc.String("limit-read"), "/s")); err != nil {
 			return fmt.Errorf("--limit-read %q: write bytes a second, such as 200MB/s", cc.String("limit-read"))
 		}
 		if o.LimitRead < 1000 { // a unit that was forgotten: an epoch would take days

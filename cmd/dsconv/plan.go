@@ -15,8 +15,8 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -168,12 +168,12 @@ func planPaper(cc *cli.Context) (p plan.Paper, err error) {
 		}
 	}
 	if cc.IsSet("memory") {
-		if p.Memory, err = bytesize.Parse(cc.String("memory")); err != nil {
+		if p.Memory, err = legible.ParseSize(cc.String("memory")); err != nil {
 			return p, fmt.Errorf("--memory: %w", err)
 		}
 	}
 	if cc.IsSet("disk") {
-		rate, err := bytesize.Parse(strings.TrimSuffix(cc.String("disk"), "/s"))
+		rate, err := legible.ParseSize(strings.TrimSuffix(cc.String("disk"), "/s"))
 		if err != nil {
 			return p, fmt.Errorf("--disk: %w", err)
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
-	"github.com/dsconv/dsconv/internal/matfile"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -144,7 +143,7 @@ func countError(in vfs.FS, file, folder string, lines, images int) error {
 
 // parseSynsets returns the WordNet IDs of the classes by their numbers. Synsets with children are no classes.
 func parseSynsets(b []byte) (map[int]string, error) {
-	rows, err := matfile.Structs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")
+	rows, err := matStructs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package matfile
+package ilsvrc
 
 import (
 	"bytes"
@@ -48,27 +48,27 @@ func scipyFiles(t testing.TB) map[string][]byte {
 }
 
 func TestStructsThatScipyWrote(t *testing.T) {
-	want := [][]Value{
+	want := [][]matValue{
 		{{numbers: []float64{1}}, {Text: "n02119789"}, {numbers: []float64{0}}},
 		{{numbers: []float64{2}}, {Text: "n02100735"}, {numbers: []float64{0}}},
 		{{numbers: []float64{1001}}, {Text: "n00001740"}, {numbers: []float64{2}}},
 	}
 	for name, b := range scipyFiles(t) {
-		got, err := Structs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")
+		got, err := matStructs(b, "synsets", "ILSVRC2012_ID", "WNID", "num_children")
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
-		words, err := Structs(b, "synsets", "words")
+		words, err := matStructs(b, "synsets", "words")
 		if err != nil || words[1][0].Text != "English setter ä" {
 			t.Errorf("%s: %v, %v", name, words, err)
 		}
 		for variable, field := range map[string]string{"nothing": "WNID", "synsets": "nothing", "other": "WNID"} {
-			if _, err := Structs(b, variable, field); err == nil || !strings.Contains(err.Error(), variable) {
+			if _, err := matStructs(b, variable, field); err == nil || !strings.Contains(err.Error(), variable) {
 				t.Errorf("%s: %s.%s: %v", name, variable, field, err)
 			}
 		}
 		for cut := range len(b) {
-			_, _ = Structs(b[:cut], "synsets", "WNID", "ILSVRC2012_ID") // must not panic
+			_, _ = matStructs(b[:cut], "synsets", "WNID", "ILSVRC2012_ID") // must not panic
 		}
 	}
 }
@@ -88,10 +88,10 @@ func TestBombs(t *testing.T) {
 	}
 	bomb := binary.LittleEndian.AppendUint32(bytes.Clone(head), kindCompressed)
 	bomb = append(binary.LittleEndian.AppendUint32(bomb, uint32(z.Len())), z.Bytes()...)
-	if _, err := Structs(bomb, "synsets"); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := matStructs(bomb, "synsets"); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("a bomb: %v", err)
 	}
-	if _, err := Structs([]byte("MATLAB 7.3 MAT-file"), "synsets"); err == nil || !strings.Contains(err.Error(), "-v7") {
+	if _, err := matStructs([]byte("MATLAB 7.3 MAT-file"), "synsets"); err == nil || !strings.Contains(err.Error(), "-v7") {
 		t.Errorf("MATLAB 7.3: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func FuzzStructs(f *testing.F) {
 	head := append(make([]byte, 124), 0, 1, 'I', 'M')
 	f.Add(append(bytes.Clone(head), 14, 0, 0, 0, 0xff, 0, 0, 0))
 	f.Add(append(bytes.Clone(head), 15, 0, 0, 0, 4, 0, 0, 0, 0x78, 0x9c, 1, 2))
-	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = Structs(b, "synsets", "WNID", "num_children") })
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = matStructs(b, "synsets", "WNID", "num_children") })
 }
 
 // Dimensions that are floats must be whole numbers: NaN compares with nothing.

@@ -1,6 +1,4 @@
-// Package matfile reads arrays of structs from MAT-files of MATLAB 5 to 7.2, such as meta.mat of ImageNet's
-// development kit. Files are untrusted: every length is checked, and what is unpacked is bounded.
-package matfile
+package ilsvrc
 
 import (
 	"bytes"
@@ -11,14 +9,14 @@ import (
 	"slices"
 )
 
-// Value is a cell of a struct: a text or numbers. Cells of other kinds are empty.
-type Value struct {
+// matValue is a cell of a struct: a text or numbers. Cells of other kinds are empty.
+type matValue struct {
 	Text    string
 	numbers []float64
 }
 
 // Number returns the cell's only number.
-func (v Value) Number() (x float64, ok bool) {
+func (v matValue) Number() (x float64, ok bool) {
 	if len(v.numbers) != 1 {
 		return 0, false
 	}
@@ -35,8 +33,8 @@ const (
 
 var errShort = errors.New("the MAT-file is damaged: it ends within an element")
 
-// Structs returns the named fields of each element of the array of structs with that name, in the order of fields.
-func Structs(b []byte, name string, fields ...string) ([][]Value, error) {
+// matStructs returns the named fields of each element of the array of structs with that name, in the order of fields.
+func matStructs(b []byte, name string, fields ...string) ([][]matValue, error) {
 	r, err := newReader(b)
 	if err != nil {
 		return nil, err
@@ -102,7 +100,7 @@ func (r *reader) inflate(e element, left *int) (element, error) {
 }
 
 // structs returns the named fields of all elements.
-func (m *matrix) structs(fields []string) ([][]Value, error) {
+func (m *matrix) structs(fields []string) ([][]matValue, error) {
 	if m.class != classStruct {
 		return nil, fmt.Errorf("%s is not an array of structs", m.name)
 	}
@@ -123,9 +121,9 @@ func (m *matrix) structs(fields []string) ([][]Value, error) {
 	if m.count > maxStructs || m.count*len(names) > len(m.rest.b)/8 {
 		return nil, errShort
 	}
-	rows := make([][]Value, m.count)
+	rows := make([][]matValue, m.count)
 	for i := range rows {
-		rows[i] = make([]Value, len(fields))
+		rows[i] = make([]matValue, len(fields))
 		for _, column := range columns {
 			e, err := m.rest.next()
 			if err != nil {
@@ -167,20 +165,20 @@ func (m *matrix) fieldNames() ([]string, error) {
 	return names, nil
 }
 
-func parseValue(r reader) (Value, error) {
+func parseValue(r reader) (matValue, error) {
 	m, err := parseMatrix(r)
 	if err != nil || m.class == classCell || m.class == classStruct || m.class == classObject || m.class == classSparse {
-		return Value{}, err
+		return matValue{}, err
 	}
 	if len(m.rest.b) == 0 {
-		return Value{}, nil // an empty matrix
+		return matValue{}, nil // an empty matrix
 	}
 	e, err := m.rest.next()
 	if err != nil {
-		return Value{}, err
+		return matValue{}, err
 	}
 	if m.class == classChar {
-		return Value{Text: e.text()}, nil
+		return matValue{Text: e.text()}, nil
 	}
-	return Value{numbers: e.numbers()}, nil
+	return matValue{numbers: e.numbers()}, nil
 }

@@ -1,4 +1,4 @@
-package matfile
+package ilsvrc
 
 import (
 	"encoding/binary"
