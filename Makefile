@@ -130,8 +130,8 @@ python-test: python-tools ## the Python package's tests, with the wheel
 
 .PHONY: python-tools
 python-tools: wheel $(TORCH)/.done
-	go build -o $(BUILD)/goloader ./python/tests/goloader
-	go build -o $(BUILD)/failingdisk ./python/tests/failingdisk
+	go build -o $(BUILD)/goloader ./internal/testing/goloader
+	go build -o $(BUILD)/failingdisk ./internal/testing/mountfailing
 	go run ./internal/fakegpu/build $(BUILD)/fakegpu
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
 

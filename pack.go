@@ -11,9 +11,9 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -328,7 +328,7 @@ func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
 // list lead to. What else the listing left out is no sign of that: a table may list few images of a folder.
 func (p *PackPlan) checkMissing() error {
 	f, ok := p.src.(*folder.Dataset)
-	limit, err := skiplimit.Parse(p.options.MaxSkipped)
+	limit, err := doubts.ParseLimit(p.options.MaxSkipped)
 	if !ok || err != nil {
 		return err
 	}

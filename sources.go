@@ -10,8 +10,8 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/archive"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/outside"
 )
 
@@ -80,7 +80,7 @@ func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 		return nil, wrongOptions{errors.New("dsconv.OpenSources: no source is given")}
 	}
 	closeLate := func(ds formats.Dataset) { _ = ds.Close() } // nobody waits for it
-	return abandon.Call(ctx, func() (formats.Dataset, error) { return openAll(ctx, splitAll(sources), cfg, o) }, closeLate)
+	return lifetime.Call(ctx, func() (formats.Dataset, error) { return openAll(ctx, splitAll(sources), cfg, o) }, closeLate)
 }
 
 func openAll(ctx context.Context, all []Source, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/skiplimit"
+	"github.com/dsconv/dsconv/internal/doubts"
 )
 
 // ErrOptions is in the chain of New's errors about what the caller asked for: options, names, a
@@ -92,15 +92,15 @@ func (o *Options) validate() error {
 	if err := o.Split.Validate(); err != nil {
 		return fmt.Errorf("convert.New: Options.Split: %w", err)
 	}
-	if _, err := skiplimit.Parse(o.MaxSkipped); err != nil {
+	if _, err := doubts.ParseLimit(o.MaxSkipped); err != nil {
 		return fmt.Errorf("convert.New: Options.MaxSkipped is %w", err)
 	}
 	return o.validateOnError()
 }
 
 // limit is what MaxSkipped says, which is valid.
-func (o *Options) limit() skiplimit.Limit {
-	l, _ := skiplimit.Parse(o.MaxSkipped)
+func (o *Options) limit() doubts.Limit {
+	l, _ := doubts.ParseLimit(o.MaxSkipped)
 	return l
 }
 

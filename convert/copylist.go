@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/offheap"
 )
 
 // copyList has the samples of a plan and their copies in the order of their keys. It takes 8 bytes of memory for each sample
 // and 4 for each copy, which the garbage collector does not count.
 type copyList struct {
-	sources *offheap.Array[int32] // by number: the index of the sample in the source
-	ranks   *offheap.Array[int32] // by number: its rank among those of its split
-	entries *offheap.Array[int32] // by position: number * (copies + 1) + copy; copy 0 is the sample
-	each    int                   // copies + 1
+	sources *offheapArray[int32] // by number: the index of the sample in the source
+	ranks   *offheapArray[int32] // by number: its rank among those of its split
+	entries *offheapArray[int32] // by position: number * (copies + 1) + copy; copy 0 is the sample
+	each    int                  // copies + 1
 }
 
 // newCopyList lists the samples in p's order, which is that of the keys, and their copies.
@@ -35,10 +34,10 @@ func newCopyList(p *Plan) (*copyList, error) {
 	}
 	var err error
 	for _, a := range []struct {
-		to   **offheap.Array[int32]
+		to   **offheapArray[int32]
 		size int
 	}{{&l.sources, p.Len()}, {&l.ranks, p.Len()}, {&l.entries, size}} {
-		if *a.to, err = offheap.New[int32](max(a.size, 1)); err != nil {
+		if *a.to, err = newOffheap[int32](max(a.size, 1)); err != nil {
 			return nil, err
 		}
 	}

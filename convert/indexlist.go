@@ -1,12 +1,10 @@
 package convert
 
-import "github.com/dsconv/dsconv/internal/offheap"
-
 // indexList has the source's indices of a plan's samples by position. As long as they are 0, 1, 2, ... it
 // takes no memory, after that 4 bytes a sample.
 type indexList struct {
 	n       int
-	indices *offheap.Array[int32] // nil as long as positions are indices
+	indices *offheapArray[int32] // nil as long as positions are indices
 }
 
 // add appends index i. expected is the number of indices that the list will probably have.
@@ -25,7 +23,7 @@ func (l *indexList) add(i, expected int) error {
 
 // grow makes an array of at least size indices.
 func (l *indexList) grow(size int) error {
-	indices, err := offheap.New[int32](size)
+	indices, err := newOffheap[int32](size)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsconv/dsconv/internal/bytesize"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // FuzzParse: a parsed option formats to text that parses to the same, and is within bounds.
@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("order %q is recorded as %q", s, again)
 			}
 		}
-		if n, err := bytesize.Parse(s); err == nil && (n < 1 || n >= 1<<62) {
+		if n, err := legible.ParseSize(s); err == nil && (n < 1 || n >= 1<<62) {
 			t.Errorf("size %q is %d", s, n)
 		}
 		shares, err := Splitter(s).shares()

@@ -14,9 +14,9 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
+	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/recipepath"
-	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -43,7 +43,7 @@ type Plan struct {
 	files   []outputFile
 	ready   func(i int) bool // see Version; nil if no sample is
 	unready int              // samples that are processed
-	limit   skiplimit.Limit  // of those that may be skipped
+	limit   doubts.Limit     // of those that may be skipped
 	part    bool             // it is a part of a dataset, which is judged as a whole
 	// fallback is that of Version.
 	fallback func(i int) bool

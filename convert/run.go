@@ -12,11 +12,11 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
-	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/image/pixelsum"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -298,7 +298,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	}
 	g.Go(func() error { return guard.Do(func() error { return r.commitAll(ctx) }) })
 	err := g.Wait()
-	_ = abandon.Wait(ctx, reading.Wait) // its error is the context's: g has it
+	_ = lifetime.Wait(ctx, reading.Wait) // its error is the context's: g has it
 	return err
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/extsort"
-	"github.com/dsconv/dsconv/internal/offheap"
 )
 
 // Splitter assigns a split to each sample:
@@ -101,10 +100,10 @@ func (sp Splitter) Column() string {
 // use.
 type Splits struct {
 	splitter Splitter
-	column   int                    // 1 + the index of the source's column that has them; 0 for none
-	shares   []share                // nil if they are not assigned by shares
-	codes    *offheap.Array[uint16] // by index: of shares
-	names    []string               // of all samples
+	column   int                   // 1 + the index of the source's column that has them; 0 for none
+	shares   []share               // nil if they are not assigned by shares
+	codes    *offheapArray[uint16] // by index: of shares
+	names    []string              // of all samples
 }
 
 // Of returns the split of sample i of the dataset, whose Info is in.
@@ -185,7 +184,7 @@ func (s *Splits) setNames(names iter.Seq[string]) {
 // stratify divides the samples of each class among the splits by their shares, in the order of their keys'
 // hashes: the splits do not depend on the order of the samples.
 func (s *Splits) stratify(src formats.Dataset, memory int64) (err error) {
-	if s.codes, err = offheap.New[uint16](src.Len()); err != nil {
+	if s.codes, err = newOffheap[uint16](src.Len()); err != nil {
 		return err
 	}
 	_, seed, _ := s.splitter.seed() // shares has checked it

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/image/pixelsum"
-	"github.com/dsconv/dsconv/internal/skiplimit"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
@@ -76,7 +76,7 @@ func (s *Stitching) check(ctx context.Context, f formats.WritableFormat, path st
 	case path == "":
 		return errors.New("convert.Stitch: the path of the output is empty")
 	}
-	_, err := skiplimit.Parse(s.Options.MaxSkipped)
+	_, err := doubts.ParseLimit(s.Options.MaxSkipped)
 	return err
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
@@ -37,7 +37,7 @@ func (a *adder) compareImages(ctx context.Context) error {
 		}
 		return guard.For(fmt.Sprintf("key %q", old.Key), func() error { return a.compareBytes(p, &old, &now) })
 	}
-	return abandon.Wait(ctx, func() error {
+	return lifetime.Wait(ctx, func() error {
 		return parallel.Each(ctx, len(a.pairs), workers, func() (func(int) error, func(), error) { return compare, func() {}, nil })
 	})
 }

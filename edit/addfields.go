@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -35,7 +35,7 @@ func (a *adder) compareOtherFields(ctx context.Context) error {
 		return nil
 	}
 	c.changed.Show = a.showCompared()
-	err := abandon.Wait(ctx, func() error { return c.compareAll(ctx) })
+	err := lifetime.Wait(ctx, func() error { return c.compareAll(ctx) })
 	if err == nil && len(c.found) > 0 {
 		a.found.ChangedFields = c.found
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
@@ -144,7 +144,7 @@ func (a *adder) hashNew(ctx context.Context, m *movedFiles) ([][16]byte, error) 
 		return nil, err
 	}
 	hashes := make([][16]byte, len(a.pairs))
-	return hashes, abandon.Wait(ctx, func() error { return a.hashAll(ctx, pairs, hashes) })
+	return hashes, lifetime.Wait(ctx, func() error { return a.hashAll(ctx, pairs, hashes) })
 }
 
 // hashAll sets the hashes of the new files of pairs.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/bytesize"
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // Cache configures the cache of samples in memory. There is one per machine: all Loaders of the
@@ -45,7 +45,7 @@ const (
 func ParseCache(text string) (c Cache, err error) {
 	kind, size, limited := strings.Cut(text, ":")
 	if c.Kind = CacheKind(kind); limited {
-		c.Limit, err = bytesize.Parse(size)
+		c.Limit, err = legible.ParseSize(size)
 	}
 	if err == nil {
 		err = c.check()

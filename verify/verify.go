@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/abandon"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
@@ -76,7 +76,7 @@ func Run(ctx context.Context, reg formats.Registry, path string, o Options) (*Re
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := abandon.Call(ctx, func() (formats.Format, error) { return reg.ByExistingPath(path) }, nil)
+	f, err := lifetime.Call(ctx, func() (formats.Format, error) { return reg.ByExistingPath(path) }, nil)
 	if err != nil {
 		return nil, err
 	}

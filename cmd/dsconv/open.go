@@ -14,13 +14,13 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/abandon"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // detectFormat returns the format of the dataset at path.
 func detectFormat(ctx context.Context, path string) (formats.Format, error) {
-	f, err := abandon.Call(ctx, func() (formats.Format, error) { return dsconv.Formats().ByExistingPath(path) }, nil)
+	f, err := lifetime.Call(ctx, func() (formats.Format, error) { return dsconv.Formats().ByExistingPath(path) }, nil)
 	if errors.Is(err, formats.ErrUnknownFormat) || errors.Is(err, formats.ErrRemote) {
 		return nil, usageError{err}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/abandon"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
@@ -28,7 +28,7 @@ stands for OUT/train.lmdb and OUT/val.lmdb.`
 // datasetPaths returns the datasets that path stands for: itself, or if it is a folder with a dataset for each
 // split, as dsconv pack --format writes it, the datasets in it. Other files in that folder are ignored.
 func datasetPaths(ctx context.Context, path string) (paths []string, isFolder bool, err error) {
-	paths, err = abandon.Call(ctx, func() ([]string, error) {
+	paths, err = lifetime.Call(ctx, func() ([]string, error) {
 		f, err := dsconv.Formats().ByPath(path)
 		if err != nil || f.Name() != "folder" || !durable.IsDir(path) {
 			return nil, nil //nolint:nilerr // opening path reports it

@@ -9,8 +9,8 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/bytesize"
-	"github.com/dsconv/dsconv/internal/skiplimit"
+	"github.com/dsconv/dsconv/internal/doubts"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 // writeOptions are the options of the commands that write a dataset.
@@ -61,7 +61,7 @@ func parseWriteFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 // parseSize sets to to the size in the flag, if it has one.
 func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
 	if size := cc.String(flag); size != "" {
-		if *to, err = bytesize.Parse(size); err != nil {
+		if *to, err = legible.ParseSize(size); err != nil {
 			return usageErrorf("--%s: %w", flag, err)
 		}
 	}
@@ -85,7 +85,7 @@ func (o *writeOptions) parseOnError(on string) error {
 // parseMaxSkipped parses the flag --max-skipped.
 func (o *writeOptions) parseMaxSkipped(text string) error {
 	o.convert.MaxSkipped = text
-	if _, err := skiplimit.Parse(text); err != nil {
+	if _, err := doubts.ParseLimit(text); err != nil {
 		return usageErrorf("--max-skipped %w", err)
 	}
 	return nil
@@ -114,7 +114,7 @@ func memoryFlag() cli.Flag {
 		Name: "memory", DefaultText: "256MiB, and 512MiB to list a folder",
 		Usage: "use about `SIZE` of memory for listing files and for each sort; what does not fit is sorted in temporary files",
 		Action: func(_ *cli.Context, size string) error {
-			if _, err := bytesize.Parse(size); err != nil {
+			if _, err := legible.ParseSize(size); err != nil {
 				return usageErrorf("--memory: %w", err)
 			}
 			return nil
@@ -124,7 +124,7 @@ func memoryFlag() cli.Flag {
 
 // memory returns the size in the flag --memory, 0 without it.
 func memory(cc *cli.Context) int64 {
-	n, err := bytesize.Parse(cc.String("memory"))
+	n, err := legible.ParseSize(cc.String("memory"))
 	if err != nil {
 		return 0 // there is no flag: the flag itself refuses what is not a size
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
-	"github.com/dsconv/dsconv/formats/folder/internal/records"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
@@ -22,7 +22,7 @@ type Dataset struct {
 	in            *vfs.Watched
 	gate          lifetime.Gate
 	meta          formats.Meta
-	records       *records.List
+	records       *extsort.List
 	source        source
 	skips         []Skip
 	ignored       int

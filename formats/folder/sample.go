@@ -3,8 +3,8 @@ package folder
 import (
 	"encoding/binary"
 
-	"github.com/dsconv/dsconv/formats/folder/internal/records"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -37,7 +37,7 @@ func (it *sample) Decode(key, record []byte) error {
 	}
 	it.Size, it.ModTime = value.Varint(), value.Varint()
 	if value.Failed {
-		return records.ErrDamaged
+		return extsort.ErrDamagedList
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
-	"github.com/dsconv/dsconv/formats/folder/internal/records"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/extsort"
 )
@@ -61,7 +60,7 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 		err = l.found.Close() // its memory is needed no more
 	}
 	if err == nil {
-		d.records, err = records.New(l.keys, l.kept)
+		d.records, err = extsort.NewList(l.keys, l.kept)
 	}
 	if err != nil {
 		return fmt.Errorf("list the files of %s: %w", d.in, err)

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
 // listKind is the kind of a Feature's list: the tag of its field in the message.
@@ -54,64 +55,15 @@ func fieldSize(n int) int { return 1 + (bits.Len64(uint64(n)|1)+6)/7 + n }
 
 var errExample = fmt.Errorf("%w: a tf.train.Example cannot be parsed", formats.ErrDamaged)
 
-// take reads the length-delimited field of that tag at the front of b.
-func take(b []byte, tag byte) (content, rest []byte, ok bool) {
-	if len(b) == 0 || b[0] != tag {
-		return nil, nil, false
-	}
-	n, k := binary.Uvarint(b[1:])
-	if k <= 0 || n > uint64(len(b)-1-k) {
-		return nil, nil, false
-	}
-	b = b[1+k:]
-	return b[:n:n], b[n:], true
-}
-
-// features calls yield with the features of an example in order. It reads only the form that
-// appendFeature writes; any other valid protobuf is an error.
+// features calls yield with the features of an example in order. Each list must have one value or packed numbers.
 func features(example []byte, yield func(name []byte, kind listKind, payload []byte) error) error {
-	all, rest, ok := take(example, field1)
-	if !ok || len(rest) != 0 {
-		return errExample
-	}
-	for len(all) > 0 {
-		var entry []byte
-		if entry, all, ok = take(all, field1); !ok {
-			return errExample
-		}
-		name, kind, payload, ok := parseEntry(entry)
-		if !ok {
-			return errExample
-		}
-		if err := yield(name, kind, payload); err != nil {
+	return tfexample.Each(example, func(name []byte, f tfexample.Feature) error {
+		payload, err := f.Packed()
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func parseEntry(entry []byte) (name []byte, kind listKind, payload []byte, ok bool) {
-	name, entry, ok = take(entry, field1)
-	if !ok {
-		return nil, 0, nil, false
-	}
-	feature, rest, ok := take(entry, field2)
-	if !ok || len(rest) != 0 || len(feature) == 0 {
-		return nil, 0, nil, false
-	}
-	kind = listKind(feature[0])
-	if kind != bytesList && kind != floatList && kind != int64List {
-		return nil, 0, nil, false
-	}
-	inner, rest, ok := take(feature, feature[0])
-	if !ok || len(rest) != 0 {
-		return nil, 0, nil, false
-	}
-	if len(inner) == 0 && kind != bytesList {
-		return name, kind, nil, true
-	}
-	payload, rest, ok = take(inner, field1)
-	return name, kind, payload, ok && len(rest) == 0
+		return yield(name, listKind(f.Kind<<3|2), payload)
+	})
 }
 
 // nextInt reads the varint at the front of a packed list.

@@ -1,5 +1,5 @@
 // Package doubts finds what is probably a mistake in a dataset and is no error: images with the same bytes in several splits
-// or classes, classes that differ only in upper and lower case, labels that count from 1. It reads the index and no image.
+// or classes, classes that differ only in upper and lower case, labels that count from 1. It reads the index and no image. It says too how many images a run may leave out before it refuses.
 package doubts
 
 import (

@@ -1,2 +1,2 @@
-// Package extsort sorts records in bounded memory: what does not fit lies in temporary files.
+// Package extsort sorts records in bounded memory, and lists sorted ones: what does not fit lies in temporary files.
 package extsort

@@ -3,50 +3,13 @@ package extsort
 import (
 	"bytes"
 	"container/heap"
-	"errors"
 )
 
-// mergeFull merges the last runs if there are as many of one level as one merge takes, so that their number
-// grows with the logarithm of the records.
-func (s *Sorter) mergeFull() error {
-	for {
-		n, level := 0, s.runs[len(s.runs)-1].level
-		for n < len(s.runs) && s.runs[len(s.runs)-1-n].level == level {
-			n++
-		}
-		if n < s.fanIn {
-			return nil
-		}
-		if err := s.mergeLast(n); err != nil {
-			return err
-		}
-	}
-}
-
-// mergeLast makes one run of the last n. Neighbours in time stay neighbours: that keeps equal keys in the
-// order of Add.
-func (s *Sorter) mergeLast(n int) error {
-	first := len(s.runs) - n
-	merged := s.runs[first:]
-	w, err := s.newRun(merged[0].level + 1)
-	if err != nil {
-		return err
-	}
-	if err := merge(merged, w.add); err != nil {
-		return errors.Join(err, w.close())
-	}
-	s.runs = s.runs[:first]
-	for _, r := range merged {
-		err = errors.Join(err, r.close())
-	}
-	return errors.Join(err, s.finish(w))
-}
-
 // merge calls yield for each record of the runs.
-func merge(runs []*run, yield func(key, value []byte) error) error {
+func (f *file) merge(yield func(key, value []byte) error) error {
 	var h mergeHeap
-	for i, r := range runs {
-		c := &cursor{run: r, index: i}
+	for i, from := range append([]int64{0}, f.ends[:len(f.ends)-1]...) {
+		c := &cursor{file: f, index: i, offset: from, end: f.ends[i]}
 		if ok, err := c.next(); err != nil {
 			return err
 		} else if ok {

@@ -10,13 +10,13 @@ import (
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
-// run is a file of sorted records. It consists of blocks: the payload's length and its checksum, 4 bytes
-// each, then the payload, in which records follow each other.
-type run struct {
-	f     *os.File
-	size  int64
-	level int // how often its records were merged
-	dir   string
+// file is the temporary file of a Sorter: its runs one after another, each of them sorted. A run consists of blocks: the
+// payload's length and its checksum, 4 bytes each, then the payload, in which records follow each other.
+type file struct {
+	f    *os.File
+	size int64
+	dir  string
+	ends []int64 // of the runs
 }
 
 const blockHead = 8
@@ -32,23 +32,11 @@ func checksum(offset int64, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum(at[:], castagnoli), castagnoli, payload)
 }
 
-func (r *run) close() error { return r.f.Close() }
-
-// runWriter appends records to a run.
+// runWriter appends records to a file.
 type runWriter struct {
-	*run
+	*file
 	block []byte // a head and a payload
 	limit int    // of the block
-}
-
-// newRun makes an empty run.
-func (s *Sorter) newRun(level int) (*runWriter, error) {
-	f, err := Temporary(s.dir)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{f: f, level: level, dir: s.dir}
-	return &runWriter{run: r, limit: s.block, block: make([]byte, blockHead, s.block)}, nil
 }
 
 // add appends a record; its block is written when it is full.
@@ -75,29 +63,20 @@ func (w *runWriter) flush() error {
 	return nil
 }
 
-// finish writes the rest of the run and adds it to the Sorter's.
-func (s *Sorter) finish(w *runWriter) error {
-	if err := w.flush(); err != nil {
-		return errors.Join(err, w.close())
-	}
-	s.runs = append(s.runs, w.run)
-	return nil
-}
-
 // cursor reads the records of a run.
 type cursor struct {
-	*run
-	index      int   // of the run
-	offset     int64 // of the next block
-	block      []byte
-	left       wire.Cursor // of the block
-	key, value []byte
+	*file
+	index       int   // of the run
+	offset, end int64 // of the next block, and of the run
+	block       []byte
+	left        wire.Cursor // of the block
+	key, value  []byte
 }
 
 // next moves to the next record; ok is false after the last one.
 func (c *cursor) next() (ok bool, err error) {
 	for len(c.left.B) == 0 {
-		if c.offset == c.size {
+		if c.offset == c.end {
 			return false, nil
 		}
 		if err := c.read(); err != nil {
@@ -117,7 +96,7 @@ func (c *cursor) read() error {
 		return err
 	}
 	n := int64(binary.LittleEndian.Uint32(head[:]))
-	if n > c.size-c.offset-blockHead {
+	if n > c.end-c.offset-blockHead {
 		return errDamaged
 	}
 	if int64(cap(c.block)) < n {
@@ -135,8 +114,8 @@ func (c *cursor) read() error {
 	return nil
 }
 
-func (r *run) readAt(p []byte, offset int64) error {
-	_, err := r.f.ReadAt(p, offset)
+func (f *file) readAt(p []byte, offset int64) error {
+	_, err := f.f.ReadAt(p, offset)
 	if errors.Is(err, io.EOF) {
 		return errDamaged // it was longer
 	}

@@ -10,38 +10,32 @@ import (
 const defaultMemory = 256 << 20
 
 const (
-	// fanIn is the most runs that are merged at once. Each is an open file.
-	fanIn = 64
-	// A block of a run is this large, unless one record is larger or the memory is small.
+	// A block of a run is this large, unless one record is larger or the memory is small: as many runs as the memory has
+	// blocks are merged within the memory, which is 200 GiB of records by default.
 	minBlock, maxBlock = 4 << 10, 1 << 20
+	blocks             = 1 << 10
 	maxRecord          = 1 << 30
 )
 
 // Sorter sorts records by their keys. It belongs to one goroutine. Its memory is outside of Go's heap:
 // garbage of others does not grow because a Sorter is large.
 type Sorter struct {
-	dir   string
-	size  int    // of the buffer, in bytes
+	room  int    // of the buffer, in bytes
 	block int    // bytes of a block
-	fanIn int    // the most runs of one merge
 	buf   buffer // the records since the last run
-	runs  []*run // in the order of Add
+	file         // the records before
 	done  bool   // Each was called
 	err   error  // of a call before: the records are not complete
 }
 
 // New returns an empty Sorter that takes about memory bytes, 0 means 256 MiB, and more only for records
-// that do not fit. Beyond that it writes temporary files into the folder dir, "" means os.TempDir(). They have
-// no name any more when they are written, so that a killed process leaves nothing behind.
+// that do not fit. Beyond that it writes a temporary file into the folder dir, "" means os.TempDir(). It has
+// no name any more when it is written, so that a killed process leaves nothing behind.
 func New(dir string, memory int64) *Sorter {
 	if memory <= 0 {
 		memory = defaultMemory
 	}
-	merging := memory / 8
-	return &Sorter{
-		dir: dir, size: int(memory - merging), fanIn: fanIn,
-		block: int(min(max(merging/(fanIn+1), minBlock), maxBlock)),
-	}
+	return &Sorter{room: int(memory - memory/blocks), block: int(min(max(memory/blocks, minBlock), maxBlock)), file: file{dir: dir}}
 }
 
 // Add adds a record. It copies key and value. After an error the Sorter can only be closed.
@@ -70,29 +64,32 @@ func (s *Sorter) makeRoom(n int) error {
 	if err := s.spill(); err != nil {
 		return err
 	}
-	if size := max(s.size, n); size > s.buf.capacity() {
+	if size := max(s.room, n); size > s.buf.capacity() {
 		return errors.Join(s.buf.free(), s.buf.alloc(size))
 	}
 	return nil
 }
 
 // spill writes the buffer's records as a run and empties the buffer.
-func (s *Sorter) spill() error {
+func (s *Sorter) spill() (err error) {
 	if s.buf.len() == 0 {
 		return nil
 	}
-	w, err := s.newRun(0)
-	if err != nil {
-		return err
+	if s.f == nil {
+		if s.f, err = Temporary(s.dir); err != nil {
+			return err
+		}
 	}
+	w := &runWriter{file: &s.file, limit: s.block, block: make([]byte, blockHead, s.block)}
 	if err := s.buf.each(w.add); err != nil {
-		return errors.Join(err, w.close())
+		return err
 	}
 	s.buf.reset()
-	if err := s.finish(w); err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
-	return s.mergeFull()
+	s.ends = append(s.ends, s.size)
+	return nil
 }
 
 // Each calls yield for each record in the bytewise order of the keys; records with the same key come in the
@@ -105,27 +102,22 @@ func (s *Sorter) Each(yield func(key, value []byte) error) error {
 	if s.done = true; s.err != nil {
 		return s.err
 	}
-	if len(s.runs) == 0 {
+	if len(s.ends) == 0 {
 		return s.buf.each(yield)
 	}
 	// The memory becomes free for whoever takes the records.
 	if err := errors.Join(s.spill(), s.buf.free()); err != nil {
 		return err
 	}
-	for len(s.runs) > s.fanIn {
-		if err := s.mergeLast(min(s.fanIn, len(s.runs)-s.fanIn+1)); err != nil {
-			return err
-		}
-	}
-	return merge(s.runs, yield)
+	return s.merge(yield)
 }
 
-// Close frees the memory and the temporary files.
+// Close frees the memory and the temporary file.
 func (s *Sorter) Close() error {
 	err := s.buf.free()
-	for _, r := range s.runs {
-		err = errors.Join(err, r.close())
+	if s.f != nil {
+		err = errors.Join(err, s.f.Close())
 	}
-	s.runs, s.done = nil, true
+	s.f, s.done = nil, true
 	return err
 }

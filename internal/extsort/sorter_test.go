@@ -14,10 +14,9 @@ import (
 
 type record struct{ key, value []byte }
 
-// small returns a Sorter that spills and merges all the time.
-func small(t testing.TB, memory int64, fanIn int) *Sorter {
+// small returns a Sorter that spills all the time.
+func small(t testing.TB, memory int64) *Sorter {
 	s := New(t.TempDir(), memory)
-	s.fanIn = fanIn
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -92,13 +91,11 @@ func TestSortsLikeTheStandardLibrary(t *testing.T) {
 			}
 			list := some(r, n, key)
 			for _, memory := range []int64{1, 20_000, 1 << 20} {
-				for _, fanIn := range []int{2, 3, 64} {
-					t.Run(fmt.Sprint(name, seed, memory, fanIn), func(t *testing.T) {
-						s := small(t, memory, fanIn)
-						add(t, s, list)
-						same(t, sorted(t, s), slices.Clone(list))
-					})
-				}
+				t.Run(fmt.Sprint(name, seed, memory), func(t *testing.T) {
+					s := small(t, memory)
+					add(t, s, list)
+					same(t, sorted(t, s), slices.Clone(list))
+				})
 			}
 		}
 	}
@@ -110,8 +107,8 @@ func TestNoFileWithinTheMemory(t *testing.T) {
 	list := some(rand.New(rand.NewPCG(1, 1)), 5000, func() []byte { return []byte("key") })
 	add(t, s, list)
 	same(t, sorted(t, s), list)
-	if len(s.runs) > 0 {
-		t.Errorf("%d runs", len(s.runs))
+	if len(s.ends) > 0 {
+		t.Errorf("%d runs", len(s.ends))
 	}
 }
 
@@ -126,7 +123,7 @@ func TestEmpty(t *testing.T) {
 }
 
 func TestRecordsLargerThanTheMemory(t *testing.T) {
-	s := small(t, 1000, 2)
+	s := small(t, 1000)
 	var list []record
 	for i := range 12 {
 		list = append(list, record{fmt.Appendf(nil, "%02d", i*5%12), bytes.Repeat([]byte{byte(i)}, i<<17)})
@@ -153,7 +150,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 }
 
 func TestYieldEndsAMerge(t *testing.T) {
-	s := small(t, 5000, 2)
+	s := small(t, 5000)
 	add(t, s, some(rand.New(rand.NewPCG(1, 1)), 3000, func() []byte { return []byte("key") }))
 	stop, n := errors.New("stop"), 0
 	err := s.Each(func(_, _ []byte) error {
@@ -189,12 +186,12 @@ func TestMissingFolder(t *testing.T) {
 func TestDamagedFile(t *testing.T) {
 	list := some(rand.New(rand.NewPCG(1, 1)), 400, func() []byte { return []byte("key") })
 	for k := range 60 {
-		s := small(t, 5000, 2)
+		s := small(t, 5000)
 		add(t, s, list)
-		if len(s.runs) == 0 {
+		if len(s.ends) == 0 {
 			t.Fatal("no run")
 		}
-		r := s.runs[k%len(s.runs)]
+		r := &s.file
 		at := int64(k) * 101 % r.size
 		if k%10 == 0 {
 			if err := r.f.Truncate(at); err != nil {
@@ -218,15 +215,14 @@ func TestDamagedFile(t *testing.T) {
 }
 
 func FuzzSort(f *testing.F) {
-	f.Add([]byte("a\x00b\x00a"), 9, uint8(2))
-	f.Add(bytes.Repeat([]byte("prefix, long enough\x00"), 300), 4096, uint8(3))
-	f.Fuzz(func(t *testing.T, text []byte, memory int, fanIn uint8) {
+	f.Add([]byte("a\x00b\x00a"), 9)
+	f.Add(bytes.Repeat([]byte("prefix, long enough\x00"), 300), 4096)
+	f.Fuzz(func(t *testing.T, text []byte, memory int) {
 		var list []record
 		for i, key := range bytes.Split(text, []byte{0}) {
 			list = append(list, record{key, binary.AppendUvarint(nil, uint64(i))})
 		}
 		s := New(os.TempDir(), int64(memory)%(1<<20))
-		s.fanIn = 2 + int(fanIn)%8
 		defer s.Close()
 		add(t, s, list)
 		same(t, sorted(t, s), list)

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dsconv/dsconv/internal/guard/forward"
+	"github.com/dsconv/dsconv/internal/testing/forward"
 )
 
 // TestForwardingHandler: a fault in other memory reaches Go's handler, the first one, through a

@@ -1,6 +1,7 @@
 // Package legible makes names and messages that come from data, such as file names, printable on
 // one line. File names may contain characters that move a terminal's cursor, change its colors,
 // end a line or reverse the text, and bytes that are not text.
+// It also reads sizes as people write them.
 package legible
 
 import (

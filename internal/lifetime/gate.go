@@ -1,5 +1,6 @@
 // Package lifetime lets datasets be closed while they are used: whoever uses the memory enters a
-// gate, and Close waits until all have left.
+// gate, and Close waits until all have left. [Call] leaves a function behind that waits for a disk or a network
+// that no longer answers.
 package lifetime
 
 import (

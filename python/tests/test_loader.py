@@ -55,7 +55,7 @@ def fields(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if go is None or not (folder.parents[1] / "go.mod").exists():
         pytest.skip("it needs Go and the project's sources")
     path = tmp_path_factory.mktemp("fields") / "fields.h5"
-    subprocess.run([go, "run", "./python/tests/fields", str(path)], check=True, cwd=folder.parents[1])
+    subprocess.run([go, "run", "./internal/testing/allfields", str(path)], check=True, cwd=folder.parents[1])
     return path
 
 

@@ -11,12 +11,12 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/exif"
-	"github.com/dsconv/dsconv/internal/image/stoppable"
+	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // decodeGeneric decodes PNG, GIF and TIFF with Go decoders. reserveMore is as in decodePNG.
-func decodeGeneric(r *stoppable.Reader, data []byte, enc formats.Encoding, h pixel.Header, reserveMore func(int64) error) (img image.Image, warning string, err error) {
+func decodeGeneric(r *goimage.StoppableReader, data []byte, enc formats.Encoding, h pixel.Header, reserveMore func(int64) error) (img image.Image, warning string, err error) {
 	switch enc {
 	case formats.PNG:
 		img, warning, err = decodePNG(r, data, h, reserveMore)

@@ -12,7 +12,6 @@ import (
 	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
-	"github.com/dsconv/dsconv/internal/image/stoppable"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -217,7 +216,7 @@ func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, 
 			return nil
 		}
 	}
-	img, warning, err := decodeGeneric(&stoppable.Reader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.reserveMore)
+	img, warning, err := decodeGeneric(&goimage.StoppableReader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.reserveMore)
 	if err != nil {
 		return err
 	}

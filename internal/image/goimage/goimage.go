@@ -1,4 +1,5 @@
-// Package goimage turns images of the standard library into pixels and back.
+// Package goimage turns images of the standard library into pixels and back, and has readers for its decoders, which
+// end early when their image is stopped.
 package goimage
 
 import (

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/goimage"
-	"github.com/dsconv/dsconv/internal/image/stoppable"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -37,7 +36,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	if err := checkScans(countScans(data), r.H, r.W); err != nil {
 		return "", err
 	}
-	img, err := jpeg.Decode(&stoppable.Reader{Reader: *bytes.NewReader(data), Stop: d.Stop})
+	img, err := jpeg.Decode(&goimage.StoppableReader{Reader: *bytes.NewReader(data), Stop: d.Stop})
 	if err != nil {
 		if stopped := d.Stop.Err(); stopped != nil {
 			return "", stopped

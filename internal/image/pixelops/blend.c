@@ -1,6 +1,6 @@
 #include "blend.h"
 
-#include "../cpu/level.h"
+#include "../resample/level.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

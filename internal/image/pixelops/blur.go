@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/internal/image/view"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // blurring is one call of Blur or Sharpen.
 type blurring struct {
-	dst, src           view.View
+	dst, src           resample.View
 	weightsX, weightsY []float32 // of the kernel, from its centre on
 	factor             float32
 }
@@ -61,7 +61,7 @@ func newBlurring(dst, src *pixel.Image, region pixel.Rect) (b blurring, err erro
 		return b, fmt.Errorf("region %+v is not inside %dx%d", region, src.W, src.H)
 	}
 	dst.Reset(region.H, region.W, src.C, src.DType)
-	return blurring{dst: view.Of(dst), src: view.Of(src).Crop(region)}, nil
+	return blurring{dst: resample.ViewOf(dst), src: resample.ViewOf(src).Crop(region)}, nil
 }
 
 // gaussian appends the weights of torchvision's kernel of n pixels, from its centre on.

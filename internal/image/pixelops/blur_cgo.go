@@ -11,12 +11,12 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/internal/image/buffer"
-	"github.com/dsconv/dsconv/internal/image/cpu"
+	"github.com/dsconv/dsconv/internal/image/resample"
 )
 
 var (
-	blur8    = blurC(cpu.LevelAVX512)
-	sharpen8 = sharpenC(cpu.LevelAVX512)
+	blur8    = blurC(resample.LevelAVX512)
+	sharpen8 = sharpenC(resample.LevelAVX512)
 )
 
 // blurC is blurGo in C, one call an image.

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../cpu/level.h"
+#include "../resample/level.h"
 
 static const dsconv_blur_kernels *kernels(int level) {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/view"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -35,7 +35,7 @@ func compareBlur(t *testing.T, b blurring, reference func(*Enhancer, *blurring),
 	var e Enhancer
 	made := func(do func(*Enhancer, *blurring)) []byte {
 		memory, m := guardedPixels(&pixel.Image{Pix: make([]byte, len(b.dst.Pix)), H: b.dst.H, W: b.dst.W, C: b.dst.Size, DType: formats.Uint8})
-		b.dst = view.Of(m)
+		b.dst = resample.ViewOf(m)
 		do(&e, &b)
 		return memory
 	}

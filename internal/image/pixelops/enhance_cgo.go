@@ -10,14 +10,14 @@ import "C"
 import (
 	"unsafe"
 
-	"github.com/dsconv/dsconv/internal/image/cpu"
+	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // kernelChange is an Enhancement as the C kernels take it.
 type kernelChange = C.dsconv_change
 
-var enhanceRGB = enhanceC(cpu.LevelAVX512)
+var enhanceRGB = enhanceC(resample.LevelAVX512)
 
 // enhanceC is enhanceGo in C, one call an image.
 func enhanceC(level C.int) func(*Enhancer, *pixel.Image, []Enhancement) {

@@ -1,6 +1,6 @@
 #include "enhance_kernel.h"
 
-#include "../cpu/level.h"
+#include "../resample/level.h"
 
 static dsconv_enhancer *enhancer(int level) {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -76,12 +75,12 @@ func (r *Resampler) TransformRegion(dst, src *pixel.Image, part pixel.Rect, m *M
 		return fmt.Errorf("transform: %w", err)
 	}
 	alpha := m.Filter != pixel.Nearest && hasAlpha(src) && src.DType == formats.Uint8
-	in := view.Of(src).Crop(part)
+	in := ViewOf(src).Crop(part)
 	if alpha {
 		premultiply(&r.pre, src, part)
-		in = view.Of(&r.pre)
+		in = ViewOf(&r.pre)
 	}
-	r.warping.set(view.Of(dst), in, m, src.DType)
+	r.warping.set(ViewOf(dst), in, m, src.DType)
 	warp(r, &r.warping)
 	r.warping = warping{} // the pixels are the caller's
 	if alpha {

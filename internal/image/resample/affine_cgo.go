@@ -7,9 +7,7 @@ package resample
 */
 import "C"
 
-import "github.com/dsconv/dsconv/internal/image/cpu"
-
-var warp = warpC(cpu.LevelAVX512)
+var warp = warpC(LevelAVX512)
 
 // warpC is warpGo in C, one call an image.
 func warpC(level int) warper {

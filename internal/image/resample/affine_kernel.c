@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../cpu/level.h"
+#include "level.h"
 
 // A sum must not be fused with a product, or C and Go would differ.
 #if defined(__clang__)

@@ -3,8 +3,6 @@ package resample
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/dsconv/dsconv/internal/image/view"
 )
 
 // smooth interpolates with the bilinear or the bicubic filter.
@@ -32,7 +30,7 @@ func (w *warping) smooth() {
 
 // neighbours are the 2x2 or 4x4 pixels around a point.
 type neighbours struct {
-	src       view.View
+	src       View
 	left, top int // of src in the image
 	taps      int
 	deep      bool // 16 bits a value

@@ -5,13 +5,12 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/buffer"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // warping is one run of the affine kernels. Pixels that map outside the image keep their value.
 type warping struct {
-	dst, src       view.View // src is the part of the image that is at hand
+	dst, src       View // src is the part of the image that is at hand
 	matrix         [6]float64
 	imageH, imageW int
 	left, top      int // of src in the image
@@ -41,7 +40,7 @@ const (
 // warper carries out a warping, with the scratch memory of a Resampler.
 type warper func(r *Resampler, w *warping)
 
-func (w *warping) set(dst, src view.View, m *Mapping, d formats.DType) {
+func (w *warping) set(dst, src View, m *Mapping, d formats.DType) {
 	*w = warping{
 		dst: dst, src: src, matrix: m.Matrix, imageH: m.ImageH, imageW: m.ImageW,
 		left: m.Left, top: m.Top, x: m.Region.X, y: m.Region.Y, deep: d == formats.Uint16,

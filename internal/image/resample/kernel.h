@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../cpu/level.h"
+#include "level.h"
 
 // The element types of a batch.
 enum { DSCONV_UINT8 = 0, DSCONV_FLOAT32 = 1, DSCONV_FLOAT16 = 2, DSCONV_BFLOAT16 = 3 };

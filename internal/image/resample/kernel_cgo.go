@@ -12,7 +12,6 @@ import (
 	"unsafe"
 
 	"github.com/dsconv/dsconv/internal/image/buffer"
-	"github.com/dsconv/dsconv/internal/image/cpu"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -22,7 +21,7 @@ type kernelRequest = C.dsconv_resampling
 // goKernels is 1 if the result of the first pass is kept as an image.
 const goKernels = 0
 
-var resample8 = resampleC(cpu.LevelAVX512)
+var resample8 = resampleC(LevelAVX512)
 
 // resampleC is resampleGo in C, one call an image.
 func resampleC(level int) resampler8 {
@@ -68,7 +67,7 @@ func pointers(c *coefficients, from int) axisPointers {
 // arithmeticIsExact reports whether the kernels' arithmetic gives exactly the values in the table, for
 // a type of elements.
 func arithmeticIsExact(v *elementValues, channels, typeIndex int) bool {
-	return C.dsconv_arithmetic_is_exact((*C.dsconv_values)(unsafe.Pointer(v)), C.int(channels), C.int(typeIndex), cpu.LevelAVX512) != 0
+	return C.dsconv_arithmetic_is_exact((*C.dsconv_values)(unsafe.Pointer(v)), C.int(channels), C.int(typeIndex), LevelAVX512) != 0
 }
 
 // elementValues has the layout of the C struct.

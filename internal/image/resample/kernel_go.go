@@ -2,7 +2,6 @@ package resample
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/view"
 )
 
 // passes8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
@@ -15,13 +14,13 @@ func resampleGo(r *Resampler, j *resampling) {
 	src := j.src.Crop(sourceRegion(region, j.src, j.hor, j.ver))
 	if j.hor != nil || j.ver != nil {
 		r.scaled.Reset(region.H, region.W, j.src.Size, formats.Uint8)
-		passes8.run(view.Of(&r.scaled), src, columnsOf(region, j.hor), rowsOf(region, j.ver), j.verticalFirst, &r.tmp)
-		src = view.Of(&r.scaled)
+		passes8.run(ViewOf(&r.scaled), src, columnsOf(region, j.hor), rowsOf(region, j.ver), j.verticalFirst, &r.tmp)
+		src = ViewOf(&r.scaled)
 	}
 	j.target.write8(src)
 }
 
-func horizontal8(dst, src view.View, c *coefficients) {
+func horizontal8(dst, src View, c *coefficients) {
 	for y := range dst.H {
 		scaleRow(dst.Row(y), src.Row(y), src.Size, c)
 	}
@@ -41,7 +40,7 @@ func scaleRow(out, row []byte, channels int, c *coefficients) {
 	}
 }
 
-func vertical8(dst, src view.View, c *coefficients, top int) {
+func vertical8(dst, src View, c *coefficients, top int) {
 	for y := range dst.H {
 		first := int(c.start[y]) - top
 		sumRows(dst.Row(y), src.Pix[first*src.Stride:], src.Stride, c, y)

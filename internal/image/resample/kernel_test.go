@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -101,7 +100,7 @@ func compareKernels(t *testing.T, src *pixel.Image, c tensorCase) {
 		g := newGuarded(store, region.W*region.H*c.channels, c.flip, region)
 		g.FlipV = c.flipV
 		hor, ver := r.coefficients(s, formats.Uint8)
-		do(&r, &resampling{view.Of(src).Crop(s.crop), hor, ver, s.verticalFirst(), g.Target})
+		do(&r, &resampling{ViewOf(src).Crop(s.crop), hor, ver, s.verticalFirst(), g.Target})
 		return g
 	}
 	want := run(resampleGo, src)

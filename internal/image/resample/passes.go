@@ -2,26 +2,25 @@ package resample
 
 import (
 	"github.com/dsconv/dsconv/internal/image/buffer"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // passes are the two passes of a separable filter.
 type passes struct {
 	// horizontal scales each row of src to dst's width. Both have the same number of rows.
-	horizontal func(dst, src view.View, c *coefficients)
+	horizontal func(dst, src View, c *coefficients)
 	// vertical computes the rows of dst from those of src, which has the same width. src begins
 	// at row top of the image that the coefficients refer to.
-	vertical func(dst, src view.View, c *coefficients, top int)
+	vertical func(dst, src View, c *coefficients, top int)
 }
 
 // run is ImagingResampleInner of Pillow's Resample.c, which rounds between the passes, so that
 // their order matters. Nil coefficients keep that size; not both may be nil. tmp is memory for the
 // result of the first pass.
-func (p passes) run(dst, src view.View, hor, ver *coefficients, verticalFirst bool, tmp *pixel.Image) {
-	between := func(w, h int) view.View {
+func (p passes) run(dst, src View, hor, ver *coefficients, verticalFirst bool, tmp *pixel.Image) {
+	between := func(w, h int) View {
 		tmp.Pix = buffer.Grow(tmp.Pix, h*w*src.Size)
-		return view.View{Pix: tmp.Pix, W: w, H: h, Size: src.Size, Stride: w * src.Size}
+		return View{Pix: tmp.Pix, W: w, H: h, Size: src.Size, Stride: w * src.Size}
 	}
 	switch {
 	case ver == nil:
@@ -42,7 +41,7 @@ func (p passes) run(dst, src view.View, hor, ver *coefficients, verticalFirst bo
 
 // sourceRegion is the rectangle of src that the rectangle r of the result is computed from: cropped
 // in the directions whose size stays, whole in the others.
-func sourceRegion(r pixel.Rect, src view.View, hor, ver *coefficients) pixel.Rect {
+func sourceRegion(r pixel.Rect, src View, hor, ver *coefficients) pixel.Rect {
 	if hor != nil {
 		r.X, r.W = 0, src.W
 	}

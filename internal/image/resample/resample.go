@@ -8,7 +8,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/buffer"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -107,7 +106,7 @@ func (r *Resampler) resizeTo(t Target, src *pixel.Image, s scaling) error {
 		t.Region = pixel.Rect{W: s.region.W, H: s.region.H}
 		r.store(t, &r.scaled)
 	default:
-		r.pass(t, view.Of(src).Crop(s.crop), s)
+		r.pass(t, ViewOf(src).Crop(s.crop), s)
 	}
 	return nil
 }
@@ -200,16 +199,16 @@ func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 		return
 	}
 	dst.Reset(s.region.H, s.region.W, src.C, src.DType)
-	in := view.Of(src).Crop(s.crop)
+	in := ViewOf(src).Crop(s.crop)
 	if src.DType == formats.Uint16 {
 		hor, ver := r.coefficients(s, src.DType)
 		in = in.Crop(sourceRegion(s.region, in, hor, ver))
-		passes16.run(view.Of(dst), in, columnsOf(s.region, hor), rowsOf(s.region, ver), s.verticalFirst(), &r.tmp)
+		passes16.run(ViewOf(dst), in, columnsOf(s.region, hor), rowsOf(s.region, ver), s.verticalFirst(), &r.tmp)
 		return
 	}
 	if hasAlpha(src) {
 		premultiply(&r.pre, src, s.crop)
-		in = view.Of(&r.pre)
+		in = ViewOf(&r.pre)
 	}
 	r.imageSpec = TensorSpec{c: src.C, dtype: formats.Uint8, layout: pixel.NHWC}
 	r.pass(Target{Spec: &r.imageSpec, Region: s.region, Uint8: dst.Pix}, in, s)
@@ -220,7 +219,7 @@ func (r *Resampler) run(dst, src *pixel.Image, s scaling) {
 
 // resampling is one job of the kernels: uint8 pixels go through the passes to a target.
 type resampling struct {
-	src           view.View
+	src           View
 	hor, ver      *coefficients // nil where the size stays
 	verticalFirst bool
 	target        Target
@@ -237,7 +236,7 @@ func (r *Resampler) do(j resampling) {
 }
 
 // pass scales src, whose first pixel is the corner of s.crop.
-func (r *Resampler) pass(t Target, src view.View, s scaling) {
+func (r *Resampler) pass(t Target, src View, s scaling) {
 	hor, ver := r.coefficients(s, formats.Uint8)
 	r.do(resampling{src, hor, ver, s.verticalFirst(), t})
 }
@@ -245,16 +244,16 @@ func (r *Resampler) pass(t Target, src view.View, s scaling) {
 func (r *Resampler) store(t Target, src *pixel.Image) {
 	switch {
 	case src.DType == formats.Uint16:
-		t.write16(view.Of(src).Crop(t.Region))
+		t.write16(ViewOf(src).Crop(t.Region))
 		return
 	case t.Spec.dtype == formats.Uint16:
-		t.write8(view.Of(src).Crop(t.Region))
+		t.write8(ViewOf(src).Crop(t.Region))
 		return
 	case t.copies(src):
-		copy(t.Uint8, view.Of(src).Crop(t.Region).Pix)
+		copy(t.Uint8, ViewOf(src).Crop(t.Region).Pix)
 		return
 	}
-	r.do(resampling{src: view.Of(src), target: t})
+	r.do(resampling{src: ViewOf(src), target: t})
 }
 
 // coefficients returns those of both directions, nil where the size stays.

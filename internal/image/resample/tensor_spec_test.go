@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -77,7 +76,7 @@ func TestInexactNormalisation(t *testing.T) {
 		if err := new(Resampler).StoreTo(got.Target, src); err != nil {
 			t.Fatal(err)
 		}
-		want.write8(view.Of(src))
+		want.write8(ViewOf(src))
 		for k := range 360 {
 			if s.dtype == formats.Float32 && math.Float32bits(got.Float32[k]) != math.Float32bits(want.Float32[k]) ||
 				s.dtype != formats.Float32 && got.Half[k] != want.Half[k] {

@@ -5,12 +5,11 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/view"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // write8 writes v, using tables. Tests compare the C kernels with it.
-func (t *Target) write8(v view.View) {
+func (t *Target) write8(v View) {
 	values := t.Spec.values
 	switch t.Spec.dtype {
 	case formats.Uint8:
@@ -25,7 +24,7 @@ func (t *Target) write8(v view.View) {
 }
 
 // write16 is write8 for pixels of 16 bits.
-func (t *Target) write16(v view.View) {
+func (t *Target) write16(v View) {
 	s := t.Spec
 	if s.dtype == formats.Uint16 {
 		writePixels(t.Half, t, v, func(p []byte, k int) uint16 { return binary.LittleEndian.Uint16(p[2*k:]) })
@@ -42,7 +41,7 @@ func (t *Target) write16(v view.View) {
 }
 
 // writePixels writes value(pixel, k) for channel k of each pixel.
-func writePixels[T any](dst []T, t *Target, v view.View, value func(pixel []byte, k int) T) {
+func writePixels[T any](dst []T, t *Target, v View, value func(pixel []byte, k int) T) {
 	c, plane := t.Spec.c, v.W*v.H
 	for y := range v.H {
 		row := v.Row(y)

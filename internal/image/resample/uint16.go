@@ -2,14 +2,12 @@ package resample
 
 import (
 	"encoding/binary"
-
-	"github.com/dsconv/dsconv/internal/image/view"
 )
 
 // passes16 are ImagingResampleHorizontal_16bpc and Vertical_16bpc of Pillow's Resample.c.
 var passes16 = passes{horizontal16, vertical16}
 
-func horizontal16(dst, src view.View, c *coefficients) {
+func horizontal16(dst, src View, c *coefficients) {
 	for y := range dst.H {
 		out, row := dst.Row(y), src.Row(y)
 		for x := range dst.W {
@@ -19,7 +17,7 @@ func horizontal16(dst, src view.View, c *coefficients) {
 	}
 }
 
-func vertical16(dst, src view.View, c *coefficients, top int) {
+func vertical16(dst, src View, c *coefficients, top int) {
 	for y := range dst.H {
 		first := int(c.bounds[2*y]) - top
 		weigh16(dst.Row(y), src.Pix[first*src.Stride:], c.exactWeights(y), src.Stride)

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
@@ -52,20 +51,6 @@ func rowColumns(r *Row, columns []string) []column {
 // provenanceColumns returns the columns of r that most files do not have.
 func provenanceColumns(r *Row) []column {
 	return []column{{name: "edited", value: &r.Provenance.Edited}, {name: "origin", value: &r.Provenance.Origin}}
-}
-
-// encoding is the one encoding of the column's pages.
-func (c *column) encoding() format.Encoding {
-	switch c.value.(type) {
-	case *[16]byte:
-		return format.Plain
-	case *string:
-		if c.word {
-			return format.RLEDictionary
-		}
-		return format.DeltaLengthByteArray
-	}
-	return format.DeltaBinaryPacked
 }
 
 // node describes the column in a schema.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/parquetfile"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/wire"
 )
@@ -67,7 +69,7 @@ func FuzzRemoved(f *testing.F) {
 func TestMarks(t *testing.T) {
 	plain := rowsOf(2000, nil)
 	b := encodeRows(t, testColumns, false, plain)
-	if f, err := parseFooter(b, nil, provenanceColumns(new(Row))); err != nil || len(f.chunks["edited"])+len(f.chunks["origin"]) > 0 {
+	if f, err := parquetfile.Parse("x", b, parquetfile.Limits{}); err != nil || slices.ContainsFunc(f.Columns(), func(c parquetfile.Column) bool { return c.Name() == "edited" || c.Name() == "origin" }) {
 		t.Errorf("a manifest without marks has columns of them: %v", err)
 	}
 	meta := &formats.Meta{Columns: testColumns, History: &formats.History{}}

@@ -83,27 +83,6 @@ func (c *Cache) Row(f *File, row, column int, use func(v *Values, i int) error) 
 	return guard.Read(body, func() error { return use(v, i) })
 }
 
-// Each calls use with each row of a column, as Row does, and decodes each page once.
-func (c *Cache) Each(f *File, column int, use func(row int, v *Values, i int) error) error {
-	for g := range f.footer.groups {
-		for row, end := f.footer.groups[g].from, f.footer.groups[g].from+f.footer.groups[g].rows; row < end; {
-			err := c.Row(f, row, column, func(v *Values, i int) error {
-				for ; i < v.rows && row < end; i++ {
-					if err := use(row, v, i); err != nil {
-						return err
-					}
-					row++
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // get returns the decoded page.
 func (c *Cache) get(k pageKey, l *pageList) (*Values, error) {
 	c.mu.Lock()
@@ -124,27 +103,20 @@ func (c *Cache) get(k pageKey, l *pageList) (*Values, error) {
 }
 
 // decode decodes a page; its dictionary is in the cache too.
-func (c *Cache) decode(k pageKey, l *pageList) (v *Values, err error) {
-	column, codec := &k.file.footer.columns[k.column], k.file.footer.groups[k.group].chunks[k.column].codec
+func (c *Cache) decode(k pageKey, l *pageList) (*Values, error) {
+	v, column, codec := new(Values), &k.file.footer.columns[k.column], k.file.footer.groups[k.group].chunks[k.column].codec
 	if k.page < 0 {
-		err = guard.Read(l.dictionary.body, func() (err error) {
-			v, err = l.dictionary.decodeDictionary(column, codec)
-			return err
-		})
-		return v, err
+		return v, guard.Read(l.dictionary.body, func() error { return v.decodeDictionary(l.dictionary, column, codec) })
 	}
 	p := &l.data[k.page]
 	var words *Values
 	if l.dictionary != nil && p.encoding != plainEncoding {
+		var err error
 		if words, err = c.get(pageKey{k.file, k.group, k.column, -1}, l); err != nil {
 			return nil, err
 		}
 	}
-	err = guard.Read(p.body, func() (err error) {
-		v, err = p.decode(column, codec, words)
-		return err
-	})
-	return v, err
+	return v, guard.Read(p.body, func() error { return v.decode(p, column, codec, words) })
 }
 
 // keep counts a page that was decoded, and drops the ones that were used longest ago. An error is not kept: the disk
@@ -157,11 +129,11 @@ func (c *Cache) keep(p *cached, v *Values, err error) {
 		c.drop(p.key)
 		return
 	}
-	c.bytes += p.values.cost
+	c.bytes += p.values.cost()
 	for e := c.order.Back(); e != nil && c.bytes > c.limit; {
 		old, before := e.Value.(*cached), e.Prev()
 		if old != p && old.values != nil {
-			c.bytes -= old.values.cost
+			c.bytes -= old.values.cost()
 			c.drop(old.key)
 		}
 		e = before

@@ -11,8 +11,8 @@ import (
 // maxBlock bounds the number of values in a block of the delta encoding.
 const maxBlock = 1 << 16
 
-// DecodeDelta fills to with the DELTA_BINARY_PACKED values at the beginning of b.
-func DecodeDelta(to []int64, b []byte) (rest []byte, err error) {
+// decodeDelta fills to with the DELTA_BINARY_PACKED values at the beginning of b.
+func decodeDelta(to []int64, b []byte) (rest []byte, err error) {
 	var head [3]uint64
 	for i := range head {
 		v, n := binary.Uvarint(b)
@@ -46,7 +46,7 @@ func DecodeDelta(to []int64, b []byte) (rest []byte, err error) {
 	return b, nil
 }
 
-// DecodeDeltaBlock decodes a block of minis miniblocks of each values. Padding after the last
+// decodeDeltaBlock decodes a block of minis miniblocks of each values. Padding after the last
 // value of a miniblock is skipped; a miniblock without values has no bytes.
 func decodeDeltaBlock(to []int64, b []byte, last uint64, minis, each int) ([]int64, []byte, uint64, error) {
 	minDelta, n := binary.Varint(b)
@@ -87,35 +87,18 @@ func bitsAt(b []byte, bit int, width uint) uint64 {
 	return v & (1<<width - 1)
 }
 
-// DecodeLengths fills to with the DELTA_LENGTH_BYTE_ARRAY lengths at the beginning of b, and returns
-// the strings that follow, which have these lengths.
-func DecodeLengths(to []int64, b []byte) (strings []byte, err error) {
-	if b, err = DecodeDelta(to, b); err != nil {
-		return nil, err
-	}
-	left := int64(len(b))
-	for _, n := range to {
-		if n < 0 || n > left {
-			return nil, fmt.Errorf("a string of %d bytes where %d are left", n, left)
-		}
-		left -= n
-	}
-	return b, nil
-}
-
 // deltas reads present integers.
 func (v *Values) deltas(c *Column, b []byte, present int) error {
 	if c.Type != Int32 && c.Type != Int64 {
 		return damaged("deltas of values of type %d", c.Type)
 	}
-	list := make([]int64, present)
-	if _, err := DecodeDelta(list, b); err != nil {
+	v.bits = resize(v.bits, present)
+	if _, err := decodeDelta(v.bits, b); err != nil {
 		return damaged("a page: %w", err)
 	}
-	v.bits = make([]uint64, v.rows)
-	for k, i := range v.presentRows(present) {
-		if v.bits[i] = uint64(list[k]); c.Type == Int32 {
-			v.bits[i] = uint64(int64(int32(list[k])))
+	if c.Type == Int32 {
+		for i, x := range v.bits {
+			v.bits[i] = int64(int32(x))
 		}
 	}
 	return nil
@@ -131,34 +114,38 @@ func (v *Values) deltaBytes(c *Column, b []byte, present int, shared bool) (err 
 		return damaged("lengths of values of type %d", c.Type)
 	}
 	limit := smallPage + maxDeltaRatio*len(b)
-	lengths, prefixes := make([]int64, present), make([]int64, present)
+	var prefixes []int64
 	if shared {
-		if b, err = DecodeDelta(prefixes, b); err != nil {
+		prefixes = make([]int64, present)
+		if b, err = decodeDelta(prefixes, b); err != nil {
 			return damaged("a page: %w", err)
 		}
 	}
-	if b, err = DecodeLengths(lengths, b); err != nil {
+	v.lengths = resize(v.lengths, present)
+	if b, err = decodeDelta(v.lengths, b); err != nil {
 		return damaged("a page: %w", err)
 	}
-	v.text, v.at, v.length = b, make([]int32, v.rows), make([]int32, v.rows)
+	v.spans, v.text = resize(v.spans, present), b
 	if shared {
 		v.text = nil
 	}
 	at, last := 0, []byte(nil)
-	for k, i := range v.presentRows(present) {
-		n, prefix := int(lengths[k]), prefixes[k]
-		if !shared {
-			v.at[i], v.length[i] = int32(at), int32(n)
-			at += n
-			continue
+	for i, n := range v.lengths {
+		if n < 0 || n > int64(len(b)-at) {
+			return damaged("a page: a string of %d bytes where %d are left", n, len(b)-at)
 		}
-		if prefix < 0 || prefix > int64(len(last)) || len(v.text)+int(prefix)+n > limit {
-			return damaged("a text shares %d bytes with one of %d", prefix, len(last))
+		from, size := at, int(n)
+		if shared {
+			prefix := prefixes[i]
+			if prefix < 0 || prefix > int64(len(last)) || len(v.text)+int(prefix)+size > limit {
+				return damaged("a text shares %d bytes with one of %d", prefix, len(last))
+			}
+			from = len(v.text)
+			v.text = append(append(v.text, last[:prefix]...), b[at:at+size]...)
+			last, size = v.text[from:], size+int(prefix)
 		}
-		from := len(v.text)
-		v.text = append(append(v.text, last[:prefix]...), b[:n]...)
-		last, b = v.text[from:], b[n:]
-		v.at[i], v.length[i] = int32(from), int32(len(last))
+		v.spans[i] = span{int32(from), int32(size)}
+		at += int(n)
 	}
 	return nil
 }

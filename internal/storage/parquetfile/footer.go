@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -8,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/thrift"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Type is Parquet's physical type of a column.
@@ -90,44 +90,32 @@ const (
 func split(b []byte) (data, end []byte, err error) {
 	tail := len(b) - 8
 	if tail < 4 || string(b[:4]) != magic || string(b[tail+4:]) != magic {
-		return nil, nil, fmt.Errorf("%w: its %d bytes are not a Parquet file, or it is truncated", formats.ErrDamaged, len(b))
+		return nil, nil, damaged("its %d bytes are not a Parquet file, or it is truncated", len(b))
 	}
 	n := int64(binary.LittleEndian.Uint32(b[tail:]))
 	if n > int64(tail-4) {
-		return nil, nil, fmt.Errorf("%w: a footer of %d bytes in a file of %d", formats.ErrDamaged, n, len(b))
+		return nil, nil, damaged("a footer of %d bytes in a file of %d", n, len(b))
 	}
 	return b[:tail-int(n)], b[tail-int(n) : tail], nil
 }
 
-// parseFooter reads the footer of the file b.
-func parseFooter(b []byte) (*footer, error) {
+// parseFooter reads the footer of the file b, whose row groups have at most maxGroup rows.
+func parseFooter(b []byte, maxGroup int) (*footer, error) {
 	data, end, err := split(b)
 	if err != nil {
 		return nil, err
 	}
-	p := footerParser{footer: &footer{metadata: map[string]string{}}, t: thrift.New(end), size: int64(len(data)), left: int64(len(data)), names: map[string]bool{}}
-	p.maxRows = int(min(math.MaxInt32, freeRows+maxRowsPerByte*int64(len(b))))
+	p := footerParser{
+		footer: &footer{metadata: map[string]string{}}, t: thriftReader{wire.Cursor{B: end}}, size: int64(len(data)), left: int64(len(data)),
+		names: map[string]bool{}, maxGroup: int64(maxGroup), maxRows: int(min(math.MaxInt32, freeRows+maxRowsPerByte*int64(len(b)))),
+	}
 	rows := int64(-1)
-	p.t.Fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 2 && kind == thrift.List:
-			p.schema()
-		case id == 3:
-			return p.t.Integer(kind, &rows)
-		case id == 4 && kind == thrift.List:
-			p.t.List(thrift.Struct, p.rowGroup)
-		case id == 5 && kind == thrift.List:
-			p.t.List(thrift.Struct, p.keyValue)
-		default:
-			return false
-		}
-		return true
-	})
+	p.t.read(fields{2: p.element, 3: &rows, 4: p.rowGroup, 5: p.keyValue})
 	if p.err != nil || p.t.Failed {
-		return nil, fmt.Errorf("%w: the footer: %w", formats.ErrDamaged, cmp.Or(p.err, thrift.ErrInvalid))
+		return nil, damaged("the footer: %w", cmp.Or(p.err, errThrift))
 	}
 	if int64(p.rows) != rows {
-		return nil, fmt.Errorf("%w: the row groups have %d rows, the footer says %d", formats.ErrDamaged, p.rows, rows)
+		return nil, damaged("the row groups have %d rows, the footer says %d", p.rows, rows)
 	}
 	return p.footer, nil
 }
@@ -135,15 +123,18 @@ func parseFooter(b []byte) (*footer, error) {
 // footerParser fills a footer.
 type footerParser struct {
 	*footer
-	t    *thrift.Reader
+	t    thriftReader
 	size int64 // of the file before its footer
 	left int64 // bytes of it that belong to no chunk so far
 	// maxRows is the most rows that the file may have. A run of equal values has a few bytes, whatever its length. But rows of
 	// images and tables of labels differ.
-	maxRows int
-	err     error // the first
+	maxRows  int
+	maxGroup int64 // rows of a row group
+	err      error // the first
 	// names are those of the columns so far.
-	names map[string]bool
+	names    map[string]bool
+	elements int      // of the schema, so far
+	open     []nested // groups whose children follow
 }
 
 func (p *footerParser) fail(format string, args ...any) {
@@ -151,73 +142,36 @@ func (p *footerParser) fail(format string, args ...any) {
 	p.t.Fail()
 }
 
-// element is an element of the schema: a column, or a group of the elements that follow.
-type element struct {
-	kind, width, repetition, children, converted int64
-	name                                         string
-	text                                         bool
-}
-
-func (p *footerParser) element() element {
-	e := element{kind: -1, converted: -1}
-	p.t.Fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1:
-			return p.t.Integer(kind, &e.kind)
-		case id == 2:
-			return p.t.Integer(kind, &e.width)
-		case id == 3:
-			return p.t.Integer(kind, &e.repetition)
-		case id == 4 && kind == thrift.Binary:
-			e.name = string(p.t.Take(p.t.Size()))
-		case id == 5:
-			return p.t.Integer(kind, &e.children)
-		case id == 6:
-			return p.t.Integer(kind, &e.converted)
-		case id == 10 && kind == thrift.Struct: // the logical type
-			p.t.Fields(func(id int64, _ byte) bool {
-				e.text = e.text || id == 1
-				return false
-			})
-		default:
-			return false
-		}
-		return true
-	})
-	e.text = e.text || e.converted == 0
-	return e
-}
-
-// schema reads the list of elements: a tree, each group before its children.
-func (p *footerParser) schema() {
-	var open []nested // groups whose children follow
-	total := 0
-	p.t.List(thrift.Struct, func() {
-		e := p.element()
-		if total++; total > maxColumns || len(open) > maxNesting {
-			p.fail("a schema of more than %d columns or %d nested groups", maxColumns, maxNesting)
-			return
-		}
-		n := nested{left: e.children}
-		if len(open) > 0 {
-			last := &open[len(open)-1]
-			last.left--
-			n = last.child(e)
-		}
-		if e.children > 0 || total == 1 {
-			open = append(open, n)
+// element reads an element of the schema: a column, or a group of the elements that follow. The schema is a tree, each group
+// before its children.
+func (p *footerParser) element() {
+	var kind, width, repetition, children, converted int64 = -1, 0, 0, 0, -1
+	var name []byte
+	var text present
+	p.t.read(fields{1: &kind, 2: &width, 3: &repetition, 4: &name, 5: &children, 6: &converted, 10: fields{1: &text}})
+	if p.elements++; p.elements > maxColumns || len(p.open) > maxNesting {
+		p.fail("a schema of more than %d columns or %d nested groups", maxColumns, maxNesting)
+		return
+	}
+	n := nested{left: children}
+	if len(p.open) > 0 {
+		last := &p.open[len(p.open)-1]
+		last.left--
+		n = last.child(string(name), children, repetition)
+	}
+	if children > 0 || p.elements == 1 {
+		p.open = append(p.open, n)
+	} else {
+		if id := strings.Join(n.path, "\x00"); p.names[id] {
+			p.fail("two columns are named %q", strings.Join(n.path, "."))
 		} else {
-			if name := strings.Join(n.path, "\x00"); p.names[name] {
-				p.fail("two columns are named %q", strings.Join(n.path, "."))
-			} else {
-				p.names[name] = true
-			}
-			p.columns = append(p.columns, Column{n.path, Type(e.kind), e.text, n.level, n.lists, int(e.width)})
+			p.names[id] = true
 		}
-		for len(open) > 0 && open[len(open)-1].left <= 0 {
-			open = open[:len(open)-1]
-		}
-	})
+		p.columns = append(p.columns, Column{n.path, Type(kind), bool(text) || converted == 0, n.level, n.lists, int(width)})
+	}
+	for len(p.open) > 0 && p.open[len(p.open)-1].left <= 0 {
+		p.open = p.open[:len(p.open)-1]
+	}
 }
 
 // nested is a group of the schema of which children are to come.
@@ -228,12 +182,12 @@ type nested struct {
 }
 
 // child is the element below the group.
-func (g *nested) child(e element) nested {
-	c := nested{append(slices.Clip(g.path), e.name), e.children, g.level, g.lists}
-	if e.repetition != 0 {
+func (g *nested) child(name string, children, repetition int64) nested {
+	c := nested{append(slices.Clip(g.path), name), children, g.level, g.lists}
+	if repetition != 0 {
 		c.level++
 	}
-	if e.repetition == 2 {
+	if repetition == 2 {
 		c.lists++
 	}
 	return c
@@ -241,17 +195,7 @@ func (g *nested) child(e element) nested {
 
 func (p *footerParser) keyValue() {
 	var key, value []byte
-	p.t.Fields(func(id int64, kind byte) bool {
-		if kind != thrift.Binary || id != 1 && id != 2 {
-			return false
-		}
-		if b := p.t.Take(p.t.Size()); id == 1 {
-			key = b
-		} else {
-			value = b
-		}
-		return true
-	})
+	p.t.read(fields{1: &key, 2: &value})
 	const maxValue = 16 << 20 // ImageNet's 21,843 class names are 2 MB
 	if len(key) < 256 && len(value) < maxValue && len(p.metadata) < 100 {
 		p.metadata[string(key)] = string(value)
@@ -261,18 +205,9 @@ func (p *footerParser) keyValue() {
 func (p *footerParser) rowGroup() {
 	g := group{from: p.rows}
 	rows := int64(-1)
-	p.t.Fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1 && kind == thrift.List:
-			p.t.List(thrift.Struct, func() { g.chunks = append(g.chunks, p.chunk(len(g.chunks))) })
-			return true
-		case id == 3:
-			return p.t.Integer(kind, &rows)
-		}
-		return false
-	})
+	p.t.read(fields{1: func() { g.chunks = append(g.chunks, p.chunk(len(g.chunks))) }, 3: &rows})
 	switch {
-	case rows < 0 || rows > int64(p.maxRows-p.rows):
+	case rows < 0 || rows > int64(p.maxRows-p.rows) || rows > p.maxGroup:
 		p.fail("row group %d says that it has %d rows after %d: a file of this size can have %d", len(p.groups), rows, p.rows, p.maxRows)
 	case len(g.chunks) != len(p.columns):
 		p.fail("row group %d has %d columns, the schema %d", len(p.groups), len(g.chunks), len(p.columns))
@@ -284,45 +219,16 @@ func (p *footerParser) rowGroup() {
 
 // chunk reads the description of a row group's column i.
 func (p *footerParser) chunk(i int) (c chunk) {
-	var path []string
-	var first, dictionary int64
-	meta := func(id int64, kind byte) bool {
-		switch {
-		case id == 3 && kind == thrift.List:
-			p.t.List(thrift.Binary, func() {
-				if name := p.t.Take(p.t.Size()); len(path) <= maxNesting {
-					path = append(path, string(name))
-				}
-			})
-			return true
-		case id == 4:
-			return p.t.Integer(kind, &c.codec)
-		case id == 6:
-			return p.t.Integer(kind, &c.plain)
-		case id == 7:
-			return p.t.Integer(kind, &c.size)
-		case id == 9:
-			return p.t.Integer(kind, &first)
-		case id == 11:
-			return p.t.Integer(kind, &dictionary)
-		}
-		return false
-	}
-	p.t.Fields(func(id int64, kind byte) bool {
-		if id == 3 && kind == thrift.Struct {
-			p.t.Fields(meta)
-			return true
-		}
-		return false
-	})
-	c.from = first
+	var path [][]byte
+	var dictionary int64
+	p.t.read(fields{3: fields{3: &path, 4: &c.codec, 6: &c.plain, 7: &c.size, 9: &c.from, 11: &dictionary}})
 	if dictionary > 0 {
-		c.from = min(first, dictionary)
+		c.from = min(c.from, dictionary)
 	}
 	switch {
 	case p.t.Failed:
-	case i >= len(p.columns) || !slices.Equal(path, p.columns[i].Path):
-		p.fail("column %d of a row group is %q: not that of the schema", i, strings.Join(path, "."))
+	case i >= len(p.columns) || !slices.EqualFunc(path, p.columns[i].Path, func(a []byte, b string) bool { return string(a) == b }):
+		p.fail("column %d of a row group is %q: not that of the schema", i, bytes.Join(path, []byte(".")))
 	case c.from < 0 || c.size < 0 || c.plain < 0 || c.from > p.size || c.size > p.size-c.from || c.size > p.left:
 		p.fail("the column %s has %d bytes at byte %d in a file of %d", p.columns[i].Name(), c.size, c.from, p.size)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -14,7 +15,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/thrift"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Parquet's numbers.
@@ -49,58 +50,20 @@ type page struct {
 	body           []byte
 }
 
-// parsePage reads the page at the front of b.
-func parsePage(b []byte) (p page, rest []byte, err error) {
+// parsePage reads the page at the front of b, which has at most most bytes before compression.
+func parsePage(b []byte, most int) (p page, rest []byte, err error) {
 	var size, stored, values, definitions, repetitions int64 = -1, -1, -1, 0, 0
 	p.packed = true
-	t := thrift.New(b)
-	v1 := func(id int64, kind byte) bool {
-		switch id {
-		case 1:
-			return t.Integer(kind, &values)
-		case 2:
-			return t.Integer(kind, &p.encoding)
-		}
-		return false
-	}
-	v2 := func(id int64, kind byte) bool {
-		switch id {
-		case 1:
-			return t.Integer(kind, &values)
-		case 4:
-			return t.Integer(kind, &p.encoding)
-		case 5:
-			return t.Integer(kind, &definitions)
-		case 6:
-			return t.Integer(kind, &repetitions)
-		case 7:
-			p.packed = kind != thrift.False
-		}
-		return false
-	}
-	t.Fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1:
-			return t.Integer(kind, &p.kind)
-		case id == 2:
-			return t.Integer(kind, &size)
-		case id == 3:
-			return t.Integer(kind, &stored)
-		case (id == 5 || id == 7) && kind == thrift.Struct:
-			t.Fields(v1)
-			return true
-		case id == 8 && kind == thrift.Struct:
-			t.Fields(v2)
-			return true
-		}
-		return false
-	})
+	t := thriftReader{wire.Cursor{B: b}}
+	v1 := fields{1: &values, 2: &p.encoding}
+	v2 := fields{1: &values, 4: &p.encoding, 5: &definitions, 6: &repetitions, 7: &p.packed}
+	t.read(fields{1: &p.kind, 2: &size, 3: &stored, 5: v1, 7: v1, 8: v2})
 	switch {
 	case t.Failed:
-		return p, nil, damaged("a page: %w", thrift.ErrInvalid)
+		return p, nil, damaged("a page: %w", errThrift)
 	case stored < 0 || stored > int64(len(t.B)):
 		return p, nil, damaged("a page of %d bytes where %d are left", stored, len(t.B))
-	case size < 0 || size > maxPage || size > smallPage && size/maxRatio > stored:
+	case size < 0 || size > int64(most) || size > smallPage && size/maxRatio > stored:
 		return p, nil, damaged("a page of %d bytes claims %d before compression", stored, size)
 	case p.kind == dataPage || p.kind == dictionaryPage || p.kind == dataPageV2:
 		if values < 0 || values > maxValues || definitions < 0 || repetitions != 0 || definitions > min(size, stored) {
@@ -116,14 +79,14 @@ func damaged(format string, args ...any) error {
 }
 
 // listPages lists the pages of a chunk of so many rows: the dictionary, if there is one, and those of data.
-func listPages(b []byte, rows int) (dictionary *page, data []page, err error) {
+func listPages(b []byte, rows, most int) (dictionary *page, data []page, err error) {
 	at := 0
 	for len(b) > 0 && at < rows {
 		if len(data) == maxPages {
 			return nil, nil, damaged("more than %d pages", maxPages)
 		}
 		var p page
-		if p, b, err = parsePage(b); err != nil {
+		if p, b, err = parsePage(b, most); err != nil {
 			return nil, nil, err
 		}
 		switch {
@@ -144,19 +107,16 @@ func listPages(b []byte, rows int) (dictionary *page, data []page, err error) {
 	return dictionary, data, nil
 }
 
-// content returns the page's bytes after the levels of version 2, decompressed. Uncompressed ones are those of the
+// content returns the page's bytes after the levels of version 2, decompressed into buf. Uncompressed ones are those of the
 // file.
-func (p *page) content(codec int64) ([]byte, error) {
-	body, size := p.body[p.levels:], p.size-p.levels
-	if codec == uncompressed || !p.packed {
-		if len(body) != size {
-			return nil, damaged("a page of %d bytes claims %d", len(body), size)
+func (p *page) content(codec int64, buf *[]byte) ([]byte, error) {
+	b, size := p.body[p.levels:], p.size-p.levels
+	if codec != uncompressed && p.packed {
+		*buf = resize(*buf, size)
+		var err error
+		if b, err = decompress(codec, b, (*buf)[:size:size]); err != nil {
+			return nil, err
 		}
-		return body, nil
-	}
-	b, err := decompress(codec, body, size)
-	if err != nil {
-		return nil, err
 	}
 	if len(b) != size {
 		return nil, damaged("a page of %d bytes claims %d", len(b), size)
@@ -164,42 +124,47 @@ func (p *page) content(codec int64) ([]byte, error) {
 	return b, nil
 }
 
+// resize returns n elements, in the memory of s if they fit. They may have any values.
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
 var codecNames = map[int64]string{3: "LZO", 5: "LZ4 in Hadoop's frames"}
 
-// readPage reads all of z, which must have size bytes.
-func readPage(z io.Reader, size int) ([]byte, error) {
-	out := make([]byte, size)
-	if _, err := io.ReadFull(z, out); err != nil {
+// readPage fills to with all of z.
+func readPage(z io.Reader, to []byte) ([]byte, error) {
+	if _, err := io.ReadFull(z, to); err != nil {
 		return nil, wrap(err)
 	}
 	if _, err := io.ReadFull(z, make([]byte, 1)); !errors.Is(err, io.EOF) {
-		return nil, damaged("a page has more than the %d bytes that it claims", size)
+		return nil, damaged("a page has more than the %d bytes that it claims", len(to))
 	}
-	return out, nil
+	return to, nil
 }
 
-func decompress(codec int64, b []byte, size int) ([]byte, error) {
+// decompress fills to with the content of b, or returns less.
+func decompress(codec int64, b, to []byte) ([]byte, error) {
 	switch codec {
 	case snappyCodec:
-		if n, err := snappy.DecodedLen(b); err != nil || n != size {
-			return nil, damaged("a page claims %d bytes, its content %d", size, n)
+		if n, err := snappy.DecodedLen(b); err != nil || n != len(to) {
+			return nil, damaged("a page claims %d bytes, its content %d", len(to), n)
 		}
-		out, err := snappy.Decode(nil, b)
+		out, err := snappy.Decode(to, b)
 		return out, wrap(err)
 	case zstdCodec:
-		return unzstd(b, size)
+		z := decoders.Get().(*zstd.Decoder)
+		defer decoders.Put(z)
+		out, err := z.DecodeAll(b, to[:0])
+		return out, wrap(err)
 	case gzipCodec:
 		z, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {
 			return nil, wrap(err)
 		}
-		return readPage(z, size)
+		return readPage(z, to)
 	case brotliCodec:
-		return readPage(brotli.NewReader(bytes.NewReader(b)), size)
+		return readPage(brotli.NewReader(bytes.NewReader(b)), to)
 	case lz4Codec:
-		out := make([]byte, size)
-		n, err := lz4.UncompressBlock(b, out)
-		return out[:max(n, 0)], wrap(err)
+		n, err := lz4.UncompressBlock(b, to)
+		return to[:max(n, 0)], wrap(err)
 	}
 	name := codecNames[codec]
 	return nil, fmt.Errorf("%w: its pages are compressed by %s (codec %d); write it again with Snappy, Zstandard, gzip or without compression", formats.ErrSchema, name, codec)
@@ -216,18 +181,7 @@ func wrap(err error) error {
 var decoders = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(true))
 	if err != nil {
-		return err
+		panic(err) // invalid options
 	}
 	return z
 }}
-
-func unzstd(b []byte, size int) ([]byte, error) {
-	got := decoders.Get()
-	z, ok := got.(*zstd.Decoder)
-	if !ok {
-		return nil, got.(error)
-	}
-	defer decoders.Put(z)
-	out, err := z.DecodeAll(b, make([]byte, 0, size))
-	return out, wrap(err)
-}

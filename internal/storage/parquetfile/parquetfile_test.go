@@ -71,14 +71,13 @@ func TestEncodings(t *testing.T) {
 // same compares all columns of a file with the rows.
 func same(t *testing.T, name string, b []byte, columns map[string]func(r *row) (string, bool), rows []row) {
 	t.Helper()
-	f, err := Parse(name, b)
+	f, err := Parse(name, b, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewCache(1 << 20)
 	for i := range f.Columns() {
 		column, n := &f.Columns()[i], 0
-		err := c.Each(f, i, func(at int, v *Values, k int) error {
+		err := f.Each(i, func(at int, v *Values, k int) error {
 			want, isThere := columns[column.Name()](&rows[at])
 			if got, ok := v.Text(column, k); ok != isThere || ok && got != want || at != n {
 				return fmt.Errorf("row %d, after %d: %q, want %q", at, n, got, want)
@@ -107,7 +106,7 @@ func TestForgedFooters(t *testing.T) {
 		"columns' name":    {hostile.Parquet(many, 10, "x"), `two columns are named "one"`},
 		"a name with dots": {hostile.Parquet([]string{"a.b", "a.b"}, 10, "x"), "two columns"},
 	} {
-		f, err := Parse(name, c.b)
+		f, err := Parse(name, c.b, Limits{})
 		if (c.want == "") != (err == nil) || err != nil && (!errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -130,11 +129,11 @@ func TestSharedTexts(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Parse("x", b.Bytes())
+	f, err := Parse("x", b.Bytes(), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := NewCache(1).Each(f, 0, func(int, *Values, int) error { return nil }); !errors.Is(err, formats.ErrDamaged) {
+	if err := f.Each(0, func(int, *Values, int) error { return nil }); !errors.Is(err, formats.ErrDamaged) {
 		t.Errorf("%d bytes: %v", b.Len(), err)
 	}
 }
@@ -150,14 +149,13 @@ func FuzzFile(f *testing.F) {
 	}
 	f.Add(hostile.Parquet([]string{"a", "b"}, 100, "text"))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		file, err := Parse("x", b)
+		file, err := Parse("x", b, Limits{})
 		if err != nil {
 			return
 		}
-		c := NewCache(1 << 20)
 		for i := range min(len(file.Columns()), 20) {
 			if file.Columns()[i].IsRead() {
-				_ = c.Each(file, i, func(_ int, v *Values, k int) error { v.Text(&file.Columns()[i], k); return nil })
+				_ = file.Each(i, func(_ int, v *Values, k int) error { v.Text(&file.Columns()[i], k); return nil })
 			}
 		}
 	})

@@ -13,30 +13,72 @@ import (
 // Values are those of a page, row by row.
 type Values struct {
 	rows int
-	// of ByteArray: row i is text[at[i]:][:length[i]], none if length is negative.
-	text   []byte
-	at     []int32
-	length []int32
-	// of numbers: their bits, and whether there is one; there nil means that all are.
-	bits  []uint64
-	there []bool
-	cost  int
+	// place says which of the values is that of a row, -1 for none. Without it row i has value i.
+	place []int32
+	words *Values // the values are those of a dictionary
+	// of texts: value k is text[spans[k]]; of bytes of one length, it is number k of text.
+	text  []byte
+	spans []span
+	width int
+	bits  []int64 // of numbers
+
+	// memory that is used again
+	buf     []byte // of the page, decompressed
+	lengths []int64
+	indexes []int32 // of words
+}
+
+// span is where a text is.
+type span struct{ at, length int32 }
+
+// Rows returns the number of rows.
+func (v *Values) Rows() int { return v.rows }
+
+// Numbers returns the numbers of all rows, nil if some have none or they are words of a dictionary.
+func (v *Values) Numbers() []int64 {
+	if v.place != nil {
+		return nil
+	}
+	return v.bits
+}
+
+// cost is the memory that the values take.
+func (v *Values) cost() int {
+	return len(v.text) + 4*len(v.place) + 8*(len(v.spans)+len(v.bits)+len(v.lengths))
+}
+
+// at returns which value of which Values row i has; ok is false if it is null.
+func (v *Values) at(i int) (of *Values, k int, ok bool) {
+	k = i
+	if v.place != nil {
+		k = int(v.place[i])
+	}
+	if v.words != nil {
+		v = v.words
+	}
+	return v, k, k >= 0
 }
 
 // Bytes returns the value of row i, which is the page's memory; ok is false if it is null.
 func (v *Values) Bytes(i int) (b []byte, ok bool) {
-	if i >= len(v.at) || v.length[i] < 0 {
+	v, k, ok := v.at(i)
+	switch {
+	case !ok || v.bits != nil:
 		return nil, false
+	case v.width > 0:
+		return v.text[k*v.width:][:v.width:v.width], true
 	}
-	return v.text[v.at[i]:][:v.length[i]:v.length[i]], true
+	s := v.spans[k]
+	return v.text[s.at:][:s.length:s.length], true
 }
 
 // Bits returns the number of row i; ok is false if it is null. Int32 is extended to 64 bits.
 func (v *Values) Bits(i int) (x uint64, ok bool) {
-	if i >= len(v.bits) || v.there != nil && !v.there[i] {
+	v, k, ok := v.at(i)
+	if !ok || v.bits == nil {
 		return 0, false
 	}
-	return v.bits[i], true
+	return uint64(v.bits[k]), true
 }
 
 // Text returns the value of row i of the column c as text; ok is false if it is null.
@@ -58,75 +100,66 @@ func (v *Values) Text(c *Column, i int) (text string, ok bool) {
 	return strconv.FormatInt(int64(x), 10), true
 }
 
-// decode returns the values of a page of data. words is the dictionary, nil if there is none.
-func (p *page) decode(c *Column, codec int64, words *Values) (*Values, error) {
-	b, err := p.content(codec)
+// decode sets v to the values of a page of data. words is the dictionary, nil if there is none.
+func (v *Values) decode(p *page, c *Column, codec int64, words *Values) error {
+	b, err := p.content(codec, &v.buf)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	v := &Values{rows: p.rows}
 	levels := p.body[:p.levels]
 	if p.kind == dataPage && c.maxLevel > 0 {
 		if len(b) < 4 || binary.LittleEndian.Uint32(b) > uint32(len(b)-4) {
-			return nil, errPage
+			return errPage
 		}
 		n := 4 + int(binary.LittleEndian.Uint32(b))
 		levels, b = b[4:n], b[n:]
 	}
+	v.rows, v.place, v.words, v.text, v.width = p.rows, nil, nil, nil, 0
 	present := p.rows
 	if c.maxLevel > 0 {
 		if present, err = v.readLevels(levels, c.maxLevel); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	switch p.encoding {
 	case plainEncoding:
-		err = v.plain(c, b, present)
+		return v.plain(c, b, present)
 	case rleEncoding:
-		err = v.runs(c, b, present)
+		return v.runs(c, b, present)
 	case plainDictionary, rleDictionary:
-		err = v.indexed(c, b, present, words)
+		return v.indexed(b, present, words)
 	case deltaEncoding:
-		err = v.deltas(c, b, present)
+		return v.deltas(c, b, present)
 	case deltaLengths, deltaTexts:
-		err = v.deltaBytes(c, b, present, p.encoding == deltaTexts)
-	default:
-		return nil, fmt.Errorf("%w: the column %s has the encoding %d; write it again as pyarrow does by default", formats.ErrSchema, c.Name(), p.encoding)
+		return v.deltaBytes(c, b, present, p.encoding == deltaTexts)
 	}
-	if err != nil {
-		return nil, err
-	}
-	v.cost = max(len(b), len(v.text)) + 8*(len(v.at)+len(v.bits)) + len(v.there)
-	return v, nil
+	return fmt.Errorf("%w: the column %s has the encoding %d; write it again as pyarrow does by default", formats.ErrSchema, c.Name(), p.encoding)
 }
 
-// decodeDictionary returns the words of a dictionary page.
-func (p *page) decodeDictionary(c *Column, codec int64) (*Values, error) {
-	b, err := p.content(codec)
+// decodeDictionary sets v to the words of a dictionary page.
+func (v *Values) decodeDictionary(p *page, c *Column, codec int64) error {
+	b, err := p.content(codec, &v.buf)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.encoding != plainEncoding && p.encoding != plainDictionary {
-		return nil, damaged("a dictionary with the encoding %d", p.encoding)
+		return damaged("a dictionary with the encoding %d", p.encoding)
 	}
-	v := &Values{rows: p.values}
-	if err := v.plain(c, b, p.values); err != nil {
-		return nil, err
-	}
-	v.cost = len(b) + 8*(len(v.at)+len(v.bits))
-	return v, nil
+	v.rows = p.values
+	return v.plain(c, b, p.values)
 }
 
 var errPage = damaged("a page ends within its values")
 
 // readLevels reads which rows have a value, and returns how many.
 func (v *Values) readLevels(b []byte, maxLevel int) (present int, err error) {
-	v.there = make([]bool, v.rows)
-	err = EachRun(b, uint(bits.Len(uint(maxLevel))), v.rows, func(i int, x uint32) error {
+	v.place = make([]int32, v.rows)
+	err = eachRun(b, uint(bits.Len(uint(maxLevel))), v.rows, func(i int, x uint32) error {
 		if x > uint32(maxLevel) {
 			return damaged("a level of %d, at most %d is possible", x, maxLevel)
 		}
-		if v.there[i] = x == uint32(maxLevel); v.there[i] {
+		if v.place[i] = -1; x == uint32(maxLevel) {
+			v.place[i] = int32(present)
 			present++
 		}
 		return nil
@@ -134,8 +167,8 @@ func (v *Values) readLevels(b []byte, maxLevel int) (present int, err error) {
 	return present, err
 }
 
-// EachRun reads n numbers of that width in Parquet's hybrid of run lengths and packed bits.
-func EachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) error {
+// eachRun reads n numbers of that width in Parquet's hybrid of run lengths and packed bits.
+func eachRun(b []byte, width uint, n int, yield func(i int, x uint32) error) error {
 	size := int(width+7) / 8
 	for i := 0; i < n; {
 		head, k := binary.Uvarint(b)
@@ -178,45 +211,37 @@ func littleEndian(b []byte) (x uint32) {
 	return x
 }
 
-// hasRow reports whether row i has a value.
-func (v *Values) hasRow(i int) bool { return v.there == nil || v.there[i] }
-
 // plain reads present values that lie one after another.
 func (v *Values) plain(c *Column, b []byte, present int) error {
-	switch c.Type {
-	case ByteArray:
+	size := map[Type]int{Int32: 4, Int64: 8, Float: 4, Double: 8, fixedBytes: c.width}[c.Type]
+	switch {
+	case c.Type == ByteArray:
 		return v.plainBytes(b, present)
-	case fixedBytes:
-		return v.fixedBytes(c, b, present)
-	}
-	size := map[Type]int{Int32: 4, Int64: 8, Float: 4, Double: 8}[c.Type]
-	if c.Type == Boolean {
+	case c.Type == Boolean:
 		if len(b) < (present+7)/8 {
 			return errPage
 		}
-	} else if size == 0 {
+	case size == 0 && c.Type != fixedBytes:
 		return fmt.Errorf("%w: the column %s has Parquet's type %d, which is not read", formats.ErrSchema, c.Name(), c.Type)
-	} else if len(b)/size < present {
+	case size <= 0 || len(b)/size < present:
 		return errPage
+	case c.Type == fixedBytes:
+		v.text, v.width = b, size
+		return nil
 	}
-	v.bits = make([]uint64, v.rows)
-	k := 0
+	v.bits = resize(v.bits, present)
 	for i := range v.bits {
-		if !v.hasRow(i) {
-			continue
-		}
 		switch size {
 		case 0:
-			v.bits[i] = uint64(b[k/8] >> (k % 8) & 1)
+			v.bits[i] = int64(b[i/8] >> (i % 8) & 1)
 		case 4:
-			x := binary.LittleEndian.Uint32(b[4*k:])
-			if v.bits[i] = uint64(x); c.Type == Int32 {
-				v.bits[i] = uint64(int64(int32(x)))
+			x := binary.LittleEndian.Uint32(b[4*i:])
+			if v.bits[i] = int64(x); c.Type == Int32 {
+				v.bits[i] = int64(int32(x))
 			}
 		case 8:
-			v.bits[i] = binary.LittleEndian.Uint64(b[8*k:])
+			v.bits[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 		}
-		k++
 	}
 	return nil
 }
@@ -225,13 +250,9 @@ func (v *Values) plainBytes(b []byte, present int) error {
 	if len(b)/4 < present {
 		return errPage
 	}
-	v.text, v.at, v.length = b, make([]int32, v.rows), make([]int32, v.rows)
+	v.text, v.spans = b, resize(v.spans, present)
 	at := 0
-	for i := range v.at {
-		if !v.hasRow(i) {
-			v.length[i] = -1
-			continue
-		}
+	for i := range v.spans {
 		if len(b)-at < 4 {
 			return errPage
 		}
@@ -239,35 +260,10 @@ func (v *Values) plainBytes(b []byte, present int) error {
 		if at += 4; uint64(n) > uint64(len(b)-at) {
 			return errPage
 		}
-		v.at[i], v.length[i] = int32(at), int32(n)
+		v.spans[i] = span{int32(at), int32(n)}
 		at += int(n)
 	}
 	return nil
-}
-
-// fixedBytes reads present values of one length.
-func (v *Values) fixedBytes(c *Column, b []byte, present int) error {
-	if c.width <= 0 || len(b)/c.width < present {
-		return errPage
-	}
-	v.text, v.at, v.length = b, make([]int32, v.rows), make([]int32, v.rows)
-	for k, i := range v.presentRows(present) {
-		v.at[i], v.length[i] = int32(k*c.width), int32(c.width)
-	}
-	return nil
-}
-
-// presentRows lists the rows with a value; the others are set to none.
-func (v *Values) presentRows(present int) []int32 {
-	rows := make([]int32, 0, present)
-	for i := range v.rows {
-		if v.hasRow(i) {
-			rows = append(rows, int32(i))
-		} else if v.length != nil {
-			v.length[i] = -1
-		}
-	}
-	return rows
 }
 
 // runs reads present bools that are encoded as runs, behind their length.
@@ -278,40 +274,42 @@ func (v *Values) runs(c *Column, b []byte, present int) error {
 	if len(b) < 4 {
 		return errPage
 	}
-	v.bits = make([]uint64, v.rows)
-	rows := v.presentRows(present)
-	return EachRun(b[4:], 1, present, func(k int, x uint32) error {
-		v.bits[rows[k]] = uint64(x & 1)
+	v.bits = resize(v.bits, present)
+	return eachRun(b[4:], 1, present, func(i int, x uint32) error {
+		v.bits[i] = int64(x & 1)
 		return nil
 	})
 }
 
-// indexed reads present values that are numbers of words of the dictionary.
-func (v *Values) indexed(c *Column, b []byte, present int, words *Values) error {
+// indexed reads present values that are numbers of words of the dictionary, which v shares.
+func (v *Values) indexed(b []byte, present int, words *Values) error {
 	if words == nil {
 		return damaged("a page of indexes without a dictionary")
 	}
-	if c.isBytes() {
-		v.text, v.at, v.length = words.text, make([]int32, v.rows), make([]int32, v.rows)
-	} else {
-		v.bits = make([]uint64, v.rows)
-	}
-	rows := v.presentRows(present)
-	if present == 0 {
-		return nil
-	}
-	if len(b) == 0 || b[0] > 32 {
+	if present > 0 && (len(b) == 0 || b[0] > 32) {
 		return errPage
 	}
-	return EachRun(b[1:], uint(b[0]), present, func(k int, x uint32) error {
-		if uint64(x) >= uint64(words.rows) {
-			return damaged("word %d of a dictionary of %d", x, words.rows)
+	v.words, v.indexes = words, resize(v.indexes, present)
+	if present > 0 {
+		err := eachRun(b[1:], uint(b[0]), present, func(i int, x uint32) error {
+			if uint64(x) >= uint64(words.rows) {
+				return damaged("word %d of a dictionary of %d", x, words.rows)
+			}
+			v.indexes[i] = int32(x)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		if i := rows[k]; v.length != nil {
-			v.at[i], v.length[i] = words.at[x], words.length[x]
-		} else {
-			v.bits[i] = words.bits[x]
-		}
+	}
+	if v.place == nil {
+		v.place = v.indexes
 		return nil
-	})
+	}
+	for i, k := range v.place {
+		if k >= 0 {
+			v.place[i] = v.indexes[k]
+		}
+	}
+	return nil
 }

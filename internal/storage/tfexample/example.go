@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/dsconv/dsconv/formats"
 )
 
@@ -35,68 +37,44 @@ func ListOf(k Kind, b []byte) Feature { return Feature{k, b} }
 // List returns the message with the list.
 func (f Feature) List() []byte { return f.list }
 
-// The wire types of protobuf.
-const (
-	wireVarint = 0
-	wire64     = 1
-	wireBytes  = 2
-	wire32     = 5
-)
-
 // errExample is returned for bytes that are not a tf.train.Example.
 var errExample = fmt.Errorf("%w: a tf.train.Example cannot be parsed", formats.ErrDamaged)
 
-// field reads the field at the front of b: its number, wire type, the content of length-delimited and
-// fixed fields or the value of a varint, and what follows.
-func field(b []byte) (no uint64, wire int, content []byte, x uint64, rest []byte, err error) {
-	tag, n := binary.Uvarint(b)
-	if n <= 0 || tag>>3 == 0 {
-		return 0, 0, nil, 0, nil, errExample
-	}
-	no, wire, b = tag>>3, int(tag&7), b[n:]
-	size := uint64(0)
-	switch wire {
-	case wireVarint:
-		if x, n = binary.Uvarint(b); n <= 0 {
-			return 0, 0, nil, 0, nil, errExample
-		}
-		return no, wire, nil, x, b[n:], nil
-	case wire64:
-		size = 8
-	case wire32:
-		size = 4
-	case wireBytes:
-		if size, n = binary.Uvarint(b); n <= 0 {
-			return 0, 0, nil, 0, nil, errExample
+// fields calls yield with each field of the message b: its number, wire type and bytes, without the length of a
+// length-delimited one.
+func fields(b []byte, yield func(no protowire.Number, wire protowire.Type, content []byte) error) error {
+	for len(b) > 0 {
+		no, wire, n := protowire.ConsumeTag(b)
+		if n < 0 || wire == protowire.StartGroupType { // groups are not in any of these messages
+			return errExample
 		}
 		b = b[n:]
-	default: // groups are not in any of these messages
-		return 0, 0, nil, 0, nil, errExample
+		if n = protowire.ConsumeFieldValue(no, wire, b); n < 0 {
+			return errExample
+		}
+		content := b[:n:n]
+		if wire == protowire.BytesType {
+			content, _ = protowire.ConsumeBytes(content)
+		}
+		if err := yield(no, wire, content); err != nil {
+			return err
+		}
+		b = b[n:]
 	}
-	if size > uint64(len(b)) {
-		return 0, 0, nil, 0, nil, errExample
-	}
-	return no, wire, b[:size:size], 0, b[size:], nil
+	return nil
 }
 
 // messages calls yield with the content of each length-delimited field number want of b.
-func messages(b []byte, want uint64, yield func(content []byte) error) error {
-	for len(b) > 0 {
-		no, wire, content, _, rest, err := field(b)
-		if err != nil {
-			return err
+func messages(b []byte, want protowire.Number, yield func(content []byte) error) error {
+	return fields(b, func(no protowire.Number, wire protowire.Type, content []byte) error {
+		if no != want {
+			return nil
 		}
-		if b = rest; no != want {
-			continue
-		}
-		if wire != wireBytes {
+		if wire != protowire.BytesType {
 			return errExample
 		}
-		if err := yield(content); err != nil {
-			return err
-		}
-	}
-	return nil
+		return yield(content)
+	})
 }
 
 // Each calls yield with each feature of an example, in the order of the bytes. If a name occurs twice the
@@ -125,41 +103,33 @@ func IsSequence(example []byte) bool {
 }
 
 func parseEntry(entry []byte) (name []byte, f Feature, err error) {
-	for len(entry) > 0 {
-		no, wire, content, _, rest, err := field(entry)
-		if err != nil {
-			return nil, f, err
-		}
-		switch entry = rest; {
-		case no <= 2 && wire != wireBytes:
-			return nil, f, errExample
+	err = fields(entry, func(no protowire.Number, wire protowire.Type, content []byte) (err error) {
+		switch {
+		case no <= 2 && wire != protowire.BytesType:
+			return errExample
 		case no == 1:
 			name = content
 		case no == 2:
-			if f, err = parseFeature(content); err != nil {
-				return nil, f, err
-			}
+			f, err = parseFeature(content)
 		}
-	}
-	return name, f, nil
+		return err
+	})
+	return name, f, err
 }
 
 // parseFeature reads a Feature. The lists are a oneof: the last one counts.
 func parseFeature(b []byte) (f Feature, err error) {
-	for len(b) > 0 {
-		no, wire, content, _, rest, err := field(b)
-		if err != nil {
-			return f, err
+	err = fields(b, func(no protowire.Number, wire protowire.Type, content []byte) error {
+		switch {
+		case no > 3:
+		case wire != protowire.BytesType:
+			return errExample
+		default:
+			f = Feature{Kind(no), content}
 		}
-		if b = rest; no > 3 {
-			continue
-		}
-		if wire != wireBytes {
-			return f, errExample
-		}
-		f = Feature{Kind(no), content}
-	}
-	return f, nil
+		return nil
+	})
+	return f, err
 }
 
 // Bytes returns value i of a bytes list, without a copy; ok is false if there is none.
@@ -206,21 +176,17 @@ func (f Feature) IsEmpty() bool {
 
 // Ints calls yield with each value of an int64 list, packed or not.
 func (f Feature) Ints(yield func(int64)) error {
-	return f.numbers(Ints, func(wire int, content []byte, x uint64) error {
-		if wire == wireVarint {
-			yield(int64(x))
-			return nil
+	return f.numbers(Ints, func(wire protowire.Type, content []byte) error {
+		if wire != protowire.VarintType && wire != protowire.BytesType {
+			return errExample
 		}
-		for wire == wireBytes && len(content) > 0 {
-			x, n := binary.Uvarint(content)
-			if n <= 0 {
+		for len(content) > 0 {
+			x, n := protowire.ConsumeVarint(content)
+			if n < 0 {
 				return errExample
 			}
 			yield(int64(x))
 			content = content[n:]
-		}
-		if wire != wireBytes {
-			return errExample
 		}
 		return nil
 	})
@@ -228,8 +194,8 @@ func (f Feature) Ints(yield func(int64)) error {
 
 // Floats calls yield with each value of a float list, packed or not.
 func (f Feature) Floats(yield func(float32)) error {
-	return f.numbers(Floats, func(wire int, content []byte, _ uint64) error {
-		if wire != wire32 && wire != wireBytes || len(content)%4 != 0 {
+	return f.numbers(Floats, func(wire protowire.Type, content []byte) error {
+		if wire != protowire.Fixed32Type && wire != protowire.BytesType || len(content)%4 != 0 {
 			return errExample
 		}
 		for ; len(content) > 0; content = content[4:] {
@@ -239,23 +205,26 @@ func (f Feature) Floats(yield func(float32)) error {
 	})
 }
 
-func (f Feature) numbers(kind Kind, each func(wire int, content []byte, x uint64) error) error {
+func (f Feature) numbers(kind Kind, each func(wire protowire.Type, content []byte) error) error {
 	if f.Kind != kind {
 		return nil
 	}
-	for b := f.list; len(b) > 0; {
-		no, wire, content, x, rest, err := field(b)
-		if err != nil {
-			return err
+	return fields(f.list, func(no protowire.Number, wire protowire.Type, content []byte) error {
+		if no != 1 {
+			return nil
 		}
-		if b = rest; no != 1 {
-			continue
-		}
-		if err := each(wire, content, x); err != nil {
-			return err
-		}
+		return each(wire, content)
+	})
+}
+
+// Packed returns the one length-delimited value of the list, nil if the list is empty: the value of a bytes list, or packed numbers.
+func (f Feature) Packed() (packed []byte, err error) {
+	n := 0
+	err = messages(f.list, 1, func(content []byte) error { packed = content; n++; return nil })
+	if err == nil && (n > 1 || n == 0 && f.Kind == Bytes) {
+		err = errExample
 	}
-	return nil
+	return packed, err
 }
 
 // Int returns the only value of an int64 list; ok is false if there is none, or there are several.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dsconv/dsconv/formats/folder/internal/records"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/wire"
@@ -19,7 +18,7 @@ type index struct {
 	mu      sync.Mutex
 	sorter  *extsort.Sorter
 	value   []byte
-	files   *records.List
+	files   *extsort.List
 	claimed []uint64 // bits: files that belong to a sample
 }
 
@@ -47,7 +46,7 @@ func indexKey(field int, rel string) []byte {
 
 // finish ends adding.
 func (x *index) finish(memory int64) (err error) {
-	x.files, err = records.New(x.sorter, min(memory/8, 8<<20))
+	x.files, err = extsort.NewList(x.sorter, min(memory/8, 8<<20))
 	if err == nil {
 		x.claimed = make([]uint64, x.files.Len()/64+1)
 	}
@@ -106,7 +105,7 @@ func (x *index) from(key []byte, yield func(i int, key []byte, f vfs.File) (bool
 		f := vfs.File{Path: string(value.Bytes())}
 		f.Size, f.ModTime = value.Varint(), value.Varint()
 		if value.Failed {
-			return false, records.ErrDamaged
+			return false, extsort.ErrDamagedList
 		}
 		return yield(i, key, f)
 	})

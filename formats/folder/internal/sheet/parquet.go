@@ -19,7 +19,7 @@ func ReadParquet(file string) (*Sheet, error) {
 
 // ParseParquet reads the columns of the Parquet file b that have one value in each row. Errors name the file.
 func ParseParquet(name string, b []byte) (*Sheet, error) {
-	f, err := parquetfile.Parse(name, b)
+	f, err := parquetfile.Parse(name, b, parquetfile.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,6 @@ const (
 	freeCells    = 256 << 20
 	maxCellRatio = 64
 	cellBytes    = 16 // of a string, besides its text
-	pageCache    = 16 << 20
 )
 
 func parquetSheet(f *parquetfile.File) (*Sheet, error) {
@@ -64,9 +63,8 @@ func parquetSheet(f *parquetfile.File) (*Sheet, error) {
 	for i := range f.Rows() {
 		s.Rows, s.Lines = append(s.Rows, make([]string, len(columns))), append(s.Lines, i+1)
 	}
-	cache := parquetfile.NewCache(pageCache)
 	for k, column := range columns {
-		err := cache.Each(f, column, func(row int, v *parquetfile.Values, i int) error {
+		err := f.Each(column, func(row int, v *parquetfile.Values, i int) error {
 			text, _ := v.Text(&f.Columns()[column], i)
 			s.Rows[row][k] = text
 			return take(len(text))

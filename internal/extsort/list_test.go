@@ -1,11 +1,9 @@
-package records
+package extsort
 
 import (
 	"fmt"
 	"os"
 	"testing"
-
-	"github.com/dsconv/dsconv/internal/extsort"
 )
 
 // pair takes a record.
@@ -22,13 +20,13 @@ func TestRecordsInAnyMemory(t *testing.T) {
 	for _, memory := range []int64{1 << 20, 1, 5000} {
 		temporary := t.TempDir()
 		t.Setenv("TMPDIR", temporary)
-		sorted := extsort.New("", 1<<20)
+		sorted := New("", 1<<20)
 		for i := n - 1; i >= 0; i-- {
 			if err := sorted.Add(fmt.Appendf(nil, "k%04d", 2*i), fmt.Appendf(nil, "v%d", i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r, err := New(sorted, memory)
+		r, err := NewList(sorted, memory)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package skiplimit
+package doubts
 
 import "testing"
 
@@ -25,13 +25,13 @@ func TestLimit(t *testing.T) {
 		{"0.5%", 1, 200, true},
 		{"100%", 7, 7, true},
 	} {
-		l, err := Parse(k.text)
+		l, err := ParseLimit(k.text)
 		if err != nil || (l.Check(k.skipped, k.total, "a.jpg: empty") == nil) != k.want {
 			t.Errorf("%q: %d of %d: %v, want %v", k.text, k.skipped, k.total, err, k.want)
 		}
 	}
 	for _, text := range []string{"-1", "x", "%", "101%", "-1%", "NaN%", "1.5", "5 %", "9999999999999999999999"} {
-		if _, err := Parse(text); err == nil {
+		if _, err := ParseLimit(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package records keeps sorted keys and values in memory, or on the disk if they are many.
-package records
+package extsort
 
 import (
 	"errors"
@@ -8,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/wire"
 )
@@ -16,8 +14,8 @@ import (
 // tempName is what the records are called in messages.
 const tempName = "the temporary list of files"
 
-// ErrDamaged is the error about records that are not what was written.
-var ErrDamaged = fmt.Errorf("%w: %s", formats.ErrDamaged, tempName)
+// ErrDamagedList is the error about records that are not what was written.
+var ErrDamagedList = fmt.Errorf("%w: %s", formats.ErrDamaged, tempName)
 
 // stride is how many records share an offset.
 const stride = 8
@@ -31,22 +29,22 @@ type List struct {
 	mapped bool
 }
 
-// Decoder takes a record. The memory of key and value is the records'.
-type Decoder interface {
+// ListDecoder takes a record. The memory of key and value is the records'.
+type ListDecoder interface {
 	Decode(key, value []byte) error
 }
 
-// writer writes records into memory and, whenever they are more than limit bytes, into a file.
-type writer struct {
+// listWriter writes records into memory and, whenever they are more than limit bytes, into a file.
+type listWriter struct {
 	List
 	limit   int
 	f       *os.File // nil as long as none is needed
 	written int64
 }
 
-// New stores what a Sorter has, with about memory bytes in memory.
-func New(sorted *extsort.Sorter, memory int64) (_ *List, err error) {
-	w := &writer{limit: int(memory)}
+// NewList stores what a Sorter has, with about memory bytes in memory.
+func NewList(sorted *Sorter, memory int64) (_ *List, err error) {
+	w := &listWriter{limit: int(memory)}
 	err = sorted.Each(w.add)
 	if err == nil {
 		err = w.finish()
@@ -60,7 +58,7 @@ func New(sorted *extsort.Sorter, memory int64) (_ *List, err error) {
 	return &w.List, nil
 }
 
-func (w *writer) add(key, value []byte) error {
+func (w *listWriter) add(key, value []byte) error {
 	if w.count%stride == 0 {
 		w.starts = append(w.starts, w.written+int64(len(w.data)))
 	}
@@ -71,14 +69,14 @@ func (w *writer) add(key, value []byte) error {
 	return nil
 }
 
-func (w *writer) flush() (err error) {
+func (w *listWriter) flush() (err error) {
 	if w.f == nil {
-		if w.f, err = extsort.Temporary(""); err != nil {
+		if w.f, err = Temporary(""); err != nil {
 			return err
 		}
 	}
 	if _, err := w.f.Write(w.data); err != nil {
-		return extsort.Explain("", err)
+		return Explain("", err)
 	}
 	w.written += int64(len(w.data))
 	w.data = w.data[:0]
@@ -86,7 +84,7 @@ func (w *writer) flush() (err error) {
 }
 
 // finish maps the file, if there is one.
-func (w *writer) finish() error {
+func (w *listWriter) finish() error {
 	if w.f == nil {
 		return nil
 	}
@@ -102,14 +100,14 @@ func (w *writer) finish() error {
 func (r *List) Len() int { return r.count }
 
 // Read gives record i to d.
-func (r *List) Read(i int, d Decoder) error {
+func (r *List) Read(i int, d ListDecoder) error {
 	if !r.mapped {
 		return r.decode(i, d)
 	}
 	return guard.Read(r.data, func() error { return r.decode(i, d) })
 }
 
-func (r *List) decode(i int, d Decoder) error {
+func (r *List) decode(i int, d ListDecoder) error {
 	c := wire.Cursor{B: r.data[r.starts[i/stride]:]}
 	for range i % stride {
 		c.Bytes()
@@ -117,7 +115,7 @@ func (r *List) decode(i int, d Decoder) error {
 	}
 	key, value := c.Bytes(), c.Bytes()
 	if c.Failed {
-		return ErrDamaged
+		return ErrDamagedList
 	}
 	return d.Decode(key, value)
 }
@@ -144,7 +142,7 @@ func (r *List) search(key []byte, yield func(i int, key, value []byte) (bool, er
 	for i := group * stride; i < r.count; i++ {
 		at, value := c.Bytes(), c.Bytes()
 		if c.Failed {
-			return ErrDamaged
+			return ErrDamagedList
 		}
 		if string(at) < string(key) {
 			continue

@@ -1,4 +1,4 @@
-package offheap
+package convert
 
 import (
 	"runtime"
@@ -7,7 +7,7 @@ import (
 
 func TestArray(t *testing.T) {
 	for range 50 { // those before are garbage
-		a, err := New[int32](100_000)
+		a, err := newOffheap[int32](100_000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,10 +26,10 @@ func TestArray(t *testing.T) {
 			}
 		})
 	}
-	if a, err := New[uint16](0); err != nil || a.Len() != 0 {
+	if a, err := newOffheap[uint16](0); err != nil || a.Len() != 0 {
 		t.Errorf("%v", err)
 	}
-	if _, err := New[uint16](1 << 60); err == nil {
+	if _, err := newOffheap[uint16](1 << 60); err == nil {
 		t.Error("no such memory")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package cpu
+package resample
 
 /*
 #cgo CFLAGS: -O3 -Wall

@@ -1,5 +1,4 @@
-// Package view has rectangles of images, without a copy.
-package view
+package resample
 
 import "github.com/dsconv/dsconv/preprocess/pixel"
 
@@ -11,8 +10,8 @@ type View struct {
 	Stride int
 }
 
-// Of returns the whole image as a View.
-func Of(m *pixel.Image) View { return View{m.Pix, m.W, m.H, m.PixelSize(), m.Stride()} }
+// ViewOf returns the whole image as a View.
+func ViewOf(m *pixel.Image) View { return View{m.Pix, m.W, m.H, m.PixelSize(), m.Stride()} }
 
 // Crop returns the rectangle r of v.
 func (v View) Crop(r pixel.Rect) View {

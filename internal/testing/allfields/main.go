@@ -1,4 +1,4 @@
-// Command fields writes a dataset with a field of each kind, for the Python loader's tests: 12
+// Command allfields writes a dataset with a field of each kind, for the Python loader's tests: 12
 // samples, whose values are their index.
 package main
 

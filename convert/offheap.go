@@ -1,7 +1,4 @@
-// Package offheap has large arrays of numbers outside of Go's heap. The heap grows to twice of what lives in
-// it before garbage is collected; beside such an array it stays small. Pages that were never written
-// take no memory.
-package offheap
+package convert
 
 import (
 	"fmt"
@@ -11,14 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Array is an array of numbers, zero at first. Its memory is freed when the Array is garbage.
-type Array[T uint16 | int32] struct {
+// offheapArray is an array of numbers outside of Go's heap, zero at first. The heap grows to twice of what lives in it before
+// garbage is collected; beside such an array it stays small. Pages that were never written take no memory. The memory is
+// freed when the offheapArray is garbage.
+type offheapArray[T uint16 | int32] struct {
 	list []T
 }
 
-// New returns an array of n numbers.
-func New[T uint16 | int32](n int) (*Array[T], error) {
-	a := new(Array[T])
+// newOffheap returns an array of n numbers.
+func newOffheap[T uint16 | int32](n int) (*offheapArray[T], error) {
+	a := new(offheapArray[T])
 	if n == 0 {
 		return a, nil
 	}
@@ -33,23 +32,23 @@ func New[T uint16 | int32](n int) (*Array[T], error) {
 }
 
 // Len returns the number of numbers.
-func (a *Array[T]) Len() int { return len(a.list) }
+func (a *offheapArray[T]) Len() int { return len(a.list) }
 
 // At returns number i.
-func (a *Array[T]) At(i int) T {
+func (a *offheapArray[T]) At(i int) T {
 	v := a.list[i]
 	runtime.KeepAlive(a)
 	return v
 }
 
 // Set sets number i.
-func (a *Array[T]) Set(i int, v T) {
+func (a *offheapArray[T]) Set(i int, v T) {
 	a.list[i] = v
 	runtime.KeepAlive(a)
 }
 
 // Use calls use with all numbers; the slice is valid until use returns.
-func (a *Array[T]) Use(use func(list []T)) {
+func (a *offheapArray[T]) Use(use func(list []T)) {
 	use(a.list)
 	runtime.KeepAlive(a)
 }

@@ -1,5 +1,4 @@
-// Package abandon calls functions that may wait for ever, for a disk or a network that no longer answers.
-package abandon
+package lifetime
 
 import (
 	"context"

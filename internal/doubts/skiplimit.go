@@ -1,5 +1,4 @@
-// Package skiplimit says how many images a run may leave out before it refuses.
-package skiplimit
+package doubts
 
 import (
 	"fmt"
@@ -18,8 +17,8 @@ type Limit struct {
 // few is how many images may always be left out by default: in a small set, one bad image is more than 1 %.
 const few = 10
 
-// Parse reads "N" or "P%"; "" is the default: 1 %, and at least few.
-func Parse(text string) (Limit, error) {
+// ParseLimit reads "N" or "P%"; "" is the default: 1 %, and at least few.
+func ParseLimit(text string) (Limit, error) {
 	l := Limit{text: text, count: -1}
 	var err error
 	share, isShare := strings.CutSuffix(text, "%")

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command failingdisk mounts the folder FOLDER at MOUNTPOINT: see failingdisk.Serve.
+// Command mountfailing mounts the folder FOLDER at MOUNTPOINT: see failingdisk.Serve.
 package main
 
 import (

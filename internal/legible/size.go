@@ -1,5 +1,4 @@
-// Package bytesize parses sizes in bytes.
-package bytesize
+package legible
 
 import (
 	"fmt"
@@ -7,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse parses a number of bytes: 500MB, 1GB (powers of ten), 1GiB (powers of two).
-func Parse(s string) (int64, error) {
+// ParseSize parses a number of bytes: 500MB, 1GB (powers of ten), 1GiB (powers of two).
+func ParseSize(s string) (int64, error) {
 	units := []struct {
 		suffix string
 		bytes  float64
