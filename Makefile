@@ -290,11 +290,6 @@ BASE ?= HEAD
 compare: deps photos ## speed beside the commit BASE, result in JSON (default build/compare/result.json); WHEEL=1: Python too
 	WHEEL=$(WHEEL) JSON=$(JSON) IMAGES="$(or $(IMAGES),$(wildcard $(PHOTOS)))" scripts/compare $(BASE) $(BUILD)/compare $(ARGS)
 
-# Such as ARGS="--rounds 41 --consume 500"; IMAGES is a folder of photos or a dataset to use instead of PHOTOS.
-.PHONY: overhead
-overhead: deps photos ## what bench's own watching costs: epochs with it beside epochs without; fails above 2 %
-	go -C lab run ./overhead $(ARGS) "$(abspath $(or $(IMAGES),$(PHOTOS)))"
-
 # Such as ARGS="--rounds 41"; IMAGES is a folder of photos with a folder for each class.
 .PHONY: look-overhead
 look-overhead: wheel $(TORCH)/.done photos ## what looking into a DataLoader's workers costs: epochs with dsconv.timed's timers beside epochs without; fails above 2 %

@@ -15,19 +15,23 @@ func TestDiagnose(t *testing.T) {
 		want    string
 	}{
 		"loader alone": {
-			Stages{Read: 50, Decode: 1500, Augment: 300, Collate: 150}, 1, 0, verdict.OfDecode,
+			Stages{Read: 50, Decode: 1500, Augment: 300, Collate: 150},
+			1, 0, verdict.OfDecode,
 			"decode-bound: without decoding, an epoch would take 0.12 s instead of 0.50 s",
 		},
 		"fed": {
-			Stages{Read: 50, Decode: 1500, Augment: 300, Collate: 150}, 0.02, 300, verdict.OfCompute,
+			Stages{Read: 50, Decode: 1500, Augment: 300, Collate: 150},
+			0.02, 300, verdict.OfCompute,
 			"compute-bound: the loop's own step takes the time, and it hardly waits for data",
 		},
 		"a slow disk": {
-			Stages{Read: 900, Decode: 50, Augment: 25, Collate: 25}, 1, 0, verdict.OfStorage,
+			Stages{Read: 900, Decode: 50, Augment: 25, Collate: 25},
+			1, 0, verdict.OfStorage,
 			"storage-bound: without reading, an epoch would take 25.0 ms instead of 0.25 s",
 		},
 		"transforms": {
-			Stages{Augment: 500, Collate: 100}, 1, 0, verdict.OfAugment,
+			Stages{Augment: 500, Collate: 100},
+			1, 0, verdict.OfAugment,
 			"augment-bound: without augmentations, an epoch would take 25.0 ms instead of 0.15 s",
 		},
 	} {

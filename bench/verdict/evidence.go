@@ -21,7 +21,7 @@ const (
 
 // evidence are the measurements that speak for the verdict, the strongest first.
 func evidence(c *Costs, v *Verdict) []string {
-	if c.Modelled() == 0 {
+	if c.modelled() == 0 {
 		return nil
 	}
 	list := []string{c.limits()}

@@ -8,7 +8,7 @@ func Join(ranks []Costs) Costs {
 	}
 	slowest, epoch := 0, ranks[0].Epoch
 	for i := range ranks {
-		if ranks[i].Modelled() > ranks[slowest].Modelled() {
+		if ranks[i].modelled() > ranks[slowest].modelled() {
 			slowest = i
 		}
 		epoch = max(epoch, ranks[i].Epoch)

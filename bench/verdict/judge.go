@@ -72,7 +72,7 @@ func choose(gains []Other) int {
 
 // gains are the shares of the epoch that each cause's removal would save, the largest first.
 func (c *Costs) gains() []Other {
-	whole := c.Modelled()
+	whole := c.modelled()
 	if whole <= 0 {
 		return nil
 	}

@@ -62,7 +62,7 @@ var bottlenecks = []struct {
 func build(f func(c *Costs)) *Costs {
 	c := usual()
 	f(&c)
-	c.Epoch = 1.1 * c.Modelled()
+	c.Epoch = 1.1 * c.modelled()
 	return &c
 }
 
@@ -187,7 +187,7 @@ func TestGainIsWhatRemovalSaves(t *testing.T) {
 			all = v.Others
 		}
 		for _, o := range all {
-			want := 1 - c.without(o.Cause).seconds()/c.Modelled()
+			want := 1 - c.without(o.Cause).seconds()/c.modelled()
 			if o.Cause == OfLoading { // the model does not explain it
 				want = max(c.unexplained(), c.serial())
 			}
@@ -212,7 +212,7 @@ func TestRanksInAnyOrder(t *testing.T) {
 			r.Shuffle(len(ranks), func(i, j int) { ranks[i], ranks[j] = ranks[j], ranks[i] })
 			c := Join(ranks)
 			v := Judge(&c)
-			if v.Cause != b.cause || c.Ranks != 4 || ranks[c.Rank].Modelled() != slow.Modelled() {
+			if v.Cause != b.cause || c.Ranks != 4 || ranks[c.Rank].modelled() != slow.modelled() {
 				t.Fatalf("%s: %+v of rank %d", b.name, v, c.Rank)
 			}
 			if !slices.ContainsFunc(v.Evidence, func(s string) bool { return strings.Contains(s, "of 4 ranks, rank ") }) {

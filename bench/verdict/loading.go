@@ -16,7 +16,7 @@ func (c *Costs) unmeasured() bool { return c.Loop && len(c.Parts) == 0 && finite
 
 // serial is the share of the epoch that workers, one for each core, would save where the loop loads each batch itself.
 func (c *Costs) serial() float64 {
-	whole := c.Modelled()
+	whole := c.modelled()
 	if !c.Loop || c.Workers > 0 || len(c.Parts) == 0 || whole <= 0 {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (c *Costs) unknown() string {
 	case len(c.Parts) == 0:
 		return "the loader is slower than the loop; what it spends its time on was not measured: dsconv bench --script measures that"
 	}
-	return "the measured parts explain an epoch of " + seconds(c.Modelled()) + ": see when the loop waits, by dsconv bench --html"
+	return "the measured parts explain an epoch of " + seconds(c.modelled()) + ": see when the loop waits, by dsconv bench --html"
 }
 
 // limitsOfLoop names the times of a loop whose loader was not measured.

@@ -109,9 +109,9 @@ func (c *Costs) transfer() float64 {
 	return finite(c.Transfer)
 }
 
-// Modelled returns the seconds of an epoch that the model computes from c, on a machine with nothing else to do.
+// modelled returns the seconds of an epoch that the model computes from c, on a machine with nothing else to do.
 // [Costs.Epoch] is the measured one.
-func (c *Costs) Modelled() float64 { return c.model().seconds() }
+func (c *Costs) modelled() float64 { return c.model().seconds() }
 
 // without returns the model in which cause costs nothing.
 func (c *Costs) without(cause Cause) model {

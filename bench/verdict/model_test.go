@@ -23,9 +23,9 @@ func random(r *rand.Rand) *Costs {
 		c.Parts = append(c.Parts, p)
 	}
 	if r.IntN(2) == 0 {
-		c.Loader = c.Modelled() / float64(c.Samples) * 1e6 * (1 + r.Float64())
+		c.Loader = c.modelled() / float64(c.Samples) * 1e6 * (1 + r.Float64())
 	}
-	c.Epoch, c.Starved = c.Modelled()*(0.5+r.Float64()), r.Float64()
+	c.Epoch, c.Starved = c.modelled()*(0.5+r.Float64()), r.Float64()
 	return c
 }
 
@@ -68,7 +68,7 @@ func TestModelOfKnownEpochs(t *testing.T) {
 		{"nothing", Costs{}, 0},
 	} {
 		c.c.Samples = 1000
-		if got := c.c.Modelled(); math.Abs(got-c.want) > 1e-9 {
+		if got := c.c.modelled(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: an epoch of %g s, want %g", c.name, got, c.want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestMonotone(t *testing.T) {
 			if k == 3 && c.Step == 0 || k == 7 && c.Loader == 0 {
 				continue // unknown before
 			}
-			if before, after := c.Modelled(), d.Modelled(); after < before*(1-1e-9) {
+			if before, after := c.modelled(), d.modelled(); after < before*(1-1e-9) {
 				t.Errorf("cost %d grew, and the epoch shrank from %g s to %g s", k, before, after)
 			}
 		}
@@ -107,7 +107,7 @@ func TestMonotone(t *testing.T) {
 // TestRemovalNeverSlows: an epoch without a cause, with more cores or with another worker is no longer.
 func TestRemovalNeverSlows(t *testing.T) {
 	trials(t, func(_ *rand.Rand, c *Costs) {
-		whole := c.Modelled()
+		whole := c.modelled()
 		for _, cause := range causes {
 			if without := c.without(cause).seconds(); without > whole*(1+1e-9) || without < 0 {
 				t.Errorf("without %s the epoch takes %g s instead of %g s", cause, without, whole)
@@ -118,7 +118,7 @@ func TestRemovalNeverSlows(t *testing.T) {
 		}
 		more := *c
 		more.Workers, more.Cores = c.Workers+1, c.Cores*2
-		if got := more.Modelled(); got > whole*(1+1e-9) {
+		if got := more.modelled(); got > whole*(1+1e-9) {
 			t.Errorf("with more cores and workers the epoch takes %g s instead of %g s", got, whole)
 		}
 	})

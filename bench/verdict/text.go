@@ -57,11 +57,11 @@ func (c *Costs) measured() float64 {
 	if epoch := finite(c.Epoch); epoch > 0 {
 		return epoch
 	}
-	return c.Modelled()
+	return c.modelled()
 }
 
 func (c *Costs) balanced() string {
-	whole := c.Modelled()
+	whole := c.modelled()
 	switch {
 	case whole == 0:
 		return "nothing that takes time was measured"
@@ -75,7 +75,7 @@ func (c *Costs) balanced() string {
 // fact; that a lighter loader, which leaves it more of the cores, does not help is none.
 func (c *Costs) compute() string {
 	const bound = "compute-bound: the loop's own step takes the time, and "
-	saved := 1 - c.withoutData().seconds()/c.Modelled()
+	saved := 1 - c.withoutData().seconds()/c.modelled()
 	if saved = max(saved, min(finite(c.Starved), 1)); saved >= balancedBelow {
 		return bound + "faster data would save at most " + figures.Percent(saved)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 // Nonsense in any argument of an exported function or method that returns an error is refused with one, or does no harm:

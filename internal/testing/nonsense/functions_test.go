@@ -124,7 +124,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*plan.Plan](),
 	reflect.TypeFor[*plan.Recommendation](),
 	reflect.TypeFor[*quality.Difference](),
-	reflect.TypeFor[*verdict.Costs](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Options](),
