@@ -107,8 +107,10 @@ func recordOptions(sources []string, o *Options) (recorded shards.Options, absol
 		return recorded, nil, err
 	}
 	a := o.Augment
-	recorded = shards.Options{Options: o.Options, Folder: o.Source, Format: o.Format, Read: o.Read,
-		Augment: shards.AugmentOptions{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only}}
+	recorded = shards.Options{
+		Options: o.Options, Folder: o.Source, Format: o.Format, Read: o.Read,
+		Augment: shards.AugmentOptions{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only},
+	}
 	recorded.MakeAbsolute()
 	if o.Table != "" {
 		if recorded.Report, err = filepath.Abs(o.Table); err != nil {
