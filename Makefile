@@ -130,9 +130,9 @@ python-test: python-tools ## the Python package's tests, with the wheel
 
 .PHONY: python-tools
 python-tools: wheel $(TORCH)/.done
-	go build -o $(BUILD)/goloader ./python/tests/goloader
-	go build -o $(BUILD)/failingdisk ./python/tests/failingdisk
-	go run ./internal/fakegpu/build $(BUILD)/fakegpu
+	go build -o $(BUILD)/goloader ./internal/testing/programs/goloader
+	go build -o $(BUILD)/failingdisk ./internal/testing/programs/failingdisk
+	go run ./internal/testing/fakegpu/build $(BUILD)/fakegpu
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
 
 .PHONY: pytest
