@@ -132,7 +132,7 @@ python-test: python-tools ## the Python package's tests, with the wheel
 python-tools: wheel $(TORCH)/.done
 	go build -o $(BUILD)/goloader ./internal/testing/goloader
 	go build -o $(BUILD)/failingdisk ./internal/testing/mountfailing
-	go run ./internal/fakegpu/build $(BUILD)/fakegpu
+	go run ./internal/testing/fakegpu/build $(BUILD)/fakegpu
 	$(TORCH)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL_FILE)
 
 .PHONY: pytest

@@ -106,9 +106,12 @@ func recordOptions(sources []string, o *Options) (recorded shards.Options, absol
 	if err := o.sharePatterns(); err != nil {
 		return recorded, nil, err
 	}
-	recorded = shards.OfPack(&o.Options)
-	recorded.Folder, recorded.Format, recorded.Read = shards.OfFolder(&o.Source), o.Format, o.Read
-	recorded.Augment = o.Augment.recorded()
+	a := o.Augment
+	recorded = shards.Options{
+		Options: o.Options, Folder: o.Source, Format: o.Format, Read: o.Read,
+		Augment: shards.AugmentOptions{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only},
+	}
+	recorded.MakeAbsolute()
 	if o.Table != "" {
 		if recorded.Report, err = filepath.Abs(o.Table); err != nil {
 			return recorded, nil, err
@@ -145,12 +148,7 @@ func recordOptions(sources []string, o *Options) (recorded shards.Options, absol
 	if err != nil {
 		return recorded, nil, wrongOptions{fmt.Errorf("dsconv.PlanShards: %w", err)}
 	}
-	return recorded, absolute, nil
-}
-
-// recorded returns the copies as a plan has them.
-func (a *Augmentation) recorded() shards.AugmentOptions {
-	return shards.AugmentOptions{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only}
+	return again, absolute, nil
 }
 
 // shards writes the plan of the shards.
@@ -198,8 +196,7 @@ func plannedReport(p *shards.Plan) (*Report, error) {
 
 // replan makes the plans of the plan's datasets again from the sources.
 func replan(ctx context.Context, p *shards.Plan) ([]*convert.Plan, io.Closer, error) {
-	o := Options{Options: p.Options.Convert(), Format: p.Options.Format, Source: p.Options.Folder.Config(), Read: p.Options.Read}
-	o.Source.Patterns = p.Options.Folder.Patterns
+	o := Options{Options: p.Options.Options, Format: p.Options.Format, Source: p.Options.Folder, Read: p.Options.Read}
 	a := p.Options.Augment
 	o.Augment = Augmentation{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only}
 	planned, err := PlanPackSources(ctx, p.Sources, p.Options.Destination, o)

@@ -246,7 +246,7 @@ func TestAnotherRecipeOrSourceIsRefused(t *testing.T) {
 	}
 }
 
-// A pack of an older version with patterns of paths is resumed, if they select the same samples.
+// A pack of an earlier version, whose recipe says which rule its patterns follow, is resumed.
 func TestOlderPatternsResume(t *testing.T) {
 	src := newMemory(t, 200, 0)
 	o := Options{Recipe: resized, Patterns: formats.Patterns{Include: []string{"**/*"}}}
@@ -255,7 +255,7 @@ func TestOlderPatternsResume(t *testing.T) {
 	defer cancel()
 	p := plan(t, src, stopper{tfrecord.Format{}, 50, cancel}, path, o)
 	p.interval = 10
-	delete(p.Meta.Recipe, formats.PatternRuleKey)
+	p.Meta.Recipe["pattern-rule"] = "2"
 	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

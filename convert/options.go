@@ -9,11 +9,11 @@ import (
 )
 
 // Options are the options of a Plan. The zero value copies the bytes in the format's default order.
-// New returns an ErrOptions for values that have no meaning.
+// New returns an ErrOptions for values that have no meaning. JSON has those that decide the bytes, and what becomes of bad images.
 type Options struct {
 	Recipe preprocess.Recipe
 	// GPU decodes images, if Recipe.Decoder is preprocess.DecoderGPU. It is not closed.
-	GPU *gpudecode.GPU
+	GPU *gpudecode.GPU `json:"-"`
 	// Split assigns splits to the samples. Only are the splits whose samples are written, all if it
 	// is empty.
 	Split  Splitter
@@ -30,22 +30,22 @@ type Options struct {
 	SampleSeed uint64
 	// Copies are augmented copies of the samples. Patterns, Limit, Sample, Split and Only choose samples, whose copies
 	// go with them.
-	Copies Copies
+	Copies Copies `json:"-"`
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
 	// and at least 64 samples. An equal value gives equal bytes; an LMDB's depend on it. What is kept when a
 	// run stops, and once a minute, does not.
-	Checkpoint int64
+	Checkpoint int64 `json:"-"`
 	// Memory is about how many bytes each sort may take: of the samples by class and key hash, and of the
 	// rows of the manifest unless Create.Memory is set. 0 means 256 MiB. What does not fit is sorted in
 	// temporary files; the dataset's bytes do not depend on it.
-	Memory int64
+	Memory int64 `json:"-"`
 	// Discard drops an unfinished dataset at the plan's path instead of resuming it.
-	Discard bool
+	Discard bool `json:"-"`
 	// KeepOld keeps the replaced version of the dataset: see formats.PreviousKeeper.
 	KeepOld bool
 	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
 	// readers, up to 32, while reading waits for a disk or a network.
-	Workers, IOWorkers int
+	Workers, IOWorkers int `json:"-"`
 	// OnError says what happens to bad images. They are skipped and listed in Report.Skipped, and the
 	// error is nil, unless OnError is Fail. Quarantine is the folder for copies of them; it is
 	// created when it is needed.
@@ -61,10 +61,10 @@ type Options struct {
 	// Progress, if not nil, is called about every 100 ms, when StepFinish begins, and once at the end. The
 	// calls come one after another, from the goroutine that writes, which waits meanwhile. If Progress
 	// panics, the run ends with an error.
-	Progress func(Progress)
+	Progress func(Progress) `json:"-"`
 	// Command is what the user typed or called to start the conversion. Messages about the unfinished
 	// dataset name it. It may be empty.
-	Command string
+	Command string `json:"-"`
 }
 
 // OnError says what happens to a bad image: one whose bytes cannot be decoded. Errors that are not

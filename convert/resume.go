@@ -198,9 +198,8 @@ func (p *Plan) recipeDiff(was map[string]string) string {
 	return recipeDiff(recipepath.Resolve(was, p.Path), recipepath.Resolve(p.Meta.Recipe, p.Path))
 }
 
-// recipeDiff describes the differences of two recipes. A recipe of an older dsconv lacks the version
-// of its decoder or the rule of its patterns; that is no difference, since the samples are compared
-// too.
+// recipeDiff describes the differences of two recipes. That one lacks the version of its decoder is none, since the
+// samples are compared too, nor is the rule of patterns that recipes had before there was but one.
 func recipeDiff(was, now map[string]string) string {
 	var diff []string
 	all := maps.Clone(was)
@@ -209,7 +208,7 @@ func recipeDiff(was, now map[string]string) string {
 	}
 	maps.Copy(all, now)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if _, ok := was[k]; !ok && (k == preprocess.DecoderVersionKey || k == formats.PatternRuleKey) {
+		if _, ok := was[k]; !ok && k == preprocess.DecoderVersionKey || k == "pattern-rule" {
 			continue
 		}
 		if was[k] != now[k] {

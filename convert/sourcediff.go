@@ -106,9 +106,9 @@ func (e *sourceEntry) differs(now *sourceEntry) string {
 		return fmt.Sprintf("%d bytes, was %d", now.size, e.size)
 	case e.sum != now.sum:
 		return "other checksum"
-	case e.label != now.label && e.label != now.class && now.label != now.class:
+	case e.label != now.label && now.label != now.class:
 		return "other labels"
-	case e.label != now.label && e.label != now.class:
+	case e.label != now.label:
 		return fmt.Sprintf("label %d, was %d", now.label, e.label)
 	case e.split != now.split:
 		return fmt.Sprintf("split %q, was %q", now.split, e.split)

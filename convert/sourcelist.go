@@ -36,7 +36,7 @@ type sourceEntry struct {
 	sum                       [16]byte
 	ready                     bool
 
-	class int64 // the label that Info has; an earlier dsconv listed only that one
+	class int64 // the label that Info has; not in the list
 }
 
 // labelSummer is a source that has more labels than Info returns.

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // appendClasses appends the names in more that are not in names. The old names keep their indices.
 func appendClasses(names, more []string) []string {
-	have := classIndices(names)
+	have := labels.IndexOf(names)
 	for _, name := range more {
 		if _, ok := have[name]; !ok {
 			have[name] = int64(len(names))
@@ -18,19 +19,10 @@ func appendClasses(names, more []string) []string {
 	return names
 }
 
-// classIndices returns the index of each class.
-func classIndices(names []string) map[string]int64 {
-	index := make(map[string]int64, len(names))
-	for i, name := range names {
-		index[name] = int64(i)
-	}
-	return index
-}
-
 // mapClasses returns the index in to of each class of from, NoLabel for a class that is not there. It
 // returns nil if all indices are equal.
 func mapClasses(from, to []string) []int64 {
-	index := classIndices(to)
+	index := labels.IndexOf(to)
 	moved := make([]int64, len(from))
 	same := true
 	for i, name := range from {

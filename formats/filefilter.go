@@ -31,7 +31,7 @@ func (p Patterns) Compile() (*FileFilter, error) {
 		compiled *[]*pattern
 	}{{p.Include, &c.include}, {p.Exclude, &c.exclude}} {
 		for _, text := range list.texts {
-			compiled, err := compile(text, p.Legacy)
+			compiled, err := compile(text)
 			if err != nil {
 				return nil, fmt.Errorf("pattern %q: %w", text, err)
 			}
@@ -89,11 +89,11 @@ func (p *pattern) matches(match func(string) bool, rel string) bool {
 func never(string) bool { return false }
 
 // compile decides what a pattern is compared with; see Patterns.
-func compile(text string, legacy bool) (*pattern, error) {
+func compile(text string) (*pattern, error) {
 	p := &pattern{text: text, folder: never}
-	if legacy || sameInLegacy(text) {
+	if text == "" || !strings.ContainsAny(text, "/,") && !strings.Contains(text, "[!") && !isPlainName(text) { // of names alone
 		_, err := path.Match(text, "")
-		p.file = func(rel string) bool { return matchesLegacy(text, rel) }
+		p.file = func(rel string) bool { ok, _ := path.Match(text, path.Base(rel)); return ok }
 		return p, err
 	}
 	glob, foldersOnly := strings.CutSuffix(literalBraces(text), "/")
@@ -135,20 +135,6 @@ func matchesFolder(glob, rel string) bool {
 		}
 	}
 	return false
-}
-
-func matchesLegacy(text, rel string) bool {
-	if ok, _ := path.Match(text, rel); ok {
-		return true
-	}
-	ok, _ := path.Match(text, path.Base(rel))
-	return ok
-}
-
-// sameInLegacy reports whether a pattern means the same with Patterns.Legacy: it matches file
-// names and uses no newer syntax. Datasets with only such patterns stay readable by older versions.
-func sameInLegacy(text string) bool {
-	return text == "" || !strings.Contains(text, "/") && !strings.Contains(text, "[!") && !strings.Contains(text, ",") && !isPlainName(text)
 }
 
 // isPlainName reports whether text may name a folder: it has no wildcard and no extension.

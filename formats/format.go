@@ -229,7 +229,7 @@ type CreateOptions struct {
 	Replace bool
 	// Memory is the number of bytes that sorting may take, 0 for 256 MiB. What does not fit is sorted on
 	// the disk, beside the dataset. The files' bytes do not depend on it.
-	Memory int64
+	Memory int64 `json:"-"`
 }
 
 // CheckBuilt returns an error with ErrNotBuilt in its chain if this program was built without the

@@ -53,11 +53,10 @@ type Stats struct {
 }
 
 // RequiredVersion is the version that the dataset must be written with: the first one that can
-// edit it without losing anything. Version 2 added the records of edits and of renamed classes, labels that are
-// numbers, and patterns that exclude folders, whose files an older add would take.
+// edit it without losing anything. Version 2 added the records of edits and of renamed classes, and labels that are numbers.
 func (m *Meta) RequiredVersion() int {
 	numbers := slices.ContainsFunc(m.Schema, func(f Field) bool { return f.Kind == Number })
-	if numbers || m.History != nil || len(m.Renamed) > 0 || m.Recipe[PatternRuleKey] != "" {
+	if numbers || m.History != nil || len(m.Renamed) > 0 {
 		return 2
 	}
 	return 1

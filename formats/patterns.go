@@ -19,26 +19,15 @@ import (
 type Patterns struct {
 	Include []string `json:"include,omitempty"`
 	Exclude []string `json:"exclude,omitempty"`
-	// Legacy gives them the meaning of versions without folder patterns: path.Match with the
-	// path or with its last element. Recipes of such versions are read this way.
-	Legacy bool `json:"-"`
 }
 
-// PatternRuleKey is the recipe's key that is set if its patterns need the rules of folder patterns.
-const PatternRuleKey = "pattern-rule"
-
-// PatternsFromRecipe reads what Patterns.Recipe of this or an older version wrote.
-func PatternsFromRecipe(recipe map[string]string) Patterns {
-	split := ParsePatterns
-	p := Patterns{Legacy: recipe[PatternRuleKey] == ""}
-	if p.Legacy {
-		split = func(list string) []string { return strings.Split(list, ",") }
-	}
+// PatternsFromRecipe reads what Patterns.Recipe wrote.
+func PatternsFromRecipe(recipe map[string]string) (p Patterns) {
 	if list := recipe["include"]; list != "" {
-		p.Include = split(list)
+		p.Include = ParsePatterns(list)
 	}
 	if list := recipe["exclude"]; list != "" {
-		p.Exclude = split(list)
+		p.Exclude = ParsePatterns(list)
 	}
 	return p
 }
@@ -52,22 +41,7 @@ func (p Patterns) Recipe() map[string]string {
 	if len(p.Exclude) > 0 {
 		m["exclude"] = joinPatterns(p.Exclude)
 	}
-	if p.DiffersFromLegacy() && !p.Legacy {
-		m[PatternRuleKey] = "2"
-	}
 	return m
-}
-
-// DiffersFromLegacy reports whether a pattern has another meaning if Legacy is set.
-func (p Patterns) DiffersFromLegacy() bool {
-	for _, list := range [][]string{p.Include, p.Exclude} {
-		for _, pattern := range list {
-			if !sameInLegacy(pattern) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Validate returns an error that names the first malformed pattern.

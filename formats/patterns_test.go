@@ -89,8 +89,7 @@ func TestUnmatchedPatterns(t *testing.T) {
 	}
 }
 
-// A recipe gives the patterns back that it was made of. That of an older version keeps its
-// meaning; one that means the same to both is written as the older version did.
+// A recipe gives the patterns back that it was made of.
 func TestPatternsInRecipes(t *testing.T) {
 	for _, p := range []formats.Patterns{
 		{Include: []string{"*.png", "n01*"}},
@@ -100,20 +99,9 @@ func TestPatternsInRecipes(t *testing.T) {
 		if !slices.Equal(back.Include, p.Include) || !slices.Equal(back.Exclude, p.Exclude) {
 			t.Errorf("%v became %v", p, back)
 		}
-		if m := (&formats.Meta{Recipe: p.Recipe()}); (m.RequiredVersion() == 1) != back.Legacy || back.Legacy == p.DiffersFromLegacy() {
-			t.Errorf("%v: version %d, old: %v", p, m.RequiredVersion(), back.Legacy)
-		}
 	}
 	comma := formats.Patterns{Include: []string{"a,b.jpg"}}
 	if got := chosen(t, formats.PatternsFromRecipe(comma.Recipe())); !slices.Equal(got, []string{"val/n01/a,b.jpg"}) {
 		t.Errorf("a pattern with a comma takes %q", got)
-	}
-	old := formats.PatternsFromRecipe(map[string]string{"include": "*.jpg,*.{png,gif}", "exclude": "test/*"})
-	if got := chosen(t, old); slices.Contains(got, "test/1.jpg") || slices.Contains(got, "test/x/2.png") || !slices.Contains(got, "top.jpg") {
-		t.Errorf("an old recipe takes %q", got)
-	}
-	old = formats.PatternsFromRecipe(map[string]string{"exclude": "test/*"})
-	if got := chosen(t, old); !slices.Contains(got, "test/x/2.png") {
-		t.Errorf("an old recipe's test/* takes all below test/: %q", got)
 	}
 }

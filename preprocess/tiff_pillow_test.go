@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -18,9 +19,9 @@ import (
 // unsupportedTIFFs are the beginnings of the names of TIFFs that Pillow reads and dsconv does not: see docs/pixels.md.
 var unsupportedTIFFs = []string{"integer16-2-big-8", "rgb16-planes", "cmyk16-planes"}
 
-// TIFFs of every kind have Pillow's pixels, or are refused where Pillow refuses them.
+// TIFFs of every kind have Pillow's pixels, or are refused where Pillow refuses them, or without libtiff where Go cannot decompress them.
 func TestTIFFsEqualPillows(t *testing.T) {
-	pixeltest.Exact(t)
+	libtiff := jpeg.DecoderName == "libjpeg-turbo"
 	p := pixeltest.StartPillow(t)
 	dir := t.TempDir()
 	if out, err := exec.Command(os.Getenv("DSCONV_PYTHON"), pixeltest.Testdata("tiffs.py"), dir).CombinedOutput(); err != nil {
@@ -39,7 +40,7 @@ func TestTIFFsEqualPillows(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".tif")
-		known := slices.ContainsFunc(unsupportedTIFFs, func(begin string) bool { return strings.HasPrefix(name, begin) })
+		known := !libtiff || slices.ContainsFunc(unsupportedTIFFs, func(begin string) bool { return strings.HasPrefix(name, begin) })
 		for mode, color := range map[string]pixel.Color{"RGB": pixel.ColorRGB, "L": pixel.ColorGray} {
 			want := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": mode})
 			var m pixel.Image
@@ -62,7 +63,8 @@ func TestTIFFsEqualPillows(t *testing.T) {
 			}
 		}
 	}
-	if read < 500 {
+	t.Logf("%d are equal", read)
+	if read < 300 || libtiff && read < 500 {
 		t.Errorf("only %d are equal", read)
 	}
 }

@@ -131,9 +131,7 @@ func openAdded(cc *cli.Context, c *console, path string, m *formats.Meta, source
 	if err != nil {
 		return nil, cfg, err
 	}
-	if cfg.Patterns, err = addPatterns(cc, m.Recipe); err != nil {
-		return nil, cfg, err
-	}
+	cfg.Patterns = addPatterns(cc, m.Recipe)
 	read, err := packedReadOptions(cc, m.Recipe)
 	if err != nil {
 		return nil, cfg, err

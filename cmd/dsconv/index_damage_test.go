@@ -15,7 +15,6 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/indexfile"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/testing/formatcheck"
@@ -166,25 +165,6 @@ func TestFlippedBitsOfTheIndex(t *testing.T) {
 	}
 }
 
-// isListed reports whether the dataset's table of checksums has the index.
-func isListed(sums checksum.Checksums) bool {
-	return slices.ContainsFunc(sums, func(fs checksum.FileChecksums) bool { return filepath.Base(fs.Name) == indexfile.Name })
-}
-
-// unlist removes the index from the table of checksums in dir: what an earlier dsconv leaves, which does not
-// know the file.
-func unlist(t *testing.T, dir string) {
-	t.Helper()
-	name := filepath.Join(dir, checksum.ChecksumsName)
-	sums, err := checksum.DecodeChecksums(read(t, name))
-	must(t, err)
-	if !isListed(sums) {
-		t.Fatal("the index is not in the table of checksums")
-	}
-	sums = slices.DeleteFunc(sums, func(fs checksum.FileChecksums) bool { return filepath.Base(fs.Name) == indexfile.Name })
-	must(t, os.WriteFile(name, sums.Encode(), 0o644))
-}
-
 // indexOf is the index in the folder dir that holds a dataset, "" if there is none.
 func indexOf(t *testing.T, dir string) string {
 	t.Helper()
@@ -197,8 +177,7 @@ func indexOf(t *testing.T, dir string) string {
 }
 
 // An index that is not the dataset's is named or not used: one of another dataset with the same keys, one
-// of an earlier version, one that is cut or nothing of the kind. The same holds if the dataset was written
-// by an earlier dsconv, whose table of checksums does not have it.
+// of an earlier version, one that is cut or nothing of the kind.
 func TestForeignIndex(t *testing.T) {
 	src := samples(t, "24", "48x32")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -234,30 +213,22 @@ func TestForeignIndex(t *testing.T) {
 			indexes["a flipped bit"][2*4096] ^= 4
 			indexes["a text"] = []byte(strings.Repeat("index\n", 4000))
 			whole := formatcheck.Tree(t, filepath.Dir(path))
-			for _, listed := range []bool{true, false} {
-				for _, what := range slices.Sorted(maps.Keys(indexes)) {
-					t.Run(fmt.Sprintf("%s, listed %v", what, listed), func(t *testing.T) {
-						must(t, os.WriteFile(file, indexes[what], 0o644))
-						if !listed {
-							unlist(t, filepath.Dir(file))
-						}
-						defer restore(t, filepath.Dir(path), whole)
-						code, said := dsconvSays("verify", path)
-						opened, failed := want.check(t, what, path)
-						if failed > 0 {
-							t.Errorf("%d reads are errors", failed)
-						}
-						if is := string(read(t, file)); what == "a text" && is != string(indexes[what]) {
-							t.Error("a file that is no index was replaced")
-						}
-						if listed && (opened || code != exitFailed || !strings.Contains(said, filepath.Base(file))) {
-							t.Errorf("the dataset opens: %v, verify: exit code %d: %s", opened, code, said)
-						}
-						if !listed && (!opened || code != exitDone) {
-							t.Errorf("the dataset opens: %v, verify: exit code %d: %s", opened, code, said)
-						}
-					})
-				}
+			for _, what := range slices.Sorted(maps.Keys(indexes)) {
+				t.Run(what, func(t *testing.T) {
+					must(t, os.WriteFile(file, indexes[what], 0o644))
+					defer restore(t, filepath.Dir(path), whole)
+					code, said := dsconvSays("verify", path)
+					opened, failed := want.check(t, what, path)
+					if failed > 0 {
+						t.Errorf("%d reads are errors", failed)
+					}
+					if is := string(read(t, file)); what == "a text" && is != string(indexes[what]) {
+						t.Error("a file that is no index was replaced")
+					}
+					if opened || code != exitFailed || !strings.Contains(said, filepath.Base(file)) {
+						t.Errorf("the dataset opens: %v, verify: exit code %d: %s", opened, code, said)
+					}
+				})
 			}
 			want.check(t, "put in order again", path)
 		})

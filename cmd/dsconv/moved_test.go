@@ -42,9 +42,6 @@ func copyDataset(t *testing.T, from, to string) {
 	}
 }
 
-// likeOthers are versions whose files have the same names and paths in them as another's: testdata/written/README.md.
-var likeOthers = []string{"71a7c4e"}
-
 // TestWrittenAndRenamed copies each dataset of earlier versions under another name beside itself. The
 // copy can be read, edited, repaired and packed like any other, and the original never changes.
 func TestWrittenAndRenamed(t *testing.T) {
@@ -52,9 +49,6 @@ func TestWrittenAndRenamed(t *testing.T) {
 	must(t, err)
 	for _, archive := range archives {
 		name := strings.TrimSuffix(filepath.Base(archive), ".tar.zst")
-		if quick() && slices.Contains(likeOthers, name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			w := newWritten(t, archive)
 			w.each(t, func(t *testing.T, name string) {

@@ -35,22 +35,15 @@ func splitPatternFlag(cc *cli.Context, flag string) []string {
 }
 
 // addPatterns returns the patterns of add: those of the flags, else those of the dataset's recipe.
-func addPatterns(cc *cli.Context, recipe map[string]string) (formats.Patterns, error) {
+func addPatterns(cc *cli.Context, recipe map[string]string) formats.Patterns {
 	was, now := formats.PatternsFromRecipe(recipe), parsePatterns(cc)
-	if !cc.IsSet("include") && !cc.IsSet("exclude") {
-		return was, nil
-	}
-	var kept formats.Patterns // those of the recipe that still apply
 	if !cc.IsSet("include") {
-		kept.Include, now.Include = was.Include, was.Include
+		now.Include = was.Include
 	}
 	if !cc.IsSet("exclude") {
-		kept.Exclude, now.Exclude = was.Exclude, was.Exclude
+		now.Exclude = was.Exclude
 	}
-	if was.Legacy && kept.DiffersFromLegacy() {
-		return now, usageErrorf("the dataset was packed with %s by an older dsconv, whose patterns did not match folders: give this option too", kept)
-	}
-	return now, nil
+	return now
 }
 
 // printUnmatched prints the patterns that match nothing.

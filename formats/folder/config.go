@@ -52,10 +52,10 @@ type Config struct {
 	// Memory is about how many bytes listing may take, 0 means 512 MiB; a table of labels is in memory
 	// besides. What does not fit goes to temporary files in os.TempDir(), which have no names: nothing is
 	// left behind.
-	Memory int64
+	Memory int64 `json:"-"`
 
 	// Stdin is what OpenList reads for "-".
-	Stdin io.Reader
+	Stdin io.Reader `json:"-"`
 
 	list *tables.Labels // the images, of a list
 }

@@ -64,17 +64,16 @@ func (l *loader) description(path string, salvage bool) (description.Description
 	return description.New(m, x), nil
 }
 
-// index returns the index in the file. If there is none, as in files of earlier versions, or if it is
-// damaged and salvage is set, one is made from the manifest.
+// index returns the index in the file. If it is damaged and salvage is set, one is made from the manifest.
 func (l *loader) index(path string, m *formats.Meta, salvage bool) (*indexfile.File, error) {
 	rows, err := l.find(manifestName, formats.Uint8, -1)
 	if err != nil {
 		return nil, err
 	}
 	s := indexfile.Source{ID: idOf(rows.length(), rows.checksum), Columns: m.Columns, Count: m.Count, Rows: located(l.manifestRows(m))}
-	p := l.extents.find(indexName)
-	if p == nil {
-		return indexfile.Open("", false, &s)
+	p, err := l.find(indexName, formats.Uint8, -1)
+	if err != nil {
+		return nil, err
 	}
 	name := path + ": " + indexName
 	x, err := sampleindex.Open(l.bytes(p), name)

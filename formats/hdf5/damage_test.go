@@ -156,39 +156,6 @@ func TestDamageCostsABlock(t *testing.T) {
 	}
 }
 
-// TestWithoutIndex: files of earlier versions have none; one is made from the manifest.
-func TestWithoutIndex(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	whole, err := loadBytes(readFixture(t), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := slices.DeleteFunc(slices.Clone(whole.in.extents), func(p extent) bool { return p.name == indexName })
-	content := slices.Concat(whole.mapping.Data[:whole.checksums.Size], encodeFooter(whole.checksums, all))
-	for range 2 { // the second one finds the index of the first
-		d, err := loadBytes(content, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := readAll(t, d); n != fixtureCount {
-			t.Errorf("%d samples, want %d", n, fixtureCount)
-		}
-		if err := d.checkRows(t.Context(), func(x formats.Damage) { t.Errorf("Check reports %+v", x) }); err != nil {
-			t.Error(err)
-		}
-		if err := d.CloseIndex(); err != nil {
-			t.Error(err)
-		}
-	}
-	content[all.find(manifestName).offset+20] ^= 1
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	for _, salvage := range []bool{false, true} {
-		if _, err := loadBytes(content, salvage); !errors.Is(err, formats.ErrDamaged) {
-			t.Errorf("with a damaged manifest: %v, want ErrDamaged", err)
-		}
-	}
-}
-
 // TestRowsDiffer: what the file says twice must be the same, though all checksums are right.
 func TestRowsDiffer(t *testing.T) {
 	content := readFixture(t)

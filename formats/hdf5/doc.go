@@ -43,8 +43,7 @@
 //
 // Reading does not use the HDF5 library, which trusts the file and uses locks: the footer has
 // the extents of the datasets, and their bytes are read from mapped memory. Values
-// that View lends point there. Open reads the footer, dataset.json and a few pages of the index; a file of an
-// earlier version, which has none, gets one in the user's cache. The index has each image's location. The
+// that View lends point there. Open reads the footer, dataset.json and a few pages of the index, which has each image's location. The
 // offsets, shapes and types of extra fields are compared with the checksums of the file's blocks when they are
 // first used: damage costs the samples in the block. Read compares each sample with its checksum, View
 // does not. Salvage tolerates damage of the block checksums, and of the index if the manifest is intact.

@@ -99,7 +99,7 @@ func TestFork(t *testing.T) {
 	if err := os.WriteFile(source, []byte(forking), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-std=gnu11", "-Wall", "-Werror", "-Wno-unused-parameter", "-I.", "-o", program, source, "open.c", "calls.c", "pool.c"}
+	args := []string{"-std=gnu11", "-Wall", "-Werror", "-Wno-unused-parameter", "-I.", "-o", program, source, "open.c", "pool.c"}
 	if out, err := exec.Command("cc", append(args, "-ldl", "-lpthread")...).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}

@@ -42,8 +42,8 @@ func isPath(value string) bool {
 	return value != "" && value != "natural" && !strings.Contains(value, "{")
 }
 
-// absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
-func absolute(recipe map[string]string) map[string]string {
+// Absolute returns the recipe with absolute paths. Its paths are relative to the current folder.
+func Absolute(recipe map[string]string) map[string]string {
 	return Replace(recipe, func(path string) string {
 		if abs, err := filepath.Abs(path); err == nil {
 			return abs
@@ -75,7 +75,7 @@ func Relative(recipe map[string]string, path string) map[string]string {
 // Resolve returns the recipe of the dataset at the path with paths that can be opened, as Relative wants them.
 func Resolve(recipe map[string]string, path string) map[string]string {
 	if recipe[Base] != dataset {
-		return absolute(recipe)
+		return Absolute(recipe)
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // dsconv never writes through a link to a dataset

@@ -42,7 +42,7 @@ func TestPathsLeadToTheFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			wanted, _ := filepath.Abs(c.labels)
-			r := Relative(absolute(map[string]string{"labels": c.labels, "encode": "keep", "class-order": "natural"}), c.dataset)
+			r := Relative(Absolute(map[string]string{"labels": c.labels, "encode": "keep", "class-order": "natural"}), c.dataset)
 			if want := map[string]string{"labels": c.want, "encode": "keep", "class-order": "natural", Base: "dataset"}; !maps.Equal(r, want) {
 				t.Fatalf("%v, want %v", r, want)
 			}

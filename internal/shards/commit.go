@@ -178,12 +178,12 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 		return nil, false, err
 	}
 	// A commit that was killed may have published it.
-	if !p.Options.Replace || p.isLinked(d, units) {
+	if !p.Options.Create.Replace || p.isLinked(d, units) {
 		if r, same, err := p.compareWith(ctx, reg, d); err != nil || same {
 			return r, true, err
 		}
 	}
-	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Convert()}
+	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Options}
 	s.Options.Create.Memory, s.Options.Progress = o.Memory, o.Progress
 	s.Options.MaxSkipped = cmp.Or(o.MaxSkipped, s.Options.MaxSkipped)
 	for i, u := range units {

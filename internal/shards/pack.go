@@ -149,7 +149,7 @@ func (p *Plan) run(ctx context.Context, reg formats.Registry, d *Dataset, shard,
 	if err != nil {
 		return nil, err
 	}
-	c := p.Options.Convert()
+	c := p.Options.Options
 	c.Workers, c.IOWorkers, c.Progress, c.Memory = o.Workers, o.IOWorkers, o.Progress, o.Memory
 	c.Command = "dsconv shards pack"
 	plan, closer, err := p.planShard(ctx, f, d, shard, i, path, c, o.Replan)

@@ -45,7 +45,7 @@ type Plan struct {
 	Listing []Part `json:"listing"`
 	// Found is what is reported about the sources before an image is read.
 	Found json.RawMessage `json:"found,omitempty"`
-	// Replaced says that the datasets were published in the place of others: with Options.Replace it does not show that
+	// Replaced says that the datasets were published in the place of others: with Options.Create.Replace it does not show that
 	// there is one. It is not a part of the ID.
 	Replaced bool `json:"replaced,omitempty"`
 

@@ -26,7 +26,7 @@ func (p *Plan) committed(ctx context.Context, reg formats.Registry, d *Dataset) 
 		return nil, err
 	case r == nil:
 		why = "is not there"
-	case p.Options.Replace && !p.isReplaced():
+	case p.Options.Create.Replace && !p.isReplaced():
 		why = "was not replaced by them"
 	case !same:
 		why = "is not as they were: it was changed since, or is another dataset"
@@ -38,7 +38,7 @@ func (p *Plan) committed(ctx context.Context, reg formats.Registry, d *Dataset) 
 
 // recordReplaced writes to the plan's file that the datasets were published in the place of others.
 func (p *Plan) recordReplaced() error {
-	if !p.Options.Replace || p.Replaced {
+	if !p.Options.Create.Replace || p.Replaced {
 		return nil
 	}
 	one := *p

@@ -22,7 +22,7 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	}
 	p.Version = version
 	for _, one := range plans {
-		if err := checkOutput(one, p.Options.Replace); err != nil {
+		if err := checkOutput(one, p.Options.Create.Replace); err != nil {
 			return err
 		}
 		p.Datasets = append(p.Datasets, Dataset{

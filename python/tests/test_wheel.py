@@ -1,6 +1,7 @@
 """The wheel as users install it: in an environment without Go, without a compiler, without this checkout.
 
-DSCONV_WHEEL is the wheel, DSCONV_GOLOADER the program of goloader/, DSCONV_PYTHONS interpreters that have numpy.
+DSCONV_WHEEL is the wheel, DSCONV_GOLOADER the program of internal/testing/programs/goloader, DSCONV_PYTHONS
+interpreters that have numpy.
 """
 
 from __future__ import annotations

@@ -43,21 +43,8 @@ func DecodeMemory(data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rec
 	case formats.GIF:
 		perPixel += 2
 	case formats.TIFF:
-		if hasLibtiff {
-			more, block := libtiffMemory(data)
-			perPixel, n = perPixel+more, block
-			break
-		}
-		perPixel += own
-		if own > 1 {
-			perPixel += own / 3 // alpha
-		}
-		if d, err := firstTIFF(data); err == nil {
-			n = tiffBlockMemory(d)
-			if d.Orientation() != 1 {
-				perPixel += own
-			}
-		}
+		more, block := tiffMemory(data)
+		perPixel, n = perPixel+more, block
 	case formats.BMP:
 		perPixel++
 	case formats.WebP:

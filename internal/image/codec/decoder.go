@@ -9,7 +9,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
-	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -208,9 +207,7 @@ func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, 
 	case formats.BMP:
 		return d.decodeBMP(dst, data, h, o)
 	case formats.TIFF:
-		if hasLibtiff {
-			return d.decodeLibtiff(dst, data, h, o)
-		}
+		return d.decodeTIFF(dst, data, h, o)
 	case formats.PNG:
 		if d.decodeSimplePNG(dst, data, h, o) {
 			return nil
@@ -226,23 +223,12 @@ func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, 
 		img = &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}
 		o.Color = pixel.ColorKeep
 	}
-	turn := 1
-	if enc == formats.TIFF { // see Header.Orientation
-		turn = exif.Orientation(data)
-		h.H, h.W = pixel.OrientedSize(h.H, h.W, turn)
-	}
-	if o.keeps(h) && turn == 1 {
+	if o.keeps(h) {
 		return goimage.Read(dst, img, h)
 	}
 	pixels := &d.scratch[0]
 	if err := goimage.Read(pixels, img, h); err != nil {
 		return err
-	}
-	if turn != 1 {
-		pixels = &d.scratch[2]
-		if err := pixel.Orient(pixels, &d.scratch[0], turn); err != nil {
-			return err
-		}
 	}
 	return d.convert(dst, pixels, o)
 }

@@ -76,7 +76,7 @@ func (t *tiffTags) checkBlocks(k *tiffKind) error {
 		if last := i / across % down; offsetTag == tagStripOffsets && last == down-1 {
 			need = row * (k.h - last*rows)
 		}
-		if end := uint64(len(t.data)); offset > end || size > end-offset || need/libtiffRatio(k.compression) > size {
+		if end := uint64(len(t.data)); offset > end || size > end-offset || need/tiffRatio(k.compression) > size {
 			return fmt.Errorf("%w: block %d of the TIFF", pixel.ErrTruncated, i)
 		}
 	}

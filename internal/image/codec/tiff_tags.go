@@ -8,6 +8,27 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
+// More TIFF tags.
+const (
+	tagCompression      = 259
+	tagFillOrder        = 266
+	tagStripOffsets     = 273
+	tagRowsPerStrip     = 278
+	tagStripSizes       = 279
+	tagPlanar           = 284
+	tagYCbCrSubsampling = 530
+	tagPredictor        = 317
+	tagColorMap         = 320
+	tagTileWidth        = 322
+	tagTileHeight       = 323
+	tagTileOffsets      = 324
+	tagTileSizes        = 325
+	tagSampleFormat     = 339
+	tiffUncompressed    = 1
+	tiffDeflateOld      = 32946
+	tiffPackBits        = 32773
+)
+
 // maxTIFFValues is the most values of a tag that are read: a colour map of 8 bits has 768.
 const maxTIFFValues = 1 << 10
 

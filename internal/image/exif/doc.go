@@ -1,3 +1,2 @@
-// Package exif reads the first directory of a TIFF. An EXIF block is one too: it has the orientation of a
-// photo.
+// Package exif reads a photo's orientation from its EXIF block, which is a TIFF without image.
 package exif

@@ -27,7 +27,7 @@ func sourceOf(name string, keys ...string) *Source {
 // open makes or opens an index, and returns its first key.
 func open(t *testing.T, s *Source) string {
 	t.Helper()
-	x, err := Open("", false, s)
+	x, err := Open("", s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestCachedIndex(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	t.Setenv("XDG_CACHE_HOME", cache)
 	s := sourceOf("x", "a", "b")
-	x, err := Open("", false, s)
+	x, err := Open("", s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestDamagedCachedIndex(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		x, err := Open("", false, s)
+		x, err := Open("", s)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -1,4 +1,4 @@
-// Package indexfile opens the file with a dataset's index, and makes one for datasets that have none.
+// Package indexfile opens the file with a dataset's index, and makes one that is missing.
 package indexfile
 
 import (
@@ -15,7 +15,6 @@ import (
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
-	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // Name is the name of the file in the folder that describes a dataset.
@@ -45,14 +44,13 @@ func Inside(x *sampleindex.Index) *File { return &File{x, &mapped.Mapping{}} }
 // Close unmaps the index.
 func (f *File) Close() error { return f.mapping.Close() }
 
-// Open opens the index of s. If written is set, the dataset was written with an index at path: one that
-// is damaged there, or of something else, is an error. An index that is missing, or that was made for
-// another version of a dataset that is written without one, is made: at path, else in the user's cache, else
-// in a file without a name. path is "" if it can only be in the cache.
-func Open(path string, written bool, s *Source) (*File, error) {
+// Open opens the index of s. The dataset was written with an index at path: one that is damaged there, or of something
+// else, is an error. One that is missing is made: at path, else in the user's cache, else in a file without a name.
+// path is "" if it can only be in the cache.
+func Open(path string, s *Source) (*File, error) {
 	if path != "" {
 		x, err := openAt(path, s)
-		if x != nil || written && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return x, err
 		}
 	}
@@ -175,22 +173,6 @@ func (s *Source) make(path, cached string) (*File, error) {
 // ofRows reports whether an error is about the rows, and so the same everywhere.
 func ofRows(err error) bool {
 	return errors.Is(err, formats.ErrDamaged) || errors.Is(err, formats.ErrKey) || errors.Is(err, formats.ErrOrder)
-}
-
-// Replaceable reports whether nothing is at path but an index.
-func Replaceable(path string) bool {
-	st, err := os.Lstat(path)
-	if err != nil || !st.Mode().IsRegular() { // opening a pipe would wait
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	f, err := unblocked.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b := make([]byte, 8)
-	n, _ := f.ReadAt(b, 0)
-	return sampleindex.IsIndex(b[:n])
 }
 
 func (s *Source) build(f *os.File) error {

@@ -50,16 +50,15 @@ func Describe(dir string, m *formats.Meta, sums checksum.Checksums, p Places, sa
 	if p.Locate != nil {
 		s.Rows = p.Locate(s.Rows)
 	}
-	file := filepath.Join(dir, indexfile.Name)
+	file, verify := filepath.Join(dir, indexfile.Name), listed.Verify
+	if unlisted != nil { // the table was made again when there was no index
+		file, verify = "", nil
+	}
 	var x *indexfile.File
 	if salvage {
-		verify := listed.Verify
-		if unlisted != nil {
-			verify = nil
-		}
 		x, err = indexfile.Salvage(file, verify, &s)
 	} else {
-		x, err = indexfile.Open(file, unlisted == nil, &s)
+		x, err = indexfile.Open(file, &s)
 	}
 	if err != nil {
 		return description.Description{}, err
@@ -77,19 +76,13 @@ func find(dir string, sums checksum.Checksums, name string) (checksum.FileChecks
 }
 
 // CheckManifest compares the manifest in dir with the index of d, and reports the first rows that differ;
-// located: the manifest has the samples' locations. Of an index that sums do not have it reports damage too. A
-// manifest or index whose bytes are not those that were written is not compared: the check of sums reports it.
+// located: the manifest has the samples' locations. A manifest or index whose bytes are not those that were written is not compared: the check of sums reports it.
 func CheckManifest(ctx context.Context, dir string, d description.Description, sums checksum.Checksums, located bool, report func(formats.Damage)) error {
 	of, err := find(dir, sums, ManifestName)
 	if err != nil || !isWhole(dir, of) {
 		return err
 	}
-	_, unlisted := find(dir, sums, indexfile.Name)
-	if whole, err := d.CheckIndex(ctx, func(x formats.Damage) {
-		if unlisted != nil {
-			report(x)
-		}
-	}); err != nil || !whole {
+	if whole, err := d.CheckIndex(ctx); err != nil || !whole {
 		return err
 	}
 	differ := func(err error) { report(formats.Damage{File: of.Name, Length: of.Size, Cause: err.Error()}) }

@@ -42,8 +42,7 @@ func ownFilesIn(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell which of its files dsconv wrote: %w", err)
 	}
-	// An index may have been made later, which the table does not have.
-	listed := map[string]bool{checksum.ChecksumsName: true, indexfile.Name: indexfile.Replaceable(filepath.Join(dir, indexfile.Name))}
+	listed := map[string]bool{checksum.ChecksumsName: true}
 	for _, fs := range table {
 		name := fs.Name
 		if at := strings.LastIndexByte(name, '/'); at >= 0 && strings.HasSuffix(name[:at], ".dsconv") {

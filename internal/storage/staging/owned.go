@@ -101,9 +101,6 @@ func (s *Stage) checkOwned() error {
 			return err
 		}
 	}
-	if ok, err := s.isLegacyRemains(entries); ok || err != nil {
-		return err
-	}
 	for _, e := range entries {
 		if empty, err := s.isEmptyRemains(e.Name(), e.IsDir()); err != nil {
 			return err
@@ -112,20 +109,6 @@ func (s *Stage) checkOwned() error {
 		}
 	}
 	return nil
-}
-
-// isLegacyRemains reports whether the folder is what an earlier version left when it was killed:
-// that version removed the journal first and then the rest, with an empty publish list. All names
-// in the folder are dsconv's.
-func (s *Stage) isLegacyRemains(entries []fs.DirEntry) (bool, error) {
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !isStageName(e.Name()) }) {
-		return false, nil
-	}
-	b, err := s.in(publishListName).readUpTo(maxList)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return string(b) == nothingToPublish, err
 }
 
 // checkKind returns an error if an entry with a name of the staging folder is of the wrong type,

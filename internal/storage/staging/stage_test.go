@@ -240,32 +240,6 @@ func TestStageWithAForeignFile(t *testing.T) {
 	}
 }
 
-// An earlier version removed the journal before the rest; what a kill left then goes.
-func TestRemovalThatAnEarlierVersionBegan(t *testing.T) {
-	for _, names := range [][]string{{publishListName}, {publishListName, lockName}, {publishListName, lockName, "old/0", "data/x"}} {
-		for _, foreign := range []bool{false, true} {
-			path := filepath.Join(t.TempDir(), "x")
-			for _, name := range names {
-				name = filepath.Join(path+sidecar.PartialSuffix, name)
-				must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-				must(t, os.WriteFile(name, nil, 0o644))
-			}
-			must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, publishListName), []byte("[]"), 0o644))
-			if foreign {
-				must(t, os.WriteFile(filepath.Join(path+sidecar.PartialSuffix, "mine"), nil, 0o644))
-				if _, err := createStage(path, path, stageMeta, formats.CreateOptions{}); !errors.Is(err, formats.ErrForeign) {
-					t.Errorf("%v: %v", names, err)
-				}
-				continue
-			}
-			if done, err := Recover(path); !done || err != nil || durable.Exists(path+sidecar.PartialSuffix) {
-				t.Errorf("%v: %v, %v", names, done, err)
-			}
-			must(t, newStage(t, path, false).Close())
-		}
-	}
-}
-
 // A file in the way of a dataset that is complete is no damage of it: it is told by every
 // command, and nothing is discarded.
 func TestAFileInTheWayIsNoDamage(t *testing.T) {

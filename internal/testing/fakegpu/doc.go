@@ -16,7 +16,7 @@
 // What is against the rules is counted, which [Load] reports. What was not freed is counted, see [Live]. A process of its own,
 // see [Environment], ends with the first violation, or reports them in a file.
 //
-// The command go run ./internal/fakegpu/build DIR compiles the libraries for tests that are not Go's. They are found by
+// The command go run ./internal/testing/fakegpu/build DIR compiles the libraries for tests that are not Go's. They are found by
 // LD_LIBRARY_PATH, and without it by whoever opens them by path first: then by their names too. Such tests can call the
 // functions of fake.h, such as fake_read, which reads the GPU's memory.
 //

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// OwnCache runs tests with a user's cache of their own, in which HDF5 files without an index get one. It
+// OwnCache runs tests with a user's cache of their own, in which datasets of other programs get an index. It
 // takes the place of the *testing.M.
 type OwnCache struct{ *testing.M }
 

@@ -1,4 +1,4 @@
-// The command build compiles the fake GPU's libraries into a folder: go run ./internal/fakegpu/build DIR.
+// The command build compiles the fake GPU's libraries into a folder: go run ./internal/testing/fakegpu/build DIR.
 package main
 
 import (
