@@ -32,22 +32,25 @@ func (s *Scan) nameFound(rel string) {
 	}
 }
 
+// fail keeps an error, which ends the scan; nil is none.
+func (s *Scan) fail(err error) {
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = errors.Join(s.err, err)
+	}
+}
+
 // fieldFile adds a file of a field. One that cannot be read is missing, which reading its sample reports.
 func (s *Scan) fieldFile(field int, f vfs.File, regular bool, err error) {
 	switch {
 	case field == noField:
-		return
 	case err != nil:
 		s.leaveOut(f.Path, whyUnread(f.Path, err))
-		return
 	case !regular || f.Size > vfs.MaxFile:
 		s.leaveOut(f.Path, "not a regular file, or too large")
-		return
-	}
-	if err := s.fields.Add(field, f); err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.err = errors.Join(s.err, err)
+	default:
+		s.fail(s.fields.Add(field, f))
 	}
 }
 
@@ -75,15 +78,6 @@ func (s *Scan) placed(files []vfs.File) []vfs.File {
 		}
 	}
 	return kept
-}
-
-// askAbout finds out whether a file that is no image belongs to one.
-func (s *Scan) askAbout(rel string) {
-	if err := s.found.askAbout(rel); err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.err = errors.Join(s.err, err)
-	}
 }
 
 // FindStems lists the folder for the fields whose patterns are found out: those of fields.Auto.

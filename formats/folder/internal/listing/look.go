@@ -124,14 +124,6 @@ func (s *Scan) inspect(l *look) {
 	}
 }
 
-// accepted appends what was looked at to below or files, unless there is a reason to leave it out.
-func (s *Scan) accepted(l *look, ref *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
-	if l.link {
-		return s.folderOrLink(l, ref, files, below)
-	}
-	return s.accept(l, ref, files), below
-}
-
 // accept appends a file to files, unless it is one of a field, or there is a reason to leave it out.
 func (s *Scan) accept(l *look, ref *folderRef, files []vfs.File) []vfs.File {
 	switch {

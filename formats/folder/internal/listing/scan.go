@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -154,7 +155,11 @@ func (s *Scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 		}
 		files := make([]vfs.File, 0, len(looks))
 		for i := range looks {
-			files, below = s.accepted(&looks[i], ref, files, below)
+			if l := &looks[i]; l.link {
+				files, below = s.folderOrLink(l, ref, files, below)
+			} else {
+				files = s.accept(l, ref, files)
+			}
 		}
 		files = s.placed(files)
 		if err := s.found.add(files); err != nil {
@@ -220,7 +225,7 @@ func (s *Scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 		}
 	}
 	switch {
-	case !e.IsDir() && !s.in.Follows(st):
+	case !e.IsDir() && !os.SameFile(st, st): // which compares only folders of the disk
 		s.skipFolder(ref, "a link to a folder, in a file system that cannot tell whether that is a loop")
 	case ref.linked && !s.visit(ref.id):
 		s.skipFolder(ref, "too many links lead to this folder")
@@ -273,7 +278,7 @@ func (s *Scan) kindOf(rel string, ref *folderRef) kind {
 	case !isImage && !isOther:
 		if ref.system == "" {
 			s.ignore(rel)
-			s.askAbout(rel)
+			s.fail(s.found.askAbout(rel))
 		}
 		return noImage
 	case ref.system != "":
@@ -305,17 +310,15 @@ func (s *Scan) ignore(rel string) {
 	s.Ignored++
 }
 
-func (s *Scan) leaveOut(rel, why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why})
-}
+func (s *Scan) leaveOut(rel, why string) { s.skip(vfs.Skip{Path: rel, Cause: why}) }
 
 // lost is leaveOut of what should be there: a link or a list names it.
-func (s *Scan) lost(rel, why string) {
+func (s *Scan) lost(rel, why string) { s.skip(vfs.Skip{Path: rel, Cause: why, Missing: true}) }
+
+func (s *Scan) skip(k vfs.Skip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why, Missing: true})
+	s.Skips = append(s.Skips, k)
 }
 
 // whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.

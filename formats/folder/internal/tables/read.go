@@ -37,7 +37,7 @@ func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
 	ext := strings.ToLower(path.Ext(file))
 	read := func() ([]byte, error) { return vfs.ReadText(in, file) }
 	if ext == ".parquet" {
-		read = func() ([]byte, error) { return in.ReadText(file) }
+		read = func() ([]byte, error) { return vfs.ReadBytes(in, file) }
 	}
 	b, err := read()
 	if err != nil {

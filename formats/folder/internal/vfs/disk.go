@@ -70,11 +70,16 @@ func (d disk) Read(name string, size, modTime int64, buf []byte) ([]byte, error)
 	return readFile(d.path(name), size, modTime, buf)
 }
 
-func (d disk) Head(name string, buf []byte) (int, error) { return readHead(d.path(name), buf) }
+func (d disk) Head(name string, buf []byte) (int, error) {
+	f, err := open(d.path(name))
+	if err != nil {
+		return 0, err
+	}
+	defer f.close()
+	return readHead(f, buf)
+}
 
 func (d disk) Join(name string) string { return filepath.Join(string(d), name) }
-
-func (d disk) ReadText(name string) ([]byte, error) { return unblocked.ReadNamed(name) }
 
 func (d disk) OpenText(name string) (io.ReadCloser, error) { return unblocked.OpenNamed(name) }
 
@@ -89,8 +94,6 @@ func (d disk) Relative(p string) (string, error) {
 	}
 	return filepath.ToSlash(rel), nil
 }
-
-func (d disk) Follows(fs.FileInfo) bool { return true }
 
 func (d disk) Recorded(p string) string {
 	if abs, err := filepath.Abs(p); err == nil {

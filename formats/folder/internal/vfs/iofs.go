@@ -1,11 +1,9 @@
 package vfs
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 )
 
@@ -69,25 +67,16 @@ func (v virtual) Head(name string, buf []byte) (int, error) {
 		return 0, err
 	}
 	defer f.Close()
-	n, err := io.ReadFull(f, buf)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return n, err
+	return readHead(f, buf)
 }
 
 func (v virtual) Join(name string) string { return name }
-
-func (v virtual) ReadText(name string) ([]byte, error) { return fs.ReadFile(v.FS, at(name)) }
 
 func (v virtual) OpenText(name string) (io.ReadCloser, error) { return v.Open(at(name)) }
 
 func (v virtual) Relative(p string) (string, error) {
 	return "", fmt.Errorf("%q is an absolute path: write paths from the root of the file system", p)
 }
-
-// Follows is false if loops cannot be told: os.SameFile compares only folders of the disk.
-func (v virtual) Follows(dir fs.FileInfo) bool { return os.SameFile(dir, dir) }
 
 func (v virtual) Recorded(p string) string { return p }
 

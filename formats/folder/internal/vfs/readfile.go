@@ -20,38 +20,42 @@ const maxSlack = 1 << 20
 // makes the system calls itself: os.Open registers every file with the poller, which takes
 // as long as reading a small one. It does not block on a pipe that replaced the file.
 func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
-	buf = buf[:0]
-	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
+	f, err := open(name)
 	if err != nil {
-		return buf, err
+		return buf[:0], err
 	}
-	defer unix.Close(fd)
-	// One byte more than expected, so that no extra read is needed to find the end.
-	if int64(cap(buf)) <= size {
-		buf = make([]byte, 0, size+min(size/4, maxSlack)+512)
+	defer f.close()
+	if buf, err = readAll(f, size, buf[:0]); err == nil {
+		err = checkUnchanged(int(f), size, modTime, int64(len(buf)))
 	}
-	for {
-		n, err := retry(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
-		if err != nil {
-			return buf, err
-		}
-		if n == 0 {
-			return buf, checkUnchanged(fd, size, modTime, int64(len(buf)))
-		}
-		if buf = buf[:len(buf)+n]; len(buf) == cap(buf) {
-			buf = slices.Grow(buf, len(buf))
-		}
-	}
+	return buf, err
 }
 
-// readHead reads the first bytes of a file. It does not block on a pipe.
-func readHead(name string, buf []byte) (int, error) {
+// descriptor is an open file.
+type descriptor int
+
+func open(name string) (descriptor, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
-	if err != nil {
-		return 0, err
+	return descriptor(fd), err
+}
+
+func (f descriptor) Read(b []byte) (int, error) {
+	n, err := retry(func() (int, error) { return unix.Read(int(f), b) })
+	if err == nil && n == 0 && len(b) > 0 {
+		err = io.EOF
 	}
-	defer unix.Close(fd)
-	return retry(func() (int, error) { return unix.Read(fd, buf) })
+	return max(n, 0), err
+}
+
+func (f descriptor) close() { _ = unix.Close(int(f)) } // it was only read
+
+// readHead reads the first bytes into buf, and returns how many there are.
+func readHead(r io.Reader, buf []byte) (int, error) {
+	n, err := io.ReadFull(r, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
 }
 
 // checkUnchanged compares the number of bytes read, and the file's size and time after that, with

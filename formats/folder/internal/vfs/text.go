@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
 )
 
@@ -12,7 +13,7 @@ var errUTF16 = errors.New("it is UTF-16: save it as UTF-8")
 // ReadText reads a text file without its byte order mark, with lines that end in \n.
 // It is an error, which names the file and the encoding found, if the text is not UTF-8.
 func ReadText(in FS, file string) ([]byte, error) {
-	b, err := in.ReadText(file)
+	b, err := ReadBytes(in, file)
 	if err != nil {
 		return nil, err
 	}
@@ -20,6 +21,16 @@ func ReadText(in FS, file string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return b, nil
+}
+
+// ReadBytes reads a file that the Config names as it is.
+func ReadBytes(in FS, file string) ([]byte, error) {
+	f, err := in.OpenText(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // PlainText is ReadText for text that was read already.

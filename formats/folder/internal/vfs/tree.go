@@ -42,19 +42,7 @@ func (t tree) Read(name string, size, _ int64, buf []byte) ([]byte, error) {
 	return data, err
 }
 
-// ReadText reads a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
-func (t tree) ReadText(name string) ([]byte, error) {
-	if isFile(name) {
-		return unblocked.ReadFile(name)
-	}
-	b, err := fs.ReadFile(t.tree, at(t.inside(name)))
-	if err != nil {
-		err = notFound(name, t, err)
-	}
-	return b, err
-}
-
-// OpenText opens what ReadText reads.
+// OpenText opens a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
 func (t tree) OpenText(name string) (io.ReadCloser, error) {
 	if isFile(name) {
 		return unblocked.Open(name)

@@ -18,16 +18,12 @@ type FS interface {
 	Read(name string, size, modTime int64, buf []byte) ([]byte, error)
 	// Head reads the first bytes of a file into buf, and returns how many there are.
 	Head(name string, buf []byte) (int, error)
-	// Join returns the name of a file in the root for ReadText, and for messages.
+	// Join returns the name of a file in the root for OpenText, and for messages.
 	Join(name string) string
-	// ReadText reads a file that the Config names: a table, a description or an order of classes.
-	ReadText(name string) ([]byte, error)
-	// OpenText opens such a file, which may be large.
+	// OpenText opens a file that the Config names: a table, a description or an order of classes. It may be large.
 	OpenText(name string) (io.ReadCloser, error)
 	// Relative returns a table's absolute path relative to the root.
 	Relative(p string) (string, error)
-	// Follows reports whether a link to the folder with this info can be followed without a loop.
-	Follows(dir fs.FileInfo) bool
 	// Identify writes what tells the root from others. all reports whether that also tells whether the content of
 	// any file changed.
 	Identify(w io.Writer) (all bool, err error)

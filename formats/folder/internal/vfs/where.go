@@ -14,13 +14,8 @@ func Where(in FS, name string) string {
 	case tree:
 		return path.Join(in.String(), name)
 	case *union:
-		for i := range in.mounts {
-			m := &in.mounts[i]
-			if below, ok := m.below(name); ok {
-				if _, err := m.In.Stat(below); err == nil {
-					return Where(m.In, below)
-				}
-			}
+		if m, below := in.having(name); m != nil {
+			return Where(m.In, below)
 		}
 	}
 	return name
