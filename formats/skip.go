@@ -4,6 +4,8 @@ package formats
 type Skip struct {
 	Path  string `json:"path"`
 	Cause string `json:"cause"`
+	// Missing: a table, a list or a link names it, and there is no such file.
+	Missing bool `json:"-"`
 }
 
 // Filed is a Dataset whose path does not tell which files it has, such as those of other programs.

@@ -104,13 +104,10 @@ func areNumbered(paths []string) bool {
 // className returns the name of an archive without what its kind adds.
 func className(path string) string {
 	name := filepath.Base(path)
-	longest := 0
-	for i := range suffixes {
-		if n := len(suffixes[i].name); n > longest && n < len(name) && strings.EqualFold(name[len(name)-n:], suffixes[i].name) {
-			longest = n
-		}
+	if stem, _ := suffixOf(name); stem != "" {
+		return stem
 	}
-	return name[:len(name)-longest]
+	return name
 }
 
 // OpenClassArchives opens the archives that ListClassArchives finds, also those that are numbered in a row. An archive that has folders is an error: which of them are
@@ -171,23 +168,13 @@ func (c *ClassArchives) add(ctx context.Context, name string) error {
 
 // only returns the folder in the archive that is named as the class, if there is nothing else, else "".
 func (x *index) only(class string) string {
-	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.folders("")) == 1 {
+	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.foldersIn(&x.dirs[0])) == 1 {
 		return class
 	}
 	return ""
 }
 
-func (x *index) hasFolders(path string) bool { return len(x.folders(path)) > 0 }
-
-// folders returns those in the folder at path which are not macOS's.
-func (x *index) folders(path string) (ids []int32) {
-	for _, id := range x.dirs[x.byPath[path]].folders {
-		if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
+func (x *index) hasFolders(path string) bool { return len(x.foldersIn(&x.dirs[x.byPath[path]])) > 0 }
 
 // listFolders makes the folders that hold the archives.
 func (c *ClassArchives) listFolders() {

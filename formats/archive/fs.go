@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -77,7 +79,7 @@ func (f *FS) find(op, name string) (*entry, int32, error) {
 	}
 	if e := f.index.find(inside); e != nil {
 		if why := f.index.causes[e.refusal]; why != "" {
-			return nil, -1, &fs.PathError{Op: op, Path: name, Err: refused(why)}
+			return nil, -1, &fs.PathError{Op: op, Path: name, Err: errors.New(why)}
 		}
 		return e, -1, nil
 	}
@@ -86,11 +88,6 @@ func (f *FS) find(op, name string) (*entry, int32, error) {
 	}
 	return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
-
-// refused is why a member is not read.
-type refused string
-
-func (r refused) Error() string { return string(r) }
 
 // Stat implements fs.StatFS. The error of a member that is not read is its cause.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
@@ -227,26 +224,23 @@ func (i *info) Info() (fs.FileInfo, error) { return i, nil }
 // member is an open file.
 type member struct {
 	info
-	data []byte
-	pos  int
-	read bool
+	data *bytes.Reader // nil until the first Read
 }
 
 func (m *member) Stat() (fs.FileInfo, error) { return &m.info, nil }
 
-func (m *member) Read(b []byte) (n int, err error) {
-	if !m.read {
-		if m.data, err = m.f.read(m.e, nil); err != nil {
+func (m *member) Read(b []byte) (int, error) {
+	if m.data == nil {
+		data, err := m.f.read(m.e, nil)
+		if err != nil {
 			return 0, err
 		}
-		m.read = true
+		m.data = bytes.NewReader(data)
 	}
-	if m.pos == len(m.data) && len(b) > 0 {
-		return 0, io.EOF
+	if len(b) == 0 {
+		return 0, nil
 	}
-	n = copy(b, m.data[m.pos:])
-	m.pos += n
-	return n, nil
+	return m.data.Read(b)
 }
 
 func (*member) Close() error { return nil }
@@ -267,13 +261,11 @@ func (*openDir) Close() error { return nil }
 
 // ReadDir implements fs.ReadDirFile.
 func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 || n >= len(d.left) {
-		all := d.left
-		d.left = nil
-		if n > 0 && len(all) == 0 {
-			return nil, io.EOF
-		}
-		return all, nil
+	if n > 0 && len(d.left) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.left) {
+		n = len(d.left)
 	}
 	some := d.left[:n:n]
 	d.left = d.left[n:]

@@ -245,12 +245,7 @@ func (x *index) around(kept []string) string {
 	root := int32(0)
 	for {
 		d := &x.dirs[root]
-		var inner []int32
-		for _, id := range d.folders {
-			if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
-				inner = append(inner, id)
-			}
-		}
+		inner := x.foldersIn(d)
 		if len(inner) != 1 || x.hasFiles(d) || len(x.dirs[inner[0]].folders) == 0 {
 			return d.path
 		}
@@ -259,6 +254,16 @@ func (x *index) around(kept []string) string {
 		}
 		root = inner[0]
 	}
+}
+
+// foldersIn returns the folders in d that are not macOS's.
+func (x *index) foldersIn(d *dir) (ids []int32) {
+	for _, id := range d.folders {
+		if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // hasFiles reports whether d has files but hidden ones, such as .DS_Store.

@@ -80,16 +80,21 @@ func (p *plainSequence) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Seek implements io.Seeker, from the start or the current offset.
-func (p *plainSequence) Seek(offset int64, whence int) (int64, error) {
+// seek returns the offset that a Seek from pos leads to, at least lowest.
+func seek(pos, offset int64, whence int, lowest int64) (int64, error) {
 	if whence == io.SeekCurrent {
-		offset += p.pos
+		offset += pos
 	}
-	if offset < 0 || whence == io.SeekEnd {
-		return p.pos, fmt.Errorf("seek to %d", offset)
+	if offset < lowest || whence == io.SeekEnd {
+		return pos, fmt.Errorf("seek to %d", offset)
 	}
-	p.pos = offset
 	return offset, nil
+}
+
+// Seek implements io.Seeker, from the start or the current offset.
+func (p *plainSequence) Seek(offset int64, whence int) (_ int64, err error) {
+	p.pos, err = seek(p.pos, offset, whence, 0)
+	return p.pos, err
 }
 
 func (p *plainSequence) position() int64 { return p.pos }
@@ -117,7 +122,6 @@ type packedSequence struct {
 	from io.Reader
 	in   func() int64 // bytes of the file that from has read
 	pos  int64
-	skip []byte
 }
 
 func (p *packedSequence) Read(b []byte) (int, error) {
@@ -134,22 +138,11 @@ func (p *packedSequence) Read(b []byte) (int, error) {
 
 // Seek implements io.Seeker: it reads on to an offset that is not before the current one.
 func (p *packedSequence) Seek(offset int64, whence int) (int64, error) {
-	if whence == io.SeekCurrent {
-		offset += p.pos
+	offset, err := seek(p.pos, offset, whence, p.pos)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, p, offset-p.pos)
 	}
-	if offset < p.pos || whence == io.SeekEnd {
-		return p.pos, fmt.Errorf("seek to %d", offset)
-	}
-	if p.skip == nil {
-		p.skip = make([]byte, 256<<10)
-	}
-	for p.pos < offset {
-		n, err := p.Read(p.skip[:min(int64(len(p.skip)), offset-p.pos)])
-		if n == 0 && err != nil {
-			return p.pos, noEOF(err)
-		}
-	}
-	return p.pos, nil
+	return p.pos, noEOF(err)
 }
 
 func (p *packedSequence) position() int64 { return p.pos }

@@ -26,8 +26,13 @@ type zstdReader struct {
 	found   func(point) // told of each frame; nil if nobody asks
 }
 
+// newZstdDecoder returns a decoder of r, nil if Reset comes first.
+func newZstdDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
 func newZstdReader(file *os.File, size int64, p *point) (*zstdReader, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	z, err := newZstdDecoder(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
@@ -21,7 +22,7 @@ func (d *Dataset) listArchives(found []string, cfg *Config) {
 			d.ignored++
 			continue
 		}
-		d.skips = append(d.skips, Skip{Path: rel, Cause: fmt.Sprintf("an archive in a folder of images is not read: unpack it, or give it as one more source, as in NAME=%s; --exclude leaves it out", file)})
+		d.skips = append(d.skips, formats.Skip{Path: rel, Cause: fmt.Sprintf("an archive in a folder of images is not read: unpack it, or give it as one more source, as in NAME=%s; --exclude leaves it out", file)})
 	}
 }
 

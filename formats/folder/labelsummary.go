@@ -100,7 +100,7 @@ func (l *labeler) onlyMissing(f *labelField) []string {
 }
 
 // explainNone adds to the error that there are no images how paths differ, if none of the table is that of an image.
-func (l *labeler) explainNone(err error, skips []Skip) error {
+func (l *labeler) explainNone(err error, skips []formats.Skip) error {
 	if l.table == nil || slices.Contains(l.table.Exists, true) {
 		return err
 	}

@@ -135,7 +135,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	d.skips, d.ignored, d.unmatched = skipsOf(s.Skips, in.Refused()), s.Ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = append(s.Skips, in.Refused()...), s.Ignored, filter.Unmatched()
 	if d.fields != nil {
 		s.Classes = d.fields.Folders()
 		if err := d.fields.Finish(ctx); err != nil {
@@ -165,8 +165,8 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	}
 	d.recordAnnotations(&cfg)
 	d.summarizeLabels()
-	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
-	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	d.skips = append(d.skips, d.source.missing(in)...)
+	slices.SortFunc(d.skips, func(a, b formats.Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable()
 	if d.Len() == 0 {
 		return nil, d.noImages()

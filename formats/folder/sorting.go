@@ -41,7 +41,7 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 		it := &sample{File: f, key: key}
 		it.key = d.fields.LocateKey(&it.File, key)
 		if why := d.label(it); why != "" {
-			d.skips = append(d.skips, Skip{Path: f.Path, Cause: why})
+			d.skips = append(d.skips, formats.Skip{Path: f.Path, Cause: why})
 			return ctx.Err()
 		}
 		if it.key == it.Place() && vfs.ImageStem(f.Path) != f.Path {

@@ -26,12 +26,12 @@ func systemFoldersOf(counts map[string]int) []SystemFolder {
 }
 
 // skip says why the images of the folder are not part of the dataset.
-func (f *SystemFolder) skip(p *formats.Patterns) Skip {
+func (f *SystemFolder) skip(p *formats.Patterns) formats.Skip {
 	flags := fmt.Sprintf("--include '%s/'", f.Path)
 	if len(p.Include) == 0 {
 		flags = "--include '*' " + flags
 	}
-	return Skip{Path: f.Path, Cause: fmt.Sprintf("%d image(s) in a hidden or system folder, which is no class; to pack them too: %s", f.Images, flags)}
+	return formats.Skip{Path: f.Path, Cause: fmt.Sprintf("%d image(s) in a hidden or system folder, which is no class; to pack them too: %s", f.Images, flags)}
 }
 
 // listLeftOut sets what the scan found and left out. Their images are not the dataset's, whatever it has.

@@ -13,9 +13,6 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// Folders returns the folders of splits and classes, when all files are known.
-func (s *Set) Folders() layout.Folders { return s.places.finish() }
-
 // UseLayout returns the layout with the splits and classes that the patterns name; l is that of the folders. order is
 // that of the classes.
 func (s *Set) UseLayout(l layout.Layout, order string) (layout.Layout, error) {
@@ -30,15 +27,6 @@ func (s *Set) UseLayout(l layout.Layout, order string) (layout.Layout, error) {
 	return l, nil
 }
 
-// Place returns the path that the key and the classes of an image are made of. ok is false if the image is no sample's.
-func (s *Set) Place(rel string) (virtual string, ok bool) { return s.places.place(rel) }
-
-// ImagePattern is the pattern of the samples' images.
-func (s *Set) ImagePattern() string { return s.places.image.text }
-
-// Mark records a folder with a sample's image. It is for one goroutine at a time.
-func (s *Set) Mark(dir string) { s.places.mark(dir) }
-
 // Add adds a file of a field. It is safe for concurrent use.
 func (s *Set) Add(field int, f vfs.File) error { return s.index.add(field, f) }
 
@@ -47,7 +35,7 @@ func (s *Set) Locate(f *vfs.File) {
 	if s == nil {
 		return
 	}
-	if virtual, ok := s.places.place(f.Path); ok && virtual != f.Path {
+	if virtual, ok := s.Place(f.Path); ok && virtual != f.Path {
 		f.Virtual = virtual
 	}
 }

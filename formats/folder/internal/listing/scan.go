@@ -46,7 +46,7 @@ type Scan struct {
 	helping  int               // goroutines that help to look at files
 	counted  int               // files and folders
 	visits   map[vfs.Place]int // of folders by links
-	Skips    []vfs.Skip
+	Skips    []formats.Skip
 	Ignored  int             // files whose names are not those of images
 	Texts    []string        // files that are text, and whose names do not say so
 	Progress func(files int) // if not nil, it gets how many files and folders were found, from one goroutine at a time
@@ -310,12 +310,12 @@ func (s *Scan) ignore(rel string) {
 	s.Ignored++
 }
 
-func (s *Scan) leaveOut(rel, why string) { s.skip(vfs.Skip{Path: rel, Cause: why}) }
+func (s *Scan) leaveOut(rel, why string) { s.skip(formats.Skip{Path: rel, Cause: why}) }
 
 // lost is leaveOut of what should be there: a link or a list names it.
-func (s *Scan) lost(rel, why string) { s.skip(vfs.Skip{Path: rel, Cause: why, Missing: true}) }
+func (s *Scan) lost(rel, why string) { s.skip(formats.Skip{Path: rel, Cause: why, Missing: true}) }
 
-func (s *Scan) skip(k vfs.Skip) {
+func (s *Scan) skip(k formats.Skip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Skips = append(s.Skips, k)

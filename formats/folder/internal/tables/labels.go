@@ -1,7 +1,9 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
@@ -58,12 +60,7 @@ func readLabelFile(in vfs.FS, f File, labelColumns []string) (*Labels, error) {
 // locate finds the columns of a sheet and the files of its rows.
 func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error) {
 	start := &pathFinder{in: in, folder: f.Folder}
-	s.TakeHeader(func(p string) bool { _, ok := start.find(p); return ok })
-	r, err := s.Roles(labelColumns)
-	if err != nil {
-		return nil, err
-	}
-	at, err := s.Position(&r)
+	r, at, err := start.roles(s, labelColumns)
 	if err == nil {
 		err = s.MissingLabels(&r)
 	}
@@ -116,19 +113,17 @@ func (t *Labels) add(other *Labels) error {
 	t.lineNumbers = append(t.lineNumbers, other.lineNumbers...)
 	t.Files = append(t.Files, part{other.Files[0].File, n})
 	t.Classes, t.Notices = append(t.Classes, other.Classes...), append(t.Notices, other.Notices...)
-	for name, line := range other.Nested {
-		if t.Nested == nil {
-			t.Nested = map[string]int{}
-		}
-		t.Nested[name] = line
-	}
-	for p, fits := range other.fits {
-		if t.fits == nil {
-			t.fits = map[string][]string{}
-		}
-		t.fits[p] = fits
-	}
+	t.Nested, t.fits = merged(t.Nested, other.Nested), merged(t.fits, other.fits)
 	return nil
+}
+
+// merged adds what b has to a.
+func merged[V any](a, b map[string]V) map[string]V {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
 }
 
 // agree gives the only label column of each table the same name; the error is that they have other ones.
@@ -139,17 +134,7 @@ func (t *Labels) agree(other *Labels) error {
 	if len(t.Labels) != 1 || len(other.Labels) != 1 {
 		return fmt.Errorf("its label columns are %s, but those of %s are %s: name the same ones with --label-columns", sheet.ListOrNone(other.Labels), t.Files[0].File, sheet.ListOrNone(t.Labels))
 	}
-	return errorOf(t.renameLabel(), other.renameLabel())
-}
-
-// errorOf returns the first error.
-func errorOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(t.renameLabel(), other.renameLabel())
 }
 
 // renameLabel names the label column "label".

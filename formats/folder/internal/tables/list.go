@@ -37,12 +37,7 @@ func ReadList(file string, input io.Reader, labelColumns []string) (root string,
 	if base, err = filepath.Abs(base); err != nil {
 		return "", nil, err
 	}
-	s.TakeHeader(func(p string) bool { _, ok := (&pathFinder{in: vfs.OnDisk(base)}).find(p); return ok })
-	r, err := s.Roles(labelColumns)
-	if err != nil {
-		return "", nil, err
-	}
-	at, err := s.Position(&r)
+	r, at, err := (&pathFinder{in: vfs.OnDisk(base)}).roles(s, labelColumns)
 	if err != nil {
 		return "", nil, err
 	}

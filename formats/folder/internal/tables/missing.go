@@ -4,16 +4,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // Missing lists the files that the scan of the folder cannot have found. That of a list looks at files of all names.
-func (t *Table) Missing(in vfs.FS, isList bool) []vfs.Skip {
-	var skips []vfs.Skip
+func (t *Table) Missing(in vfs.FS, isList bool) []formats.Skip {
+	var skips []formats.Skip
 	for i, p := range t.Paths {
 		if why := t.whyNotFound(i, in, isList); why != "" {
-			skips = append(skips, vfs.Skip{
+			skips = append(skips, formats.Skip{
 				Path: p, Cause: "it is listed in " + t.fileOf(i).File + " but " + why, Missing: strings.HasPrefix(why, "does not exist"),
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
@@ -30,6 +31,15 @@ const maxLeading = 64
 type foundPath struct {
 	path   string
 	exists bool
+}
+
+// roles finds the columns of a sheet, and the position of the one of paths.
+func (f *pathFinder) roles(s *sheet.Sheet, labelColumns []string) (r sheet.Roles, at int, err error) {
+	s.TakeHeader(func(p string) bool { _, ok := f.find(p); return ok })
+	if r, err = s.Roles(labelColumns); err == nil {
+		at, err = s.Position(&r)
+	}
+	return r, at, err
 }
 
 // resolve returns the files that the paths mean, and a notice if all of them are meant otherwise than written.

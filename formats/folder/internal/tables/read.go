@@ -35,11 +35,11 @@ func readSheet(in vfs.FS, f File) (*sheet.Sheet, error) {
 // ReadSheet reads a table. Errors name the file.
 func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
 	ext := strings.ToLower(path.Ext(file))
-	read := func() ([]byte, error) { return vfs.ReadText(in, file) }
+	read := vfs.ReadText
 	if ext == ".parquet" {
-		read = func() ([]byte, error) { return vfs.ReadBytes(in, file) }
+		read = vfs.ReadBytes
 	}
-	b, err := read()
+	b, err := read(in, file)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
@@ -102,7 +103,7 @@ func (d disk) Recorded(p string) string {
 	return p
 }
 
-func (d disk) Refused() []Skip { return nil }
+func (d disk) Refused() []formats.Skip { return nil }
 
 func (d disk) Close() error { return nil }
 

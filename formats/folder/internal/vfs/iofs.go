@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // Of returns the root of an fs.FS.
@@ -80,7 +82,7 @@ func (v virtual) Relative(p string) (string, error) {
 
 func (v virtual) Recorded(p string) string { return p }
 
-func (v virtual) Refused() []Skip { return nil }
+func (v virtual) Refused() []formats.Skip { return nil }
 
 func (v virtual) Close() error { return nil }
 

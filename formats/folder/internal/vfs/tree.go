@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
@@ -84,11 +85,11 @@ func (t tree) Relative(p string) (string, error) {
 
 func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.tree.Identify(w) }
 
-func (t tree) Refused() []Skip {
-	var skips []Skip
+func (t tree) Refused() []formats.Skip {
+	var skips []formats.Skip
 	for name, why := range t.tree.Refused() {
 		if !isOther(name) || !fs.ValidPath(name) { // a folder's ends in a slash
-			skips = append(skips, Skip{Path: name, Cause: why})
+			skips = append(skips, formats.Skip{Path: name, Cause: why})
 		}
 	}
 	return skips

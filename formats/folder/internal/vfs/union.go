@@ -282,8 +282,8 @@ func (u *union) having(name string) (*Mount, string) {
 	return nil, ""
 }
 
-func (u *union) Refused() []Skip {
-	var all []Skip
+func (u *union) Refused() []formats.Skip {
+	var all []formats.Skip
 	for i := range u.mounts {
 		m := &u.mounts[i]
 		for _, k := range m.In.Refused() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // FS is where the files of a Dataset lie. Names are relative to its root, with slashes; "" is the
@@ -30,7 +32,7 @@ type FS interface {
 	// Recorded returns a path that the Config names as the recipe has it.
 	Recorded(p string) string
 	// Refused lists what cannot be listed, because of its name or otherwise.
-	Refused() []Skip
+	Refused() []formats.Skip
 	// Close frees the root, if that is the Dataset's.
 	Close() error
 	// String names the root in messages.
@@ -60,12 +62,6 @@ func (f *File) Place() string {
 		return f.Virtual
 	}
 	return f.Path
-}
-
-// Skip is an input that is left out, and the reason. Missing: it should be there, and there is no such file.
-type Skip struct {
-	Path, Cause string
-	Missing     bool
 }
 
 // Cause returns err without the path, which the message already has.
