@@ -25,7 +25,7 @@ import (
 type ClassArchives struct {
 	root  string
 	parts map[string]*FS // by the folder that the archive is: "n01440764", "train/n01440764"
-	dirs  map[string][]fs.DirEntry
+	top   *FS            // the folders that hold the archives, and those of the archives, without files
 }
 
 var (
@@ -124,7 +124,7 @@ func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err 
 		}
 		return nil, err
 	}
-	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, dirs: map[string][]fs.DirEntry{}}
+	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, top: &FS{path: root, index: newIndex()}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -138,7 +138,7 @@ func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err 
 			return nil, err
 		}
 	}
-	c.listFolders()
+	c.top.index.listFolders()
 	return c, nil
 }
 
@@ -159,6 +159,9 @@ func (c *ClassArchives) add(ctx context.Context, name string) error {
 		return err
 	}
 	c.parts[folder] = f
+	if _, err := c.top.index.mkdir(folder); err != nil {
+		return err
+	}
 	f.root = f.index.only(path.Base(folder))
 	if f.index.hasFolders(f.root) {
 		return fmt.Errorf("%s has folders, so it is not the images of one class: give the archives as sources, as in \"%s=%s\"", name, className(name), name)
@@ -176,29 +179,6 @@ func (x *index) only(class string) string {
 
 func (x *index) hasFolders(path string) bool { return len(x.foldersIn(&x.dirs[x.byPath[path]])) > 0 }
 
-// listFolders makes the folders that hold the archives.
-func (c *ClassArchives) listFolders() {
-	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-		up, name := path.Split(folder)
-		c.list(path.Clean(up), classDir{c.parts[folder].dirInfo(0), name})
-		if up != "" && len(c.dirs[path.Clean(up)]) == 1 {
-			c.list(".", classDir{c.parts[folder].dirInfo(0), path.Clean(up)})
-		}
-	}
-}
-
-func (c *ClassArchives) list(folder string, d classDir) { c.dirs[folder] = append(c.dirs[folder], d) }
-
-// classDir is a folder that is not in an archive.
-type classDir struct {
-	*info
-	name string
-}
-
-func (d classDir) Name() string { return d.name }
-
-func (d classDir) Info() (fs.FileInfo, error) { return d, nil }
-
 // part returns the archive that has name, and its name there; nil if name is a folder above the archives, or nothing.
 func (c *ClassArchives) part(name string) (*FS, string) {
 	for end := 0; fs.ValidPath(name) && end < len(name); end++ {
@@ -214,43 +194,25 @@ func (c *ClassArchives) part(name string) (*FS, string) {
 	return nil, ""
 }
 
-func missing(op, name string) error {
-	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-}
-
-// openClass is an open folder that is not in an archive.
-type openClass struct {
-	openDir
-	stat fs.FileInfo
-}
-
-func (d *openClass) Stat() (fs.FileInfo, error) { return d.stat, nil }
-
 // Open implements fs.FS.
 func (c *ClassArchives) Open(name string) (fs.File, error) {
-	if f, below := c.part(name); f != nil && below != "." {
+	f, below := c.part(name)
+	if f != nil && below != "." {
 		return f.Open(below)
 	}
-	st, err := c.Stat(name)
-	if err != nil {
-		return nil, err
+	d, err := c.top.Open(name)
+	if err == nil && f != nil {
+		d.(*openDir).left, err = f.ReadDir(".")
 	}
-	entries, err := c.ReadDir(name)
-	return &openClass{openDir{info: *st.(classDir).info, left: entries}, st}, err
+	return d, err
 }
 
 // Stat implements fs.StatFS.
 func (c *ClassArchives) Stat(name string) (fs.FileInfo, error) {
-	f, below := c.part(name)
-	switch entries := c.dirs[name]; {
-	case f != nil && below != ".":
+	if f, below := c.part(name); f != nil && below != "." {
 		return f.Stat(below)
-	case f != nil:
-		return classDir{f.dirInfo(0), path.Base(name)}, nil
-	case len(entries) > 0:
-		return classDir{entries[0].(classDir).info, path.Base(name)}, nil
 	}
-	return nil, missing("stat", name)
+	return c.top.Stat(name)
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -258,19 +220,15 @@ func (c *ClassArchives) ReadDir(name string) ([]fs.DirEntry, error) {
 	if f, below := c.part(name); f != nil {
 		return f.ReadDir(below)
 	}
-	if len(c.dirs[name]) == 0 {
-		return nil, missing("readdir", name)
-	}
-	return slices.Clone(c.dirs[name]), nil
+	return c.top.ReadDir(name)
 }
 
 // ReadInto reads a member into the memory of buf, or into new memory if that is too small.
 func (c *ClassArchives) ReadInto(name string, buf []byte) ([]byte, error) {
-	f, below := c.part(name)
-	if f == nil {
-		return buf[:0], missing("read", name)
+	if f, below := c.part(name); f != nil {
+		return f.ReadInto(below, buf)
 	}
-	return f.ReadInto(below, buf)
+	return c.top.ReadInto(name, buf)
 }
 
 // Identify writes what tells the archives from others. It reads no member.

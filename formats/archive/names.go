@@ -52,12 +52,9 @@ func shorten(name string) string {
 
 // linkTarget returns which member a symbolic link at name leads to, or why none.
 func linkTarget(name, target string) (member, why string) {
-	if strings.HasPrefix(target, "/") {
-		return "", "a link out of the archive: it is not followed"
-	}
 	member = path.Join(path.Dir(name), target)
-	if member == ".." || strings.HasPrefix(member, "../") {
-		return "", "a link out of the archive: it is not followed"
+	if strings.HasPrefix(target, "/") || member == ".." || strings.HasPrefix(member, "../") {
+		return "", whyOutside
 	}
 	return member, ""
 }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,14 +49,10 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckPath(root); err != nil {
 		return nil, err
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
+	if err := cmp.Or(cfg.Patterns.Validate(), checkRoot(root)); err != nil {
 		return nil, err
 	}
-	if err := checkRoot(root); err != nil {
-		return nil, err
-	}
-	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
+	return openIn(ctx, vfs.OnDisk(root), cfg)
 }
 
 // checkRoot returns an error if there is nothing at root, a file, or an unfinished folder.
@@ -81,19 +78,19 @@ func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
 	if fsys == nil {
 		return nil, errors.New("folder: OpenFS of a nil file system")
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
 	in := vfs.Of(fsys)
 	if _, err := in.Lstat(UnfinishedName); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
 	}
-	return openIn(ctx, in, filter, cfg)
+	return openIn(ctx, in, cfg)
 }
 
 // openIn opens the folder in in. What cannot be read ends the listing: it may have images.
-func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Config) (*Dataset, error) {
+func openIn(ctx context.Context, in vfs.FS, cfg Config) (*Dataset, error) {
+	filter, err := cfg.Patterns.Compile()
+	if err != nil {
+		return nil, err
+	}
 	if cfg.Memory < 0 {
 		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
 	}

@@ -50,11 +50,7 @@ func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err erro
 	if ctx == nil {
 		return nil, errors.New("folder: ctx is nil: give context.Background()")
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return openIn(ctx, in, filter, cfg)
+	return openIn(ctx, in, cfg)
 }
 
 // Mount is one of several sources: a folder of the disk at Path, or the Tree, if that is not nil. Its files are below

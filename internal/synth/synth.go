@@ -11,6 +11,7 @@
 package synth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,19 +52,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	for _, f := range []struct {
-		field *int
-		value int
-	}{
-		{&o.N, DefaultN},
-		{&o.Classes, DefaultClasses},
-		{&o.Width, defaultWidth},
-		{&o.Height, defaultHeight},
-	} {
-		if *f.field == 0 {
-			*f.field = f.value
-		}
-	}
+	o.N, o.Classes = cmp.Or(o.N, DefaultN), cmp.Or(o.Classes, DefaultClasses)
+	o.Width, o.Height = cmp.Or(o.Width, defaultWidth), cmp.Or(o.Height, defaultHeight)
 	return o
 }
 

@@ -14,13 +14,14 @@ import (
 
 // cocoCaptions are the captions of COCO's captions_*.json: a JSON list of texts for each image.
 type cocoCaptions struct {
-	files  []string
-	images cocoImages
-	texts  map[int32][]string
+	cocoImages
+	texts map[int32][]string
 }
 
 // NewCOCOCaptions returns the captions of COCO's files, and of tables.
-func NewCOCOCaptions(files []string) Annotation { return &cocoCaptions{files: files} }
+func NewCOCOCaptions(files []string) Annotation {
+	return &cocoCaptions{cocoImages: cocoImages{flag: "--captions", names: files}}
+}
 
 func (c *cocoCaptions) Schema() formats.Schema {
 	return formats.Schema{{Name: "captions", Kind: formats.JSON}}
@@ -28,36 +29,32 @@ func (c *cocoCaptions) Schema() formats.Schema {
 
 func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 	c.texts = map[int32][]string{}
-	for _, name := range c.files {
+	for _, name := range c.names {
 		if isCaptionTable(name) {
 			if err := errors.Join(c.readTable(in, name), ctx.Err()); err != nil {
 				return fmt.Errorf("--captions %s: %w", name, err)
 			}
 			continue
 		}
-		f := cocoFile{ctx: ctx, images: &c.images}
+		f := cocoFile{ctx: ctx, images: &c.cocoImages}
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			if a.Caption == nil {
-				c.images.damage(image, fmt.Errorf("an annotation without a caption"))
+				c.damage(image, fmt.Errorf("an annotation without a caption"))
 				return nil
 			}
 			c.texts[image] = append(c.texts[image], *a.Caption)
 			return nil
 		}
-		err := f.read(in, name)
-		if err == nil {
-			err = f.check("caption")
-		}
-		if err != nil {
+		if err := f.read(in, name, "caption"); err != nil {
 			return fmt.Errorf("--captions %s: %w", name, err)
 		}
 	}
-	c.images.match()
+	c.match()
 	return nil
 }
 
 func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("field captions: %w", err)
 	}
@@ -87,10 +84,6 @@ func (c *cocoCaptions) Read(f *vfs.File, _ *Picture, values []formats.Value) (st
 
 func (c *cocoCaptions) Size(*vfs.File) (h, w int, sized bool) { return 0, 0, false }
 
-func (c *cocoCaptions) Claim(f *vfs.File) { c.images.claim(f.Path) }
-
-func (c *cocoCaptions) Claimed() error { return c.images.settle("--captions") }
-
 func (c *cocoCaptions) Identify(f *vfs.File, w io.Writer) error {
 	text, err := c.of(f)
 	if err != nil {
@@ -105,5 +98,5 @@ func (c *cocoCaptions) Summary() Summary {
 	for _, texts := range c.texts {
 		n += len(texts)
 	}
-	return c.images.summary("captions", formats.JSON, fmt.Sprintf("%d captions", n))
+	return c.summary("captions", formats.JSON, fmt.Sprintf("%d captions", n))
 }

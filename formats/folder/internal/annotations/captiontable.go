@@ -28,7 +28,7 @@ func isCaptionTable(name string) bool {
 // readTable reads a table with a caption in each row.
 func (c *cocoCaptions) readTable(in vfs.FS, name string) error {
 	folder, name := recipepath.ForFolder(name)
-	c.images.files = append(c.images.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
+	c.files = append(c.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
 	file, err := in.OpenText(name)
 	if err != nil {
 		return errors.New(vfs.Cause(err))
@@ -70,12 +70,12 @@ func (c *cocoCaptions) readTable(in vfs.FS, name string) error {
 		base := path.Clean(strings.ReplaceAll(strings.TrimSpace(row[image]), "\\", "/"))
 		n, ok := numbers[base]
 		if !ok {
-			n = int32(len(c.images.entries))
+			n = int32(len(c.entries))
 			numbers[strings.Clone(base)] = n
-			c.images.entries = append(c.images.entries, cocoEntry{name: strings.Clone(base), file: int32(len(c.images.files) - 1)})
+			c.entries = append(c.entries, cocoEntry{name: strings.Clone(base), file: int32(len(c.files) - 1)})
 		}
 		if len(row) != len(header) {
-			c.images.damage(n, fmt.Errorf("a row of the captions has %d cells, and the first line %d", len(row), len(header)))
+			c.damage(n, fmt.Errorf("a row of the captions has %d cells, and the first line %d", len(row), len(header)))
 			continue
 		}
 		c.texts[n] = append(c.texts[n], strings.Clone(strings.TrimSpace(row[caption])))

@@ -12,18 +12,19 @@ import (
 
 // cocoBoxes are the objects of COCO's instances_*.json.
 type cocoBoxes struct {
-	files   []string
-	images  cocoImages
+	cocoImages
 	objects []cocoObject // by image
 	classes []string
-	flag    string
+	crowds  string // the field of groups; "" if there are none
 	// outlines and points: the files have some.
 	outlines, points present
 	turned           turned
 }
 
 // NewCOCOBoxes returns the objects of COCO's files.
-func NewCOCOBoxes(files []string) Annotation { return &cocoBoxes{files: files} }
+func NewCOCOBoxes(files []string) Annotation {
+	return &cocoBoxes{cocoImages: cocoImages{flag: "--boxes", names: files}}
+}
 
 // cocoObject is an object of the image with that number.
 type cocoObject struct {
@@ -31,14 +32,14 @@ type cocoObject struct {
 	image int32
 }
 
-func (c *cocoBoxes) Schema() formats.Schema { return objectSchema(c.classes, c.flag) }
+func (c *cocoBoxes) Schema() formats.Schema { return objectSchema(c.classes, c.crowds) }
 
 // Open reads the files. It keeps the boxes and the names of the images, not the outlines.
 func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 	var categories []cocoCategory
 	var first string
-	for _, name := range c.files {
-		f := cocoFile{ctx: ctx, images: &c.images}
+	for _, name := range c.names {
+		f := cocoFile{ctx: ctx, images: &c.cocoImages}
 		start := len(c.objects)
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			o := cocoObject{image: image}
@@ -48,20 +49,16 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 				err = checkBox(box)
 			}
 			if err != nil {
-				c.images.damage(image, err)
+				c.damage(image, err)
 				return nil
 			}
 			if o.box, o.class, o.flag = box, f.category(a.Category), bool(a.Crowd); o.flag {
-				c.flag = "box_crowd"
+				c.crowds = "box_crowd"
 			}
 			c.objects = append(c.objects, o)
 			return nil
 		}
-		err := f.read(in, name)
-		if err == nil {
-			err = f.check("bbox")
-		}
-		if err != nil {
+		if err := f.read(in, name, "bbox"); err != nil {
 			return fmt.Errorf("--boxes %s: %w", name, err)
 		}
 		dense := f.denseCategories()
@@ -69,7 +66,7 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 			o := &c.objects[i]
 			class := dense[o.class]
 			if class < 0 {
-				c.images.damage(o.image, fmt.Errorf("a box of the category %s, which is not among the file's categories", f.unknown[o.class]))
+				c.damage(o.image, fmt.Errorf("a box of the category %s, which is not among the file's categories", f.unknown[o.class]))
 			}
 			o.class = class
 		}
@@ -83,16 +80,16 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 		c.classes = append(c.classes, k.Name)
 	}
 	slices.SortStableFunc(c.objects, func(a, b cocoObject) int { return int(a.image) - int(b.image) })
-	c.images.match()
+	c.match()
 	return nil
 }
 
 func (c *cocoBoxes) Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error) {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err == nil {
 		list := c.of(image)
 		SetObjects(p, values, list)
-		warning, err = c.images.entries[image].size.check(p, list)
+		warning, err = c.entries[image].size.check(p, list)
 	}
 	if err != nil {
 		return "", fmt.Errorf("field %s: %w", BoxesField, err)
@@ -101,11 +98,11 @@ func (c *cocoBoxes) Read(f *vfs.File, p *Picture, values []formats.Value) (warni
 }
 
 func (c *cocoBoxes) Size(f *vfs.File) (h, w int, sized bool) {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err != nil {
 		return 0, 0, true // Read returns the error
 	}
-	s := c.images.entries[image].size
+	s := c.entries[image].size
 	return int(s.h), int(s.w), true
 }
 
@@ -119,12 +116,8 @@ func (c *cocoBoxes) of(image int32) []Object {
 	return list
 }
 
-func (c *cocoBoxes) Claim(f *vfs.File) { c.images.claim(f.Path) }
-
-func (c *cocoBoxes) Claimed() error { return c.images.settle("--boxes") }
-
 func (c *cocoBoxes) Identify(f *vfs.File, w io.Writer) error {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err != nil {
 		_, err = fmt.Fprintln(w, err)
 		return err
@@ -135,8 +128,8 @@ func (c *cocoBoxes) Identify(f *vfs.File, w io.Writer) error {
 
 func (c *cocoBoxes) Summary() Summary {
 	note := fmt.Sprintf("%d boxes of %d classes", len(c.objects), len(c.classes))
-	if c.flag != "" {
-		note += "; " + c.flag + " marks groups"
+	if c.crowds != "" {
+		note += "; " + c.crowds + " marks groups"
 	}
 	if c.outlines {
 		note += "; their segmentation is not read"
@@ -147,5 +140,5 @@ func (c *cocoBoxes) Summary() Summary {
 	if c.turned {
 		note += "; the angles of those that are turned are not read"
 	}
-	return c.images.summary(BoxesField, formats.Boxes, note)
+	return c.summary(BoxesField, formats.Boxes, note)
 }

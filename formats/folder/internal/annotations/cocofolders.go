@@ -13,13 +13,13 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// settle is called when all samples are claimed. If several of them fit one entry, or one fits entries of several files,
+// Claimed is called when all samples are claimed. If several of them fit one entry, or one fits entries of several files,
 // it finds out which folder each file is for; an entry must not be given to several images.
-func (c *cocoImages) settle(flag string) error {
+func (c *cocoImages) Claimed() error {
 	doubtful := c.doubtful()
 	for k := range c.files {
 		if err := c.narrow(int32(k), doubtful); err != nil {
-			return fmt.Errorf("%s %s: %w", flag, &c.files[k], err)
+			return fmt.Errorf("%s %s: %w", c.flag, &c.files[k], err)
 		}
 	}
 	for _, rel := range c.claimed {

@@ -12,6 +12,8 @@ import (
 
 // cocoImages finds the images of COCO files among the samples.
 type cocoImages struct {
+	flag         string   // that names the files
+	names        []string // of the files, as the flag has them
 	files        []cocoSource
 	entries      []cocoEntry // the images of all files, by number
 	damaged      map[int32]error
@@ -19,7 +21,7 @@ type cocoImages struct {
 	stray        int // annotations' images that are not listed
 	strayExample string
 
-	claimed        []string // the samples that fit an entry, until settle
+	claimed        []string // the samples that fit an entry, until Claimed
 	found, missing int
 	used           []bool
 	why            error // why a sample that fits an entry has none
@@ -124,13 +126,13 @@ func (c *cocoImages) several(fits []int32) error {
 		b.name, &c.files[b.file], c.files[a.file].name)
 }
 
-// claim counts a sample.
-func (c *cocoImages) claim(rel string) {
-	if len(c.fits(rel)) == 0 {
+// Claim counts a sample.
+func (c *cocoImages) Claim(f *vfs.File) {
+	if len(c.fits(f.Path)) == 0 {
 		c.missing++
 		return
 	}
-	c.claimed = append(c.claimed, rel)
+	c.claimed = append(c.claimed, f.Path)
 }
 
 // list returns the files as --boxes names them.

@@ -6,22 +6,12 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/npy"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
-// wholeNumbers are the types of masks in .npy files, by NumPy's names, that are stored as others: those of one byte as
-// uint8, the rest as uint16. The type must not depend on the values: a Loader's masks all have the same.
-var wholeNumbers = map[string]struct {
-	size int
-	read func(b []byte) int64
-}{
-	"|b1": {1, func(b []byte) int64 { return int64(b[0]) }},
-	"|i1": {1, func(b []byte) int64 { return int64(int8(b[0])) }},
-	"<i2": {2, func(b []byte) int64 { return int64(int16(binary.LittleEndian.Uint16(b))) }},
-	"<i4": {4, func(b []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(b))) }},
-	"<u4": {4, func(b []byte) int64 { return int64(binary.LittleEndian.Uint32(b)) }},
-	"<i8": {8, func(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }},
-	"<u8": {8, func(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }}, // what is too large is below 0
-}
+// wholeNumbers are the types of masks in .npy files, by NumPy's names, that are stored as others, and their sizes: those of
+// one byte as uint8, the rest as uint16. The type must not depend on the values: a Loader's masks all have the same.
+var wholeNumbers = map[string]int{"|b1": 1, "|i1": 1, "<i2": 2, "<i4": 4, "<u4": 4, "<i8": 8, "<u8": 8}
 
 const maskValues = "a mask has whole numbers from 0 to 65535; kind=array takes it as it is"
 
@@ -34,15 +24,15 @@ func (f *spec) pixels(v *formats.Value) error {
 	if len(h.Shape) != 2 && len(h.Shape) != 3 {
 		return fmt.Errorf("an array of shape %v: pixels have height and width, and channels or none", h.Shape)
 	}
-	whole, narrowed := wholeNumbers[h.Descr]
+	size, narrowed := wholeNumbers[h.Descr]
 	switch {
 	case h.Descr == "|u1" || h.Descr == "<u2":
 		var offset int
 		v.DType, _, offset, err = npy.Parse(v.Data)
 		v.Data = v.Data[offset:]
 	case narrowed && f.kind == formats.Mask:
-		if v.Data, err = h.Elements(v.Data, whole.size); err == nil {
-			err = narrow(v, whole.size, whole.read)
+		if v.Data, err = h.Elements(v.Data, size); err == nil {
+			err = narrow(v, size, h.Descr[1] == 'i')
 		}
 	case f.kind == formats.Mask:
 		err = fmt.Errorf("an array of %q: %s", h.Descr, maskValues)
@@ -61,7 +51,7 @@ func (f *spec) pixels(v *formats.Value) error {
 }
 
 // narrow makes uint8 or uint16 of the elements of v, of size bytes each, in their own memory.
-func narrow(v *formats.Value, size int, read func([]byte) int64) error {
+func narrow(v *formats.Value, size int, signed bool) error {
 	limit := int64(255)
 	if v.DType = formats.Uint8; size > 1 {
 		v.DType, limit = formats.Uint16, 65535
@@ -69,7 +59,7 @@ func narrow(v *formats.Value, size int, read func([]byte) int64) error {
 	to := v.DType.Size()
 	n := len(v.Data) / size
 	for i := range n {
-		x := read(v.Data[i*size:])
+		x := wire.Int(v.Data[i*size:(i+1)*size], signed) // a uint64 that is too large is below 0
 		if x < 0 || x > limit {
 			return fmt.Errorf("the value %d: %s", x, maskValues)
 		}
