@@ -220,3 +220,31 @@ func (d *Dataset) describe(cfg *Config) {
 		d.notices = append(d.notices, metadataNotices(d.in)...)
 	}
 }
+
+type progressKey struct{}
+
+// WithProgress returns a context with which opening a folder or a list calls report, from time to time and from one goroutine
+// at a time, with the number of files and folders that were found so far. report must return soon, and may be called until the
+// folder is open.
+func WithProgress(ctx context.Context, report func(files int)) context.Context {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return context.WithValue(ctx, progressKey{}, report)
+}
+
+func progressOf(ctx context.Context) func(files int) {
+	report, _ := ctx.Value(progressKey{}).(func(files int))
+	return report
+}
+
+// Question returns an error that asks what files are that may be fields of images, such as 1_mask.png beside 1.jpg,
+// and names the answers. It is nil if there are none or few, and if Config has a table of labels or says it by Fields, Boxes or
+// Captions. The Dataset takes all images as samples of their own, so whoever makes a dataset of it should ask first.
+func (d *Dataset) Question() error {
+	err := d.questions.Ask(d.in.String())
+	if err != nil && d.unusedDescription != "" {
+		err = fmt.Errorf("%w. Or give the table that dsconv unpack wrote: --labels %s", err, d.unusedDescription)
+	}
+	return err
+}
