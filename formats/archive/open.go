@@ -196,7 +196,7 @@ func (f *FS) list(ctx context.Context) error {
 		}
 		return fmt.Errorf("dsconv does not read tars compressed by bzip2 or xz: %s < %s > %s.tar makes a plain tar of it", unpack, f.path, stem)
 	default:
-		in = &plainSequence{ctx: ctx, file: f.file, length: size}
+		in = newPlainSequence(ctx, f.file, size)
 	}
 	if err != nil {
 		return err

@@ -53,35 +53,24 @@ type sequence interface {
 
 // plainSequence reads a plain file in small pieces: between headers it skips the data.
 type plainSequence struct {
-	ctx    context.Context
-	file   *os.File
-	length int64
-	pos    int64
-	buf    [4096]byte
-	at     int64 // buf[:have] is the file's at this offset
-	have   int
+	ctx  context.Context
+	file *io.SectionReader
+	in   *bufio.Reader
+	pos  int64
+}
+
+func newPlainSequence(ctx context.Context, file *os.File, length int64) *plainSequence {
+	s := io.NewSectionReader(file, 0, length)
+	return &plainSequence{ctx: ctx, file: s, in: bufio.NewReaderSize(s, 4096)}
 }
 
 func (p *plainSequence) Read(b []byte) (int, error) {
-	if len(b) == 0 {
-		return 0, nil
+	if p.in.Buffered() == 0 && p.ctx.Err() != nil {
+		return 0, p.ctx.Err()
 	}
-	if p.pos < p.at || p.pos >= p.at+int64(p.have) {
-		if err := p.ctx.Err(); err != nil {
-			return 0, err
-		}
-		if p.pos >= p.length {
-			return 0, io.EOF
-		}
-		n, err := p.file.ReadAt(p.buf[:], p.pos)
-		if n == 0 {
-			return 0, err
-		}
-		p.at, p.have = p.pos, n
-	}
-	n := copy(b, p.buf[p.pos-p.at:p.have])
+	n, err := p.in.Read(b)
 	p.pos += int64(n)
-	return n, nil
+	return n, err
 }
 
 // seek returns the offset that a Seek from pos leads to, at least lowest.
@@ -96,16 +85,22 @@ func seek(pos, offset int64, whence int, lowest int64) (int64, error) {
 }
 
 // Seek implements io.Seeker, from the start or the current offset.
-func (p *plainSequence) Seek(offset int64, whence int) (_ int64, err error) {
-	p.pos, err = seek(p.pos, offset, whence, 0)
-	return p.pos, err
+func (p *plainSequence) Seek(offset int64, whence int) (int64, error) {
+	offset, err := seek(p.pos, offset, whence, 0)
+	if skip := offset - p.pos; skip >= 0 && skip <= int64(p.in.Buffered()) {
+		_, _ = p.in.Discard(int(skip)) // it is in memory
+	} else if _, err := p.file.Seek(offset, io.SeekStart); err == nil {
+		p.in.Reset(p.file)
+	}
+	p.pos = offset
+	return offset, err
 }
 
 func (p *plainSequence) position() int64 { return p.pos }
 
 func (p *plainSequence) consumed() int64 { return p.pos }
 
-func (p *plainSequence) size() int64 { return p.length }
+func (p *plainSequence) size() int64 { return p.file.Size() }
 
 const (
 	// maxExpansion is how many times its file's size an archive may unpack to, above freeExpansion.

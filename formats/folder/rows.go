@@ -2,11 +2,10 @@ package folder
 
 import (
 	"bufio"
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -91,18 +90,10 @@ func columnsOf(in vfs.FS, file string) []string {
 		return nil // a notice is not worth an error
 	}
 	defer f.Close()
-	line, _ := bufio.NewReader(io.LimitReader(f, 1<<16)).ReadString('\n') // the only line may have no end
-	line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
-	if !strings.HasSuffix(file, ".jsonl") {
-		columns := strings.Split(line, ",")
-		for i, c := range columns {
-			columns[i] = strings.Trim(c, `" `)
-		}
-		return columns
-	}
-	var row map[string]json.RawMessage
-	if json.Unmarshal([]byte(line), &row) != nil {
+	line, _ := bufio.NewReader(io.LimitReader(f, 1<<16)).ReadBytes('\n') // the only line may have no end
+	s, err := sheet.Parse(bytes.TrimPrefix(line, []byte("\ufeff")), path.Ext(file))
+	if err != nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(row))
+	return s.Header
 }

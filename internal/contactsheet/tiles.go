@@ -103,7 +103,7 @@ func (s *loaders) tiles(i, columns int) (Sample, []tile, error) {
 	if !s.labelled {
 		first.caption = in.Key
 	}
-	row := []tile{first.tile}
+	row := []tile{first}
 	for epoch := 0; s.draws() && len(row) < columns; epoch++ {
 		t, err := s.tile(s.transformed, i, epoch, &b)
 		if err != nil {
@@ -111,18 +111,13 @@ func (s *loaders) tiles(i, columns int) (Sample, []tile, error) {
 		}
 		shown.Damage = cmp.Or(shown.Damage, t.damage)
 		t.caption, t.failure = fmt.Sprintf("epoch %d", epoch), "damaged: "+in.Key
-		row = append(row, t.tile)
+		row = append(row, t)
 	}
 	return shown, row, nil
 }
 
-type pickedTile struct {
-	tile
-	damage error // of the sample
-}
-
 // tile loads sample i as in that epoch into b. An error is not the sample's.
-func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t pickedTile, err error) {
+func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t tile, err error) {
 	err = l.Pick(i, epoch, b)
 	switch {
 	case err == nil:
@@ -134,7 +129,7 @@ func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t picke
 	case pixel.EndsRun(err) || errors.Is(err, formats.ErrClosed):
 		return t, err
 	}
-	return pickedTile{damage: err}, nil
+	return tile{damage: err}, nil
 }
 
 // labels returns the names of the classes of the sample in b, or its number.

@@ -75,49 +75,30 @@ func countList(list string) (n int) {
 	return n
 }
 
-// cgroups returns the folders of the process's cgroups that have a controller, from the innermost up.
+// cgroups returns the folders of the process's cgroups that have a controller, from the innermost up. A container often
+// sees its own cgroup as the topmost folder, under the name that the machine has for it: then the others are not there.
 func (m *Machine) cgroups(controller string) (dirs []string) {
 	for line := range strings.SplitSeq(m.read("/proc/self/cgroup"), "\n") {
 		parts := strings.SplitN(line, ":", 3)
-		if len(parts) < 3 {
+		if len(parts) < 3 || parts[1] != "" && !slices.Contains(strings.Split(parts[1], ","), controller) {
 			continue
 		}
-		unified := parts[0] == "0" && parts[1] == ""
-		if !unified && !slices.Contains(strings.Split(parts[1], ","), controller) {
-			continue
-		}
-		for _, mount := range m.mounts() {
-			if unified && mount.kind == "cgroup2" || !unified && mount.kind == "cgroup" && slices.Contains(mount.options, controller) {
-				dirs = append(dirs, mount.groups(parts[2])...)
+		for dir := path.Join("/", parts[2]); ; dir = path.Dir(dir) {
+			dirs = append(dirs, path.Join("/sys/fs/cgroup", parts[1], dir)) // version 2 names no controllers
+			if dir == "/" {
+				break
 			}
 		}
 	}
 	return dirs
 }
 
-// groups returns the folders of a cgroup and of those above it. A container often sees its own
-// cgroup as the mount's root, under the name that the machine has for it.
-func (m mount) groups(group string) (dirs []string) {
-	inside, found := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
-	if !found || strings.Contains(group, "..") {
-		inside = ""
-	}
-	for dir := path.Join(m.at, inside); ; dir = path.Dir(dir) {
-		dirs = append(dirs, dir)
-		if dir == m.at || len(dir) < len(m.at) {
-			return dirs
-		}
-	}
-}
-
 // mount is a mounted file system.
 type mount struct {
-	device  string // MAJOR:MINOR
-	root    string // the folder of the file system that is mounted
-	at      string
-	kind    string // such as ext4
-	source  string // such as /dev/sda1
-	options []string
+	device string // MAJOR:MINOR
+	at     string
+	kind   string // such as ext4
+	source string // such as /dev/sda1
 }
 
 // mounts returns the mounts of the process, in the order in which they were made.
@@ -128,11 +109,7 @@ func (m *Machine) mounts() (all []mount) {
 		if !found || len(of) < 5 || len(what) < 2 {
 			continue
 		}
-		one := mount{device: of[2], root: unescape(of[3]), at: unescape(of[4]), kind: what[0], source: unescape(what[1])}
-		if len(what) > 2 {
-			one.options = strings.Split(what[2], ",")
-		}
-		all = append(all, one)
+		all = append(all, mount{device: of[2], at: unescape(of[4]), kind: what[0], source: unescape(what[1])})
 	}
 	return all
 }
