@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"path"
 	"path/filepath"
@@ -242,20 +241,18 @@ func (c *ClassArchives) Identify(w io.Writer) error {
 }
 
 // Refused lists the members that Stat and Open cannot name, with the cause.
-func (c *ClassArchives) Refused() iter.Seq2[string, string] {
-	return func(yield func(path, cause string) bool) {
-		for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-			part := c.parts[folder]
-			for name, cause := range part.Refused() {
-				if name = folder + "/" + name; name == folder+"/"+part.whole() { // train/cat.tar/
-					name = path.Join(path.Dir(folder), part.whole()) + "/"
-				}
-				if !yield(name, cause) {
-					return
-				}
+func (c *ClassArchives) Refused() (all []formats.Skip) {
+	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
+		for _, r := range c.parts[folder].Refused() {
+			if r.Path == c.parts[folder].whole() { // train/cat.tar/
+				r.Path = path.Join(path.Dir(folder), r.Path) + "/"
+			} else {
+				r.Path = folder + "/" + r.Path
 			}
+			all = append(all, r)
 		}
 	}
+	return all
 }
 
 // Notices says how names were read where the archives do not tell.

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 var (
@@ -33,24 +34,21 @@ func (f *FS) Identify(w io.Writer) error {
 
 // Refused lists the members that Stat and Open cannot name, with the cause. A path that ends in "/" is that of a
 // folder, or of an archive in the archive, or the file name of the archive, of which something is missing.
-func (f *FS) Refused() iter.Seq2[string, string] {
-	return func(yield func(path, cause string) bool) {
-		for _, r := range f.index.refused {
-			name := r.path
-			if name == "/" {
-				name = f.whole()
-			} else if f.root != "" {
-				if below, ok := strings.CutPrefix(name, f.root+"/"); ok {
-					name = below
-				} else if fs.ValidPath(strings.TrimSuffix(name, "/")) {
-					continue // it is not in the root
-				}
-			}
-			if !yield(name, r.cause) {
-				return
+// The caller owns the list.
+func (f *FS) Refused() (all []formats.Skip) {
+	for _, r := range f.index.refused {
+		if r.Path == "/" {
+			r.Path = f.whole()
+		} else if f.root != "" {
+			if below, ok := strings.CutPrefix(r.Path, f.root+"/"); ok {
+				r.Path = below
+			} else if fs.ValidPath(strings.TrimSuffix(r.Path, "/")) {
+				continue // it is not in the root
 			}
 		}
+		all = append(all, r)
 	}
+	return all
 }
 
 // Notices says how names were read where the archive does not tell.

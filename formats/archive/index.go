@@ -41,9 +41,6 @@ type dir struct {
 	folders     []int32 // by name
 }
 
-// refusal is a member that the tree does not have, and why.
-type refusal struct{ path, cause string }
-
 // index lists the members by folder and name. Names share one block of memory.
 type index struct {
 	entries  []entry
@@ -54,8 +51,8 @@ type index struct {
 	lastDir  int32
 	causes   []string // causes[0] is ""
 	causeIDs map[string]int32
-	refused  []refusal
-	size     int64 // bytes in memory
+	refused  []formats.Skip // members that the tree does not have
+	size     int64          // bytes in memory
 
 	decodedNames int    // how many names were not UTF-8
 	decodedName  string // the first of them
@@ -77,7 +74,7 @@ func (x *index) grow(n int) error {
 
 // refuse records a member that cannot be in the tree.
 func (x *index) refuse(name, cause string) error {
-	x.refused = append(x.refused, refusal{shorten(name), cause})
+	x.refused = append(x.refused, formats.Skip{Path: shorten(name), Cause: cause})
 	return x.grow(64 + min(len(name), maxName))
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -23,9 +22,9 @@ type Tree interface {
 	fmt.Stringer
 	// Identify writes what tells the Tree from others, and from itself with another content.
 	Identify(w io.Writer) error
-	// Refused yields the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
-	// that of a folder.
-	Refused() iter.Seq2[string, string]
+	// Refused lists the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
+	// that of a folder. The caller owns the list.
+	Refused() []formats.Skip
 	// ReadInto reads a file into the memory of buf, or into new memory if that is too small. It returns an error if
 	// the file is not the one that Stat describes.
 	ReadInto(name string, buf []byte) ([]byte, error)

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -20,7 +20,7 @@ type Tree interface {
 	io.Closer
 	fmt.Stringer
 	Identify(w io.Writer) error
-	Refused() iter.Seq2[string, string]
+	Refused() []formats.Skip
 	ReadInto(name string, buf []byte) ([]byte, error)
 }
 
@@ -86,13 +86,9 @@ func (t tree) Relative(p string) (string, error) {
 func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.tree.Identify(w) }
 
 func (t tree) Refused() []formats.Skip {
-	var skips []formats.Skip
-	for name, why := range t.tree.Refused() {
-		if !isOther(name) || !fs.ValidPath(name) { // a folder's ends in a slash
-			skips = append(skips, formats.Skip{Path: name, Cause: why})
-		}
-	}
-	return skips
+	return slices.DeleteFunc(t.tree.Refused(), func(k formats.Skip) bool {
+		return isOther(k.Path) && fs.ValidPath(k.Path) // a folder's ends in a slash
+	})
 }
 
 // noticer is a Tree with something to say of how it was read.
