@@ -132,7 +132,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	d.skips, d.ignored, d.unmatched = append(s.Skips, in.Refused()...), s.Ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = slices.Concat(s.Skips, in.Refused()), s.Ignored, filter.Unmatched()
 	if d.fields != nil {
 		s.Classes = d.fields.Folders()
 		if err := d.fields.Finish(ctx); err != nil {

@@ -77,7 +77,7 @@ func (b *boxFiles) Read(f *vfs.File, p *annotations.Picture, values []formats.Va
 
 // find returns the file of a sample.
 func (b *boxFiles) find(f *vfs.File) (vfs.File, error) {
-	v := b.set.places.values(f)
+	v := b.set.values(f)
 	one, _, err := b.set.index.find(b.field, b.spec.expand(&v, f))
 	return one, err
 }

@@ -49,13 +49,13 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 		fields = nil
 	}
 	var err error
-	if s.places.image, s.specs, err = parseSpecs(fields); err != nil {
+	if s.image, s.specs, err = parseSpecs(fields); err != nil {
 		return nil, err
 	}
 	if err := s.addAnnotations(o); err != nil {
 		return nil, err
 	}
-	s.places.dirs = map[string]bool{}
+	s.dirs = map[string]bool{}
 	s.index = newIndex(s.memory)
 	return s, nil
 }
@@ -137,13 +137,13 @@ func (s *Set) Finish(ctx context.Context) error {
 
 // findKey finds out whether a field's files have the folder of the images in their {key}: images/1.txt of {key}.txt.
 func (s *Set) findKey(i int, f *spec) error {
-	if !s.places.implicit || !f.pattern.has(keyPart) {
+	if !s.implicit || !f.pattern.has(keyPart) {
 		return nil
 	}
 	one, ok, err := s.index.first(i)
 	if ok {
 		v, _ := f.pattern.find(one.Path)
-		f.wholeKey = s.places.image.re.MatchString(v[keyPart] + ".x")
+		f.wholeKey = s.image.re.MatchString(v[keyPart] + ".x")
 	}
 	return err
 }

@@ -206,7 +206,7 @@ func (s *Set) toStored(i int, p *annotations.Picture, v *formats.Value) (warning
 	if !ok && kind == formats.Mask && orientation != p.Orientation {
 		upright, warning = s.drawnUpright(p, s.specs[i].name, h, w, &s.drawings[i], func(f *vfs.File) (h, w int) {
 			var one formats.Value
-			values := s.places.values(f)
+			values := s.values(f)
 			if err := s.readFile(i, s.specs[i].expand(&values, f), &one); err == nil {
 				h, w, _ = sizeOf(&one)
 			}
