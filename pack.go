@@ -332,7 +332,7 @@ func (p *PackPlan) checkMissing() error {
 	if !ok || err != nil {
 		return err
 	}
-	missing := slices.DeleteFunc(slices.Clone(f.Skips()), func(k folder.Skip) bool { return !k.Missing })
+	missing := slices.DeleteFunc(slices.Clone(f.Skips()), func(k formats.Skip) bool { return !k.Missing })
 	if len(missing) == 0 {
 		return nil
 	}

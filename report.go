@@ -75,11 +75,7 @@ func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err e
 		return r, wrongOptions{errors.New("dsconv.NewReport: the source is nil: open one first")}
 	}
 	if f, ok := src.(*folder.Dataset); ok {
-		for _, k := range f.Skips() {
-			r.Listed = append(r.Listed, convert.Problem{Path: k.Path, Cause: k.Cause, Action: convert.ActionSkipped})
-		}
-		r.Skipped = append(r.Skipped, r.Listed...)
-		r.Found, r.Ignored, r.KeepExtension = len(f.Skips()), f.Ignored(), f.KeepExtension()
+		r.Ignored, r.KeepExtension = f.Ignored(), f.KeepExtension()
 		r.Labels, r.LabelNotices, r.UnusedTable = f.LabelColumns(), f.LabelNotices(), f.UnusedDescription()
 		if notice := otherOrder(f); notice != "" {
 			r.LabelNotices = append(slices.Clip(r.LabelNotices), notice)

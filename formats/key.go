@@ -1,7 +1,11 @@
 package formats
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,4 +53,104 @@ func isPlainKey(key string) bool {
 		begins = false
 	}
 	return !begins && len(key) <= MaxKey
+}
+
+// CopiesKey is the key in Meta.Recipe of the number of augmented copies that a pack made of each sample.
+const CopiesKey = "copies"
+
+// CopyKey is the key of augmented copy c, from 1, of the sample with that key.
+func CopyKey(key string, c int) string { return key + "@" + strconv.Itoa(c) }
+
+// LikeCopy reports whether key ends as CopyKey's results do.
+func LikeCopy(key string) bool {
+	at := strings.LastIndexByte(key, '@')
+	if at < 1 {
+		return false
+	}
+	_, err := strconv.ParseUint(key[at+1:], 10, 64)
+	return err == nil
+}
+
+// IsCopy reports whether the sample with that key, of a dataset with that recipe, is an augmented copy of another one. The
+// dataset that it was packed from may have had the copies already: source.copies, or source.source.copies.
+func IsCopy(recipe map[string]string, key string) bool {
+	if !LikeCopy(key) {
+		return false
+	}
+	for k := range recipe {
+		for found := true; found; {
+			k, found = strings.CutPrefix(k, "source.")
+		}
+		if k == CopiesKey {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the index of the sample with the key, by binary search; ErrKey if there is
+// none.
+func Find(ds Dataset, key string) (int, error) {
+	if ds == nil {
+		return 0, errors.New("formats.Find: the dataset is nil")
+	}
+	i, ok, err := search(ds, key)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: there is no sample with the key %q", ErrKey, key)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return i, nil
+}
+
+// search is the dataset's own search, if it has one.
+func search(ds Dataset, key string) (i int, ok bool, failed error) {
+	if own, has := ds.(interface {
+		FindKey(key string) (i int, ok bool, err error)
+	}); has {
+		return own.FindKey(key)
+	}
+	probe := func(i int) string {
+		in, err := ds.Info(i)
+		failed = cmp.Or(failed, err)
+		return in.Key
+	}
+	i = sort.Search(ds.Len(), func(i int) bool { return probe(i) >= key })
+	return i, i < ds.Len() && probe(i) == key, failed
+}
+
+// Locate returns the index in src of each of the samples: the one with the path of its source file, if only one has it,
+// else the one with its key, -1 if there is none. (An image and its augmented copies have the path of one file.)
+func Locate(src Dataset, samples []Info) ([]int, error) {
+	if src == nil {
+		return nil, errors.New("formats.Locate: the dataset is nil")
+	}
+	const several = -2
+	byPath, byKey := map[string]int{}, map[string]int{}
+	for _, in := range samples {
+		byPath[in.Source.Path], byKey[in.Key] = -1, -1
+	}
+	for i := range src.Len() {
+		in, err := src.Info(i)
+		if err != nil {
+			return nil, err
+		}
+		if before, ok := byPath[in.Source.Path]; ok && before == -1 {
+			byPath[in.Source.Path] = i
+		} else if ok {
+			byPath[in.Source.Path] = several
+		}
+		if _, ok := byKey[in.Key]; ok {
+			byKey[in.Key] = i
+		}
+	}
+	byPath[""] = -1 // not a path
+	at := make([]int, len(samples))
+	for k, in := range samples {
+		if at[k] = byPath[in.Source.Path]; at[k] < 0 {
+			at[k] = byKey[in.Key]
+		}
+	}
+	return at, nil
 }

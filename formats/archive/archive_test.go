@@ -165,7 +165,7 @@ func TestKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := open(t, name, data)
-			for path, why := range f.Refused() {
+			for path, why := range refusedBy(f) {
 				t.Errorf("%s: %s", path, why)
 			}
 			var wg sync.WaitGroup

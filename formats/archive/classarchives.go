@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"path"
 	"path/filepath"
@@ -25,7 +24,7 @@ import (
 type ClassArchives struct {
 	root  string
 	parts map[string]*FS // by the folder that the archive is: "n01440764", "train/n01440764"
-	dirs  map[string][]fs.DirEntry
+	top   *FS            // the folders that hold the archives, and those of the archives, without files
 }
 
 var (
@@ -104,13 +103,10 @@ func areNumbered(paths []string) bool {
 // className returns the name of an archive without what its kind adds.
 func className(path string) string {
 	name := filepath.Base(path)
-	longest := 0
-	for i := range suffixes {
-		if n := len(suffixes[i].name); n > longest && n < len(name) && strings.EqualFold(name[len(name)-n:], suffixes[i].name) {
-			longest = n
-		}
+	if stem, _ := suffixOf(name); stem != "" {
+		return stem
 	}
-	return name[:len(name)-longest]
+	return name
 }
 
 // OpenClassArchives opens the archives that ListClassArchives finds, also those that are numbered in a row. An archive that has folders is an error: which of them are
@@ -127,7 +123,7 @@ func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err 
 		}
 		return nil, err
 	}
-	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, dirs: map[string][]fs.DirEntry{}}
+	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, top: &FS{path: root, index: newIndex()}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -141,7 +137,7 @@ func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err 
 			return nil, err
 		}
 	}
-	c.listFolders()
+	c.top.index.listFolders()
 	return c, nil
 }
 
@@ -162,6 +158,9 @@ func (c *ClassArchives) add(ctx context.Context, name string) error {
 		return err
 	}
 	c.parts[folder] = f
+	if _, err := c.top.index.mkdir(folder); err != nil {
+		return err
+	}
 	f.root = f.index.only(path.Base(folder))
 	if f.index.hasFolders(f.root) {
 		return fmt.Errorf("%s has folders, so it is not the images of one class: give the archives as sources, as in \"%s=%s\"", name, className(name), name)
@@ -171,46 +170,13 @@ func (c *ClassArchives) add(ctx context.Context, name string) error {
 
 // only returns the folder in the archive that is named as the class, if there is nothing else, else "".
 func (x *index) only(class string) string {
-	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.folders("")) == 1 {
+	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.foldersIn(&x.dirs[0])) == 1 {
 		return class
 	}
 	return ""
 }
 
-func (x *index) hasFolders(path string) bool { return len(x.folders(path)) > 0 }
-
-// folders returns those in the folder at path which are not macOS's.
-func (x *index) folders(path string) (ids []int32) {
-	for _, id := range x.dirs[x.byPath[path]].folders {
-		if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// listFolders makes the folders that hold the archives.
-func (c *ClassArchives) listFolders() {
-	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-		up, name := path.Split(folder)
-		c.list(path.Clean(up), classDir{c.parts[folder].dirInfo(0), name})
-		if up != "" && len(c.dirs[path.Clean(up)]) == 1 {
-			c.list(".", classDir{c.parts[folder].dirInfo(0), path.Clean(up)})
-		}
-	}
-}
-
-func (c *ClassArchives) list(folder string, d classDir) { c.dirs[folder] = append(c.dirs[folder], d) }
-
-// classDir is a folder that is not in an archive.
-type classDir struct {
-	*info
-	name string
-}
-
-func (d classDir) Name() string { return d.name }
-
-func (d classDir) Info() (fs.FileInfo, error) { return d, nil }
+func (x *index) hasFolders(path string) bool { return len(x.foldersIn(&x.dirs[x.byPath[path]])) > 0 }
 
 // part returns the archive that has name, and its name there; nil if name is a folder above the archives, or nothing.
 func (c *ClassArchives) part(name string) (*FS, string) {
@@ -227,43 +193,25 @@ func (c *ClassArchives) part(name string) (*FS, string) {
 	return nil, ""
 }
 
-func missing(op, name string) error {
-	return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-}
-
-// openClass is an open folder that is not in an archive.
-type openClass struct {
-	openDir
-	stat fs.FileInfo
-}
-
-func (d *openClass) Stat() (fs.FileInfo, error) { return d.stat, nil }
-
 // Open implements fs.FS.
 func (c *ClassArchives) Open(name string) (fs.File, error) {
-	if f, below := c.part(name); f != nil && below != "." {
+	f, below := c.part(name)
+	if f != nil && below != "." {
 		return f.Open(below)
 	}
-	st, err := c.Stat(name)
-	if err != nil {
-		return nil, err
+	d, err := c.top.Open(name)
+	if err == nil && f != nil {
+		d.(*openDir).left, err = f.ReadDir(".")
 	}
-	entries, err := c.ReadDir(name)
-	return &openClass{openDir{info: *st.(classDir).info, left: entries}, st}, err
+	return d, err
 }
 
 // Stat implements fs.StatFS.
 func (c *ClassArchives) Stat(name string) (fs.FileInfo, error) {
-	f, below := c.part(name)
-	switch entries := c.dirs[name]; {
-	case f != nil && below != ".":
+	if f, below := c.part(name); f != nil && below != "." {
 		return f.Stat(below)
-	case f != nil:
-		return classDir{f.dirInfo(0), path.Base(name)}, nil
-	case len(entries) > 0:
-		return classDir{entries[0].(classDir).info, path.Base(name)}, nil
 	}
-	return nil, missing("stat", name)
+	return c.top.Stat(name)
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -271,19 +219,15 @@ func (c *ClassArchives) ReadDir(name string) ([]fs.DirEntry, error) {
 	if f, below := c.part(name); f != nil {
 		return f.ReadDir(below)
 	}
-	if len(c.dirs[name]) == 0 {
-		return nil, missing("readdir", name)
-	}
-	return slices.Clone(c.dirs[name]), nil
+	return c.top.ReadDir(name)
 }
 
 // ReadInto reads a member into the memory of buf, or into new memory if that is too small.
 func (c *ClassArchives) ReadInto(name string, buf []byte) ([]byte, error) {
-	f, below := c.part(name)
-	if f == nil {
-		return buf[:0], missing("read", name)
+	if f, below := c.part(name); f != nil {
+		return f.ReadInto(below, buf)
 	}
-	return f.ReadInto(below, buf)
+	return c.top.ReadInto(name, buf)
 }
 
 // Identify writes what tells the archives from others. It reads no member.
@@ -297,20 +241,18 @@ func (c *ClassArchives) Identify(w io.Writer) error {
 }
 
 // Refused lists the members that Stat and Open cannot name, with the cause.
-func (c *ClassArchives) Refused() iter.Seq2[string, string] {
-	return func(yield func(path, cause string) bool) {
-		for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-			part := c.parts[folder]
-			for name, cause := range part.Refused() {
-				if name = folder + "/" + name; name == folder+"/"+part.whole() { // train/cat.tar/
-					name = path.Join(path.Dir(folder), part.whole()) + "/"
-				}
-				if !yield(name, cause) {
-					return
-				}
+func (c *ClassArchives) Refused() (all []formats.Skip) {
+	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
+		for _, r := range c.parts[folder].Refused() {
+			if r.Path == c.parts[folder].whole() { // train/cat.tar/
+				r.Path = path.Join(path.Dir(folder), r.Path) + "/"
+			} else {
+				r.Path = folder + "/" + r.Path
 			}
+			all = append(all, r)
 		}
 	}
+	return all
 }
 
 // Notices says how names were read where the archives do not tell.

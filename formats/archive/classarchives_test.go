@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +50,7 @@ func TestClassArchives(t *testing.T) {
 			t.Errorf("%s: %q", name, b)
 		}
 	}
-	if refused := maps.Collect(c.Refused()); len(refused) != 1 || refused["val/../evil.jpg"] == "" {
+	if refused := refusedBy(c); len(refused) != 1 || refused["val/../evil.jpg"] == "" {
 		t.Errorf("refused: %v", refused)
 	}
 	var before, after strings.Builder

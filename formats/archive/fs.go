@@ -1,14 +1,17 @@
 package archive
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 var (
@@ -31,24 +34,21 @@ func (f *FS) Identify(w io.Writer) error {
 
 // Refused lists the members that Stat and Open cannot name, with the cause. A path that ends in "/" is that of a
 // folder, or of an archive in the archive, or the file name of the archive, of which something is missing.
-func (f *FS) Refused() iter.Seq2[string, string] {
-	return func(yield func(path, cause string) bool) {
-		for _, r := range f.index.refused {
-			name := r.path
-			if name == "/" {
-				name = f.whole()
-			} else if f.root != "" {
-				if below, ok := strings.CutPrefix(name, f.root+"/"); ok {
-					name = below
-				} else if fs.ValidPath(strings.TrimSuffix(name, "/")) {
-					continue // it is not in the root
-				}
-			}
-			if !yield(name, r.cause) {
-				return
+// The caller owns the list.
+func (f *FS) Refused() (all []formats.Skip) {
+	for _, r := range f.index.refused {
+		if r.Path == "/" {
+			r.Path = f.whole()
+		} else if f.root != "" {
+			if below, ok := strings.CutPrefix(r.Path, f.root+"/"); ok {
+				r.Path = below
+			} else if fs.ValidPath(strings.TrimSuffix(r.Path, "/")) {
+				continue // it is not in the root
 			}
 		}
+		all = append(all, r)
 	}
+	return all
 }
 
 // Notices says how names were read where the archive does not tell.
@@ -77,7 +77,7 @@ func (f *FS) find(op, name string) (*entry, int32, error) {
 	}
 	if e := f.index.find(inside); e != nil {
 		if why := f.index.causes[e.refusal]; why != "" {
-			return nil, -1, &fs.PathError{Op: op, Path: name, Err: refused(why)}
+			return nil, -1, &fs.PathError{Op: op, Path: name, Err: errors.New(why)}
 		}
 		return e, -1, nil
 	}
@@ -86,11 +86,6 @@ func (f *FS) find(op, name string) (*entry, int32, error) {
 	}
 	return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
-
-// refused is why a member is not read.
-type refused string
-
-func (r refused) Error() string { return string(r) }
 
 // Stat implements fs.StatFS. The error of a member that is not read is its cause.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
@@ -227,26 +222,23 @@ func (i *info) Info() (fs.FileInfo, error) { return i, nil }
 // member is an open file.
 type member struct {
 	info
-	data []byte
-	pos  int
-	read bool
+	data *bytes.Reader // nil until the first Read
 }
 
 func (m *member) Stat() (fs.FileInfo, error) { return &m.info, nil }
 
-func (m *member) Read(b []byte) (n int, err error) {
-	if !m.read {
-		if m.data, err = m.f.read(m.e, nil); err != nil {
+func (m *member) Read(b []byte) (int, error) {
+	if m.data == nil {
+		data, err := m.f.read(m.e, nil)
+		if err != nil {
 			return 0, err
 		}
-		m.read = true
+		m.data = bytes.NewReader(data)
 	}
-	if m.pos == len(m.data) && len(b) > 0 {
-		return 0, io.EOF
+	if len(b) == 0 {
+		return 0, nil
 	}
-	n = copy(b, m.data[m.pos:])
-	m.pos += n
-	return n, nil
+	return m.data.Read(b)
 }
 
 func (*member) Close() error { return nil }
@@ -267,13 +259,11 @@ func (*openDir) Close() error { return nil }
 
 // ReadDir implements fs.ReadDirFile.
 func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 || n >= len(d.left) {
-		all := d.left
-		d.left = nil
-		if n > 0 && len(all) == 0 {
-			return nil, io.EOF
-		}
-		return all, nil
+	if n > 0 && len(d.left) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.left) {
+		n = len(d.left)
 	}
 	some := d.left[:n:n]
 	d.left = d.left[n:]

@@ -15,20 +15,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 const good = "a/good.jpg" // a member that is whole in every archive
 
 // refusals returns why members are refused: by the path that is listed, or that Stat refuses.
 func refusals(f *FS) map[string]string {
-	all := map[string]string{}
-	for path, why := range f.Refused() {
-		all[path] = why
-	}
+	all := refusedBy(f)
 	for i := range f.index.entries {
 		if e := &f.index.entries[i]; e.refusal != 0 {
 			all[f.index.pathOf(e)] = f.index.causes[e.refusal]
 		}
+	}
+	return all
+}
+
+// refusedBy returns the causes of what is listed as refused, by path.
+func refusedBy(f interface{ Refused() []formats.Skip }) map[string]string {
+	all := map[string]string{}
+	for _, r := range f.Refused() {
+		all[r.Path] = r.Cause
 	}
 	return all
 }

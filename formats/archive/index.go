@@ -41,9 +41,6 @@ type dir struct {
 	folders     []int32 // by name
 }
 
-// refusal is a member that the tree does not have, and why.
-type refusal struct{ path, cause string }
-
 // index lists the members by folder and name. Names share one block of memory.
 type index struct {
 	entries  []entry
@@ -54,8 +51,8 @@ type index struct {
 	lastDir  int32
 	causes   []string // causes[0] is ""
 	causeIDs map[string]int32
-	refused  []refusal
-	size     int64 // bytes in memory
+	refused  []formats.Skip // members that the tree does not have
+	size     int64          // bytes in memory
 
 	decodedNames int    // how many names were not UTF-8
 	decodedName  string // the first of them
@@ -77,7 +74,7 @@ func (x *index) grow(n int) error {
 
 // refuse records a member that cannot be in the tree.
 func (x *index) refuse(name, cause string) error {
-	x.refused = append(x.refused, refusal{shorten(name), cause})
+	x.refused = append(x.refused, formats.Skip{Path: shorten(name), Cause: cause})
 	return x.grow(64 + min(len(name), maxName))
 }
 
@@ -245,12 +242,7 @@ func (x *index) around(kept []string) string {
 	root := int32(0)
 	for {
 		d := &x.dirs[root]
-		var inner []int32
-		for _, id := range d.folders {
-			if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
-				inner = append(inner, id)
-			}
-		}
+		inner := x.foldersIn(d)
 		if len(inner) != 1 || x.hasFiles(d) || len(x.dirs[inner[0]].folders) == 0 {
 			return d.path
 		}
@@ -259,6 +251,16 @@ func (x *index) around(kept []string) string {
 		}
 		root = inner[0]
 	}
+}
+
+// foldersIn returns the folders in d that are not macOS's.
+func (x *index) foldersIn(d *dir) (ids []int32) {
+	for _, id := range d.folders {
+		if _, name := splitPath(x.dirs[id].path); name != "__MACOSX" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // hasFiles reports whether d has files but hidden ones, such as .DS_Store.

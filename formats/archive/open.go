@@ -50,13 +50,20 @@ var suffixes = []struct {
 	{".txz", xzKind},
 }
 
-func kindOf(name string) kind {
+// suffixOf returns the longest of the suffixes that a name ends in, with the name before it; none if there is none.
+func suffixOf(name string) (stem string, k kind) {
+	stem = name
 	for i := range suffixes {
-		if n := len(name) - len(suffixes[i].name); n >= 0 && strings.EqualFold(name[n:], suffixes[i].name) {
-			return suffixes[i].kind
+		if at := len(name) - len(suffixes[i].name); at >= 0 && at < len(stem) && strings.EqualFold(name[at:], suffixes[i].name) {
+			stem, k = name[:at], suffixes[i].kind
 		}
 	}
-	return none
+	return stem, k
+}
+
+func kindOf(name string) kind {
+	_, k := suffixOf(name)
+	return k
 }
 
 // isArchiveName reports whether a member has the name of an archive that is not a plain tar.
@@ -183,9 +190,13 @@ func (f *FS) list(ctx context.Context) error {
 		in, made, err = scanZstd(ctx, f.file, size)
 	case bzip2Kind, xzKind:
 		unpack := map[kind]string{bzip2Kind: "bunzip2", xzKind: "unxz"}[k]
-		return fmt.Errorf("dsconv does not read tars compressed by bzip2 or xz: %s < %s > %s.tar makes a plain tar of it", unpack, f.path, stripped(f.path))
+		stem, named := suffixOf(f.path)
+		if named == none || named == tarKind {
+			stem = strings.TrimSuffix(f.path, filepath.Ext(f.path))
+		}
+		return fmt.Errorf("dsconv does not read tars compressed by bzip2 or xz: %s < %s > %s.tar makes a plain tar of it", unpack, f.path, stem)
 	default:
-		in = &plainSequence{ctx: ctx, file: f.file, length: size}
+		in = newPlainSequence(ctx, f.file, size)
 	}
 	if err != nil {
 		return err
@@ -203,16 +214,6 @@ func (f *FS) list(ctx context.Context) error {
 	}
 	f.stream = made(in.position())
 	return nil
-}
-
-// stripped returns the name of an archive without its suffix.
-func stripped(path string) string {
-	for i := range suffixes {
-		if n := len(path) - len(suffixes[i].name); n > 0 && suffixes[i].kind != tarKind && strings.EqualFold(path[n:], suffixes[i].name) {
-			return path[:n]
-		}
-	}
-	return strings.TrimSuffix(path, filepath.Ext(path))
 }
 
 const (

@@ -3,6 +3,7 @@ package archive
 import (
 	"io"
 	"io/fs"
+	"slices"
 	"sort"
 	"sync"
 
@@ -78,6 +79,11 @@ func (p *paged) readAt(b []byte, off int64) error {
 	return nil
 }
 
+func (p *paged) tick() int64 {
+	p.clock++
+	return p.clock
+}
+
 // page returns page n of the uncompressed bytes.
 func (p *paged) page(n int64) ([]byte, error) {
 	p.mu.Lock()
@@ -87,8 +93,7 @@ func (p *paged) page(n int64) ([]byte, error) {
 			return nil, fs.ErrClosed
 		}
 		if got := p.pages[n]; got != nil {
-			p.clock++
-			got.used = p.clock
+			got.used = p.tick()
 			return got.data, nil
 		}
 		c, start := p.nearest(n)
@@ -141,13 +146,12 @@ func (p *paged) fill(c *cursor, from *point, n int64) error {
 	delete(p.filling, n)
 	c.busy = false
 	for k, one := range passed {
-		p.clock++
-		one.used = p.clock
+		one.used = p.tick()
 		p.pages[k] = one
 	}
 	if got := p.pages[n]; got != nil {
-		p.clock++
-		got.used, c.used = p.clock, p.clock
+		got.used = p.tick()
+		c.used = p.clock
 	}
 	if err != nil {
 		p.drop(c)
@@ -202,12 +206,7 @@ func (p *paged) evict() {
 }
 
 func (p *paged) drop(c *cursor) {
-	for i := range p.cursors {
-		if p.cursors[i] == c {
-			p.cursors = append(p.cursors[:i], p.cursors[i+1:]...)
-			break
-		}
-	}
+	p.cursors = slices.DeleteFunc(p.cursors, func(o *cursor) bool { return o == c })
 	if c.r != nil {
 		_ = c.r.Close() // it was only read
 	}

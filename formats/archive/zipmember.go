@@ -119,7 +119,7 @@ func (z *zipReader) readZstd(from io.Reader, b []byte) error {
 	if ok {
 		err = d.Reset(from)
 	} else {
-		d, err = zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		d, err = newZstdDecoder(from)
 	}
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ type Dataset struct {
 	meta          formats.Meta
 	records       *extsort.List
 	source        source
-	skips         []Skip
+	skips         []formats.Skip
 	ignored       int
 	columns       []LabelColumn
 	notices       []string // how labels were found
@@ -50,12 +50,15 @@ type source interface {
 	includes(path string) bool
 	// label sets what the sample at it.path has, or returns why it is skipped.
 	label(it *sample) (why string)
-	missing(in vfs.FS) []vfs.Skip
+	missing(in vfs.FS) []formats.Skip
 	schema() formats.Schema
 	userColumns() []string
 }
 
-var _ formats.Dataset = (*Dataset)(nil)
+var (
+	_ formats.Dataset = (*Dataset)(nil)
+	_ formats.Skipper = (*Dataset)(nil)
+)
 
 // UnusedDescription returns the path of the description of labels, splits and columns that dsconv
 // unpack wrote into the folder, if no table was given; "" if there is none.
@@ -98,7 +101,7 @@ func (d *Dataset) Root() string { return d.in.String() }
 func (d *Dataset) IsList() bool { return d.isList }
 
 // Skips returns the inputs that are not part of the dataset, by path.
-func (d *Dataset) Skips() []Skip { return d.skips }
+func (d *Dataset) Skips() []formats.Skip { return d.skips }
 
 // Ignored returns the number of files whose names are not those of images.
 func (d *Dataset) Ignored() int { return d.ignored }

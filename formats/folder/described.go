@@ -211,7 +211,7 @@ func readFieldFile(in vfs.FS, name string, kind formats.Kind, v *formats.Value) 
 	return nil
 }
 
-func (d *descriptionSource) missing(in vfs.FS) []vfs.Skip { return d.table.Missing(in, false) }
+func (d *descriptionSource) missing(in vfs.FS) []formats.Skip { return d.table.Missing(in, false) }
 
 func (d *descriptionSource) userColumns() []string {
 	var names []string

@@ -79,31 +79,11 @@ func hasVersion(d *json.Decoder) bool {
 		if err != nil || name == "dsconv_labels" {
 			return err == nil
 		}
-		if t, err := d.Token(); err != nil || !skipValue(d, t) {
+		if err := d.Decode(new(json.RawMessage)); err != nil {
 			return false
 		}
 	}
 	return false
-}
-
-// skipValue reads the rest of a value that begins with t.
-func skipValue(d *json.Decoder, t json.Token) bool {
-	depth := 0
-	for {
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth <= 0 {
-			return true
-		}
-		var err error
-		if t, err = d.Token(); err != nil {
-			return false
-		}
-	}
 }
 
 func readDescription(in vfs.FS, file string) (*Description, error) {

@@ -2,11 +2,16 @@ package folder
 
 import (
 	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -132,4 +137,113 @@ func (j *joined) unknown(t labels.Type) error {
 	slices.Sort(list)
 	return fmt.Errorf("%s: no class folder has the name %q (%d such classes: %s); the %d class folders are %s. If they are classes, list all classes in a file, one on each line, and give it with --class-order",
 		j.table.Where(first[list[0]]), list[0], len(list), sheet.ListNames(list), len(j.layout.Names), sheet.ListNames(j.layout.Names[:min(5, len(j.layout.Names))]))
+}
+
+// isMissing reports whether programs write the text for a value that is missing.
+func isMissing(text string) bool {
+	return slices.Contains([]string{"nan", "na", "n/a", "<na>", "none", "null"}, strings.ToLower(strings.TrimSpace(text)))
+}
+
+// blankMissing empties the cells of a label column that mean a missing value, if all others are numbers. Among names
+// they may be classes, which missingNotices says.
+func (l *labeler) blankMissing(at int, t labels.Type, classes []string) {
+	if t != labels.Auto && t != labels.Index || slices.ContainsFunc(classes, isMissing) {
+		return
+	}
+	numbers := false
+	var missing []string
+	for _, p := range l.table.Paths {
+		cell := strings.TrimSpace(l.table.Rows[p][at])
+		if isMissing(cell) {
+			missing = append(missing, p)
+			continue
+		}
+		if _, err := strconv.ParseFloat(cell, 64); err != nil && cell != "" {
+			return
+		}
+		numbers = numbers || cell != ""
+	}
+	if numbers {
+		for _, p := range missing {
+			l.table.Rows[p][at] = ""
+		}
+	}
+}
+
+// missingNotices names the classes that may have been meant as missing values.
+func (l *labeler) missingNotices() (list []string) {
+	for _, f := range l.fields {
+		if f.Sep != "" || f.Type != labels.Name {
+			continue
+		}
+		counts := map[string]int{}
+		for _, p := range l.table.Paths {
+			if cell := strings.TrimSpace(l.table.Rows[p][f.column]); isMissing(cell) {
+				counts[cell]++
+			}
+		}
+		for _, class := range f.Classes {
+			if n := counts[class]; n > 0 {
+				list = append(list, fmt.Sprintf("%s: %d row(s) have the class %q; if that is no class, leave these cells empty", f.name, n, class))
+			}
+		}
+	}
+	return list
+}
+
+// The values of Config.Unlisted.
+const (
+	// UnlistedSkip skips images that no row of their table lists.
+	UnlistedSkip = "skip"
+	// UnlistedFolder labels them by their class folder.
+	UnlistedFolder = "folder"
+)
+
+// labelFiles returns the files of labels, those of folders after the one of the root.
+func (c *Config) labelFiles() ([]tables.File, error) {
+	var list []tables.File
+	if c.Labels != "" {
+		list = append(list, tables.File{Folder: "", File: c.Labels})
+	}
+	for _, folder := range slices.Sorted(maps.Keys(c.FolderLabels)) {
+		clean := path.Clean(filepath.ToSlash(folder))
+		if folder == "" || clean == "." || !filepath.IsLocal(filepath.FromSlash(clean)) {
+			return nil, fmt.Errorf("labels for the folder %q: give a folder in the source, such as val", folder)
+		}
+		if slices.ContainsFunc(list, func(f tables.File) bool { return f.Folder == clean }) {
+			return nil, fmt.Errorf("labels for the folder %s: it has two files of labels", clean)
+		}
+		list = append(list, tables.File{Folder: clean, File: c.FolderLabels[folder]})
+	}
+	switch c.Unlisted {
+	case "", UnlistedSkip:
+	case UnlistedFolder:
+		if len(list) == 0 {
+			return nil, fmt.Errorf("unlisted images: %s needs a table of labels: without one, all images have the labels of their folders", UnlistedFolder)
+		}
+	default:
+		return nil, fmt.Errorf("unlisted images: %q: give %s or %s", c.Unlisted, UnlistedSkip, UnlistedFolder)
+	}
+	return list, nil
+}
+
+// uncovered returns the folders that are splits or classes beside those that the files cover: a table says what
+// images in these are, whatever folders they are in.
+func uncovered(c layout.Folders, files []tables.File) layout.Folders {
+	left := layout.Folders{}
+	for name, contents := range c {
+		f := tables.Covering(files, name+"/")
+		if f == nil || f.Folder == name && slices.Contains(layout.Splits, name) {
+			left[name] = contents
+		}
+	}
+	return left
+}
+
+// tablesOfFolders returns the files that are not for the whole source.
+func (c *Config) tablesOfFolders(files []tables.File) []tables.File {
+	if c.Labels != "" {
+		return files[1:]
+	}
+	return files
 }

@@ -289,7 +289,7 @@ func (f *labelField) labelsOf(cell string) []int64 {
 }
 
 // missing lists the table's files that the scan of the folder cannot have found.
-func (l *labeler) missing(in vfs.FS) []vfs.Skip {
+func (l *labeler) missing(in vfs.FS) []formats.Skip {
 	if l.table == nil {
 		return nil
 	}

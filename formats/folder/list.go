@@ -63,8 +63,7 @@ func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
 	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.Unlisted != "" {
 		return nil, fmt.Errorf("%s: a list of images has its own labels: leave out --labels and --unlisted", tables.ListName(file))
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
+	if err := cfg.Patterns.Validate(); err != nil {
 		return nil, err
 	}
 	root, table, err := tables.ReadList(file, cfg.Stdin, cfg.LabelColumns)
@@ -75,5 +74,5 @@ func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: %w", tables.ListName(file), err)
 	}
 	cfg.list = table
-	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
+	return openIn(ctx, vfs.OnDisk(root), cfg)
 }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,14 +49,10 @@ func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
 	if err := formats.CheckPath(root); err != nil {
 		return nil, err
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
+	if err := cmp.Or(cfg.Patterns.Validate(), checkRoot(root)); err != nil {
 		return nil, err
 	}
-	if err := checkRoot(root); err != nil {
-		return nil, err
-	}
-	return openIn(ctx, vfs.OnDisk(root), filter, cfg)
+	return openIn(ctx, vfs.OnDisk(root), cfg)
 }
 
 // checkRoot returns an error if there is nothing at root, a file, or an unfinished folder.
@@ -81,19 +78,19 @@ func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
 	if fsys == nil {
 		return nil, errors.New("folder: OpenFS of a nil file system")
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
 	in := vfs.Of(fsys)
 	if _, err := in.Lstat(UnfinishedName); err == nil {
 		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
 	}
-	return openIn(ctx, in, filter, cfg)
+	return openIn(ctx, in, cfg)
 }
 
 // openIn opens the folder in in. What cannot be read ends the listing: it may have images.
-func openIn(ctx context.Context, in vfs.FS, filter *formats.FileFilter, cfg Config) (*Dataset, error) {
+func openIn(ctx context.Context, in vfs.FS, cfg Config) (*Dataset, error) {
+	filter, err := cfg.Patterns.Compile()
+	if err != nil {
+		return nil, err
+	}
 	if cfg.Memory < 0 {
 		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
 	}
@@ -135,7 +132,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
-	d.skips, d.ignored, d.unmatched = skipsOf(s.Skips, in.Refused()), s.Ignored, filter.Unmatched()
+	d.skips, d.ignored, d.unmatched = slices.Concat(s.Skips, in.Refused()), s.Ignored, filter.Unmatched()
 	if d.fields != nil {
 		s.Classes = d.fields.Folders()
 		if err := d.fields.Finish(ctx); err != nil {
@@ -165,8 +162,8 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 	}
 	d.recordAnnotations(&cfg)
 	d.summarizeLabels()
-	d.skips = append(d.skips, skipsOf(d.source.missing(in))...)
-	slices.SortFunc(d.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	d.skips = append(d.skips, d.source.missing(in)...)
+	slices.SortFunc(d.skips, func(a, b formats.Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable()
 	if d.Len() == 0 {
 		return nil, d.noImages()
@@ -222,4 +219,32 @@ func (d *Dataset) describe(cfg *Config) {
 	if cfg.Labels == "" && len(cfg.FolderLabels)+len(cfg.Captions)+len(cfg.Boxes) == 0 && cfg.list == nil {
 		d.notices = append(d.notices, metadataNotices(d.in)...)
 	}
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context with which opening a folder or a list calls report, from time to time and from one goroutine
+// at a time, with the number of files and folders that were found so far. report must return soon, and may be called until the
+// folder is open.
+func WithProgress(ctx context.Context, report func(files int)) context.Context {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return context.WithValue(ctx, progressKey{}, report)
+}
+
+func progressOf(ctx context.Context) func(files int) {
+	report, _ := ctx.Value(progressKey{}).(func(files int))
+	return report
+}
+
+// Question returns an error that asks what files are that may be fields of images, such as 1_mask.png beside 1.jpg,
+// and names the answers. It is nil if there are none or few, and if Config has a table of labels or says it by Fields, Boxes or
+// Captions. The Dataset takes all images as samples of their own, so whoever makes a dataset of it should ask first.
+func (d *Dataset) Question() error {
+	err := d.questions.Ask(d.in.String())
+	if err != nil && d.unusedDescription != "" {
+		err = fmt.Errorf("%w. Or give the table that dsconv unpack wrote: --labels %s", err, d.unusedDescription)
+	}
+	return err
 }

@@ -28,7 +28,7 @@ type listed struct {
 	Meta      *formats.Meta
 	Infos     []formats.Info
 	Samples   []formats.Sample
-	Skips     []Skip
+	Skips     []formats.Skip
 	Ignored   int
 	Unmatched formats.Patterns
 	Extension []string

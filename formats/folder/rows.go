@@ -1,11 +1,16 @@
 package folder
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -53,4 +58,42 @@ func rowsBy(s *sheet.Sheet, names []string) (*Rows, error) {
 		r.Rows[name] = slices.Delete(slices.Clone(row), at, at+1)
 	}
 	return r, nil
+}
+
+// metadataNotices names the tables that Hugging Face's imagefolder reads by itself, and dsconv only if it is told to:
+// in the root, or in a folder of a split.
+func metadataNotices(in vfs.FS) (list []string) {
+	for _, dir := range append([]string{""}, formats.SplitWords()...) {
+		for _, name := range []string{"metadata.csv", "metadata.jsonl"} {
+			file := path.Join(dir, name)
+			if st, err := in.Stat(file); err != nil || !st.Mode().IsRegular() {
+				continue
+			}
+			columns := columnsOf(in, in.Join(file))
+			if !slices.Contains(columns, "file_name") {
+				continue
+			}
+			option := "--labels " + in.Join(file)
+			if dir != "" {
+				option = fmt.Sprintf("--labels %s=%s", dir, in.Join(file))
+			}
+			list = append(list, fmt.Sprintf("%s lists %s, and is not read: give %s", file, strings.Join(columns, ", "), option))
+		}
+	}
+	return list
+}
+
+// columnsOf returns the columns of a table, as its first line has them; nil if that cannot be read.
+func columnsOf(in vfs.FS, file string) []string {
+	f, err := in.OpenText(file)
+	if err != nil {
+		return nil // a notice is not worth an error
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, 1<<16)).ReadBytes('\n') // the only line may have no end
+	s, err := sheet.Parse(bytes.TrimPrefix(line, []byte("\ufeff")), path.Ext(file))
+	if err != nil {
+		return nil
+	}
+	return s.Header
 }

@@ -3,6 +3,7 @@ package folder
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // sorting is what a folder's samples are sorted with: by stem, to find their keys, then by key. Both Sorters
@@ -40,7 +42,7 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 		it := &sample{File: f, key: key}
 		it.key = d.fields.LocateKey(&it.File, key)
 		if why := d.label(it); why != "" {
-			d.skips = append(d.skips, Skip{Path: f.Path, Cause: why})
+			d.skips = append(d.skips, formats.Skip{Path: f.Path, Cause: why})
 			return ctx.Err()
 		}
 		if it.key == it.Place() && vfs.ImageStem(f.Path) != f.Path {
@@ -90,4 +92,38 @@ func (d *Dataset) countSplits(counts map[string]int) {
 			delete(counts, name)
 		}
 	}
+}
+
+type sample struct {
+	vfs.File
+	key, split string
+	labels     []int64 // one per label field of the schema, a number as its bits; the set classes if multi-hot
+	columns    []string
+	row        []string // of the table, if there is a description
+}
+
+// record encodes what tells the sample from others of its key; decode reads it.
+func (it *sample) record(b []byte) []byte {
+	n := 0
+	for n < min(len(it.key), len(it.Path)) && it.key[n] == it.Path[n] {
+		n++
+	}
+	b = binary.AppendUvarint(b, uint64(n))
+	b = wire.AppendBytes(b, it.Path[n:])
+	b = binary.AppendUvarint(b, uint64(it.Size))
+	return binary.AppendUvarint(b, uint64(it.ModTime))
+}
+
+func (it *sample) Decode(key, record []byte) error {
+	value := wire.Cursor{B: record}
+	n := value.Number(int64(len(key)))
+	it.Path = string(key[:n]) + string(value.Bytes())
+	if it.key = it.Path[:n]; int(n) < len(key) {
+		it.key = string(key)
+	}
+	it.Size, it.ModTime = value.Varint(), value.Varint()
+	if value.Failed {
+		return extsort.ErrDamagedList
+	}
+	return nil
 }

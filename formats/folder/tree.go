@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -23,9 +22,9 @@ type Tree interface {
 	fmt.Stringer
 	// Identify writes what tells the Tree from others, and from itself with another content.
 	Identify(w io.Writer) error
-	// Refused yields the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
-	// that of a folder.
-	Refused() iter.Seq2[string, string]
+	// Refused lists the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
+	// that of a folder. The caller owns the list.
+	Refused() []formats.Skip
 	// ReadInto reads a file into the memory of buf, or into new memory if that is too small. It returns an error if
 	// the file is not the one that Stat describes.
 	ReadInto(name string, buf []byte) ([]byte, error)
@@ -50,11 +49,7 @@ func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err erro
 	if ctx == nil {
 		return nil, errors.New("folder: ctx is nil: give context.Background()")
 	}
-	filter, err := cfg.Patterns.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return openIn(ctx, in, filter, cfg)
+	return openIn(ctx, in, cfg)
 }
 
 // Mount is one of several sources: a folder of the disk at Path, or the Tree, if that is not nil. Its files are below

@@ -1,7 +1,9 @@
 package labels
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -126,4 +128,82 @@ func (s *Source) likelyMistake(t texts, more []string) bool {
 		return s.Order == nil && len(more) == len(t.list) && numeric(more)
 	}
 	return false
+}
+
+func (s *Source) where(t texts, text string) string { return s.Where(t.first[text]) }
+
+// whyNotIndices reports why the numbers, together with the existing classes, are not all of 0 to
+// n-1; "" if they are.
+func (s *Source) whyNotIndices(t texts, classes []string) string {
+	next := map[int]bool{}
+	for _, text := range t.list {
+		n, ok := wholeNumber(text)
+		if !ok {
+			return fmt.Sprintf("%s has %s", s.where(t, text), text)
+		}
+		if n >= len(classes) {
+			next[n] = true
+		}
+	}
+	for n := range next {
+		if n < len(classes)+len(next) {
+			continue
+		}
+		gap := len(classes)
+		for next[gap] {
+			gap++
+		}
+		return fmt.Sprintf("there is no %d (%s)", gap, s.describeLargest(t))
+	}
+	return ""
+}
+
+// describeLargest returns the line and the text of the largest number.
+func (s *Source) describeLargest(t texts) string {
+	text := slices.MaxFunc(t.list, byValue)
+	return fmt.Sprintf("%s has %s", s.where(t, text), text)
+}
+
+func byValue(a, b string) int {
+	x, _ := parseNumber(a)
+	y, _ := parseNumber(b)
+	return cmp.Compare(x, y)
+}
+
+// ambiguousError is the error about numbers whose meaning the user must choose.
+func (s *Source) ambiguousError(t texts, why string) error {
+	smallest, largest := slices.MinFunc(t.list, byValue), slices.MaxFunc(t.list, byValue)
+	if n, ok := parseIndex(largest); ok && smallest == "1" && n == len(t.list) && !slices.ContainsFunc(t.list, func(text string) bool { _, ok := parseIndex(text); return !ok }) {
+		return fmt.Errorf("it has all numbers from 1 to %d, and no 0, which class indices begin with. "+
+			"Choose what they are: --label-type name (classes with these names; by number, 1 gets the index 0 and %d the index %d), "+
+			"index (indices as they are, of %d classes of which 0 is empty) or float (numbers to predict)", n, n, n-1, n+1)
+	}
+	return fmt.Errorf("it has %d different numbers from %s to %s, but class indices would be all of 0 to n-1: %s. "+
+		"Choose what they are: --label-type index (class indices, with gaps), name (class names) or float (numbers to predict)",
+		len(t.list), smallest, largest, why)
+}
+
+// ClassesOf returns the classes that the different texts of labels are, and the index of each text, for sources whose users have
+// not said what they are: whole numbers are class indices, perhaps with gaps, unless one is too large for that; other texts are names, sorted bytewise. The
+// error is about other numbers and lists of numbers, which are not classes.
+func ClassesOf(texts []string) (classes []string, index map[string]int64, err error) {
+	if _, are := AreVectors(texts); are {
+		return nil, nil, fmt.Errorf("the labels are lists of numbers, such as %q, and no classes", texts[0])
+	}
+	tooLarge := func(text string) bool { x, _ := parseNumber(text); return x > MaxIndex && x == math.Trunc(x) }
+	if !numeric(texts) || slices.ContainsFunc(texts, tooLarge) {
+		classes = slices.Sorted(slices.Values(texts))
+		return classes, IndexOf(classes), nil
+	}
+	index = map[string]int64{}
+	highest := -1
+	for _, text := range texts {
+		n, err := asIndex(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the labels are numbers, of which %s is no class index", text)
+		}
+		index[text] = int64(n)
+		highest = max(highest, n)
+	}
+	return indices(highest + 1), index, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // kind is what values of an encoding are read as.
@@ -83,25 +84,11 @@ func (c *column) integer(raw []byte) (int64, error) {
 
 // widened returns the integer that raw begins with.
 func widened(name string, raw []byte) (int64, error) {
-	switch name {
-	case "uint8":
-		return int64(raw[0]), nil
-	case "int8":
-		return int64(int8(raw[0])), nil
-	case "uint16":
-		return int64(binary.LittleEndian.Uint16(raw)), nil
-	case "int16":
-		return int64(int16(binary.LittleEndian.Uint16(raw))), nil
-	case "uint32":
-		return int64(binary.LittleEndian.Uint32(raw)), nil
-	case "int32":
-		return int64(int32(binary.LittleEndian.Uint32(raw))), nil
+	x := wire.Int(raw[:widths[name].size], name[0] == 'i')
+	if name == "uint64" && x < 0 {
+		return 0, fmt.Errorf("%w: %d does not fit into int64", formats.ErrSchema, uint64(x))
 	}
-	x := binary.LittleEndian.Uint64(raw)
-	if name == "uint64" && x > math.MaxInt64 {
-		return 0, fmt.Errorf("%w: %d does not fit into int64", formats.ErrSchema, x)
-	}
-	return int64(x), nil
+	return x, nil
 }
 
 // tensor is an array as it is stored.
@@ -159,11 +146,8 @@ func (t *tensor) takeShape(raw []byte) (rest []byte, err error) {
 	if raw = raw[1:]; axes*size > len(raw) {
 		return nil, fmt.Errorf("%w: an array that ends within its shape", formats.ErrDamaged)
 	}
-	var wide [8]byte
 	for k := range axes {
-		clear(wide[:])
-		copy(wide[:], raw[k*size:(k+1)*size])
-		n := binary.LittleEndian.Uint64(wide[:])
+		n := uint64(wire.Int(raw[k*size:(k+1)*size], false))
 		if n > math.MaxInt32 {
 			return nil, fmt.Errorf("%w: an array with a dimension of %d", formats.ErrDamaged, n)
 		}

@@ -2,6 +2,7 @@ package mds
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,18 +39,14 @@ func (s *set) choose(m map[string]string) (*fields, error) {
 		f.given[field] = k
 	}
 	if k, ok := f.given[labelField]; ok {
-		if kind := kindOf(s.columns[k].encoding); kind != integer && kind != text && kind != float {
+		if !s.canLabel(k) {
 			return nil, fmt.Errorf("%w: the column %s has the encoding %s, and a label is a whole number, a text or a float", formats.ErrSchema, m[labelField], s.columns[k].encoding)
 		}
 		f.label = k
 		return f, nil
 	}
 	for _, name := range labelNames {
-		k := s.column(name)
-		if k < 0 || f.isGiven(k) {
-			continue
-		}
-		if kind := kindOf(s.columns[k].encoding); kind == integer || kind == text || kind == float {
+		if k := s.column(name); k >= 0 && !f.isGiven(k) && s.canLabel(k) {
 			f.label = k
 			break
 		}
@@ -71,12 +68,12 @@ func (s *set) names() string {
 
 // isGiven reports whether the map gives the column to a field.
 func (f *fields) isGiven(column int) bool {
-	for _, k := range f.given {
-		if k == column {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(f.given)), column)
+}
+
+// canLabel reports whether a column's values may be labels.
+func (s *set) canLabel(column int) bool {
+	return slices.Contains([]kind{integer, text, float}, kindOf(s.columns[column].encoding))
 }
 
 // layout decides which fields the samples have.

@@ -140,6 +140,7 @@ type tile struct {
 	pixels  *image.NRGBA // nil if there is none
 	caption string
 	failure string
+	damage  error // of the sample
 }
 
 // draw draws the tile at position k.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
+	"image/draw"
 	"math"
 	"strings"
 
@@ -101,7 +103,7 @@ func (s *loaders) tiles(i, columns int) (Sample, []tile, error) {
 	if !s.labelled {
 		first.caption = in.Key
 	}
-	row := []tile{first.tile}
+	row := []tile{first}
 	for epoch := 0; s.draws() && len(row) < columns; epoch++ {
 		t, err := s.tile(s.transformed, i, epoch, &b)
 		if err != nil {
@@ -109,18 +111,13 @@ func (s *loaders) tiles(i, columns int) (Sample, []tile, error) {
 		}
 		shown.Damage = cmp.Or(shown.Damage, t.damage)
 		t.caption, t.failure = fmt.Sprintf("epoch %d", epoch), "damaged: "+in.Key
-		row = append(row, t.tile)
+		row = append(row, t)
 	}
 	return shown, row, nil
 }
 
-type pickedTile struct {
-	tile
-	damage error // of the sample
-}
-
 // tile loads sample i as in that epoch into b. An error is not the sample's.
-func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t pickedTile, err error) {
+func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t tile, err error) {
 	err = l.Pick(i, epoch, b)
 	switch {
 	case err == nil:
@@ -132,7 +129,7 @@ func (s *loaders) tile(l *reader.Loader, i, epoch int, b *reader.Batch) (t picke
 	case pixel.EndsRun(err) || errors.Is(err, formats.ErrClosed):
 		return t, err
 	}
-	return pickedTile{damage: err}, nil
+	return tile{damage: err}, nil
 }
 
 // labels returns the names of the classes of the sample in b, or its number.
@@ -192,5 +189,24 @@ func (o fit) AddTo(s *augment.Steps, _ *random.Rand) {
 	h, w := s.Size()
 	if side := max(h, w); side > o.size {
 		s.Resize(max(1, (h*o.size+side/2)/side), max(1, (w*o.size+side/2)/side), pixel.Lanczos)
+	}
+}
+
+var boxColor = color.NRGBA{255, 40, 40, 255}
+
+// drawBoxes draws the outlines of boxes (N,4), x0 y0 x1 y1 in pixels of m.
+func drawBoxes(m *image.NRGBA, boxes []float32) {
+	limit := func(x float32, most int) int { return int(max(0, min(x, float32(most)))) } // NaN is 0
+	for ; len(boxes) >= 4; boxes = boxes[4:] {
+		x0, y0 := limit(boxes[0], m.Rect.Dx()), limit(boxes[1], m.Rect.Dy())
+		x1, y1 := limit(boxes[2], m.Rect.Dx()), limit(boxes[3], m.Rect.Dy())
+		if x0 >= x1 || y0 >= y1 {
+			continue // cut off
+		}
+		for _, edge := range []image.Rectangle{
+			image.Rect(x0, y0, x1, y0+1), image.Rect(x0, y1-1, x1, y1), image.Rect(x0, y0, x0+1, y1), image.Rect(x1-1, y0, x1, y1),
+		} {
+			draw.Draw(m, edge, image.NewUniform(boxColor), image.Point{}, draw.Src)
+		}
 	}
 }

@@ -206,10 +206,7 @@ func TestContainerOfVersion1(t *testing.T) {
 		"a group within that one": "3:cpu,cpuacct:/docker/abc/in\n4:memory:/docker/abc/in\n5:cpuset:/docker/abc/in\n",
 	} {
 		files := map[string]string{
-			"proc/self/cgroup": groups,
-			"proc/self/mountinfo": "2 1 0:2 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n" +
-				"3 1 0:3 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n" +
-				"4 1 0:4 /docker/abc /sys/fs/cgroup/cpuset ro - cgroup cgroup rw,cpuset\n",
+			"proc/self/cgroup":                              groups,
 			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us":    "200000\n",
 			"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us":   "100000\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes":    "2147483648\n",
@@ -224,9 +221,9 @@ func TestContainerOfVersion1(t *testing.T) {
 
 func TestUnlimitedVersion1(t *testing.T) {
 	files := map[string]string{
-		"proc/self/cgroup":        "3:cpu:/\n4:memory:/\n",
-		"proc/self/mountinfo":     "2 1 0:2 / /cg/cpu ro - cgroup cgroup rw,cpu\n3 1 0:3 / /cg/memory ro - cgroup cgroup rw,memory\n",
-		"cg/cpu/cpu.cfs_quota_us": "-1", "cg/cpu/cpu.cfs_period_us": "100000", "cg/memory/memory.limit_in_bytes": "9223372036854771712",
+		"proc/self/cgroup":                   "3:cpu:/\n4:memory:/\n",
+		"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000",
+		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712",
 	}
 	if l := fake(files, nil).cgroupLimits(); l != (limits{}) {
 		t.Errorf("%+v", l)

@@ -5,10 +5,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os/exec"
-	"strings"
 
 	"github.com/dsconv/dsconv/internal/interpreter"
 )
@@ -89,5 +87,5 @@ func (p *python) optional(name, why string) Line {
 	if version := p.Packages[name]; version != "" {
 		return ok(name, "%s", version)
 	}
-	return ok(name, "not installed").advise("%s", fmt.Sprint(strings.TrimSpace(why)))
+	return ok(name, "not installed").advise("%s", why)
 }

@@ -79,3 +79,71 @@ func hypot(x, y float32) float32 { return sqrt(x*x + y*y) }
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+
+// pattern is a two-tone pattern, symmetric to the y axis: it is positive on one half
+// of a large area and negative on the other, between -1 and 1, so that no pattern
+// shows more of one tone than another does. Its period is 1 in x and y.
+type pattern struct {
+	name string
+	wave func(x, y float32) float32
+}
+
+var patterns = [...]pattern{
+	{"banded", func(_, y float32) float32 { return triangleWave(y) }},
+	{"barred", func(x, _ float32) float32 { return triangleWave(x) }},
+	{"checked", func(x, y float32) float32 { return triangleWave(x*0.75) * triangleWave(y*0.75+0.25) * 2 }},
+	{"ringed", func(x, y float32) float32 { return triangleWave(hypot(x, y)) }},
+	{"rayed", func(x, y float32) float32 {
+		return triangleWave(float32(math.Atan2(float64(abs(x)), float64(-y))) * (3 / math.Pi))
+	}},
+	{"argyle", func(x, y float32) float32 { return (triangleWave(x*0.6) + triangleWave(y*0.6)) * 0.8 }},
+	{"zigzag", func(x, y float32) float32 { return triangleWave(y + 0.5*triangleWave(x*0.6)) }},
+}
+
+// triangleWave is 1 at whole numbers and -1 midway between them.
+func triangleWave(t float32) float32 {
+	t -= float32(math.Floor(float64(t)))
+	return abs(4*t-2) - 1
+}
+
+// maxClasses is the number of distinct classes: a shape, a pattern on it, and from the
+// 85th class on an emblem, which is a plain smaller shape in the middle.
+const maxClasses = len(shapes) * len(patterns) * (1 + len(shapes))
+
+// class is what the label names: nothing else in an image depends on it.
+type class struct {
+	shape   shape
+	pattern pattern
+	emblem  *shape // nil: none
+}
+
+// classOf returns class c. The numbers of shapes and patterns share no divisor, so
+// neighbouring classes differ in both, and no pair comes twice before all have come
+// (the Chinese remainder theorem).
+func classOf(c int) *class {
+	k := &class{shape: shapes[c%len(shapes)], pattern: patterns[c%len(patterns)]}
+	if e := c / (len(shapes) * len(patterns)); e > 0 {
+		k.emblem = &shapes[e-1]
+	}
+	return k
+}
+
+// distance is the signed distance to the silhouette, to which an emblem in a hole of
+// the shape belongs, and that to the emblem, infinite without one.
+func (c *class) distance(u, v float32) (whole, emblem float32) {
+	const size = 0.42
+	whole, emblem = c.shape.distance(u, v), float32(math.Inf(1))
+	if c.emblem != nil {
+		emblem = size * c.emblem.distance(u/size, v/size)
+	}
+	return min(whole, emblem), emblem
+}
+
+// String is the class's folder, such as "banded_disc" or "banded_disc_with_star".
+func (c *class) String() string {
+	name := c.pattern.name + "_" + c.shape.name
+	if c.emblem != nil {
+		name += "_with_" + c.emblem.name
+	}
+	return name
+}

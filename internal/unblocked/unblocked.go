@@ -46,12 +46,8 @@ func OpenNamed(path string) (*os.File, error) {
 }
 
 // ReadFile reads the file at path. A pipe or a device is an error.
-func ReadFile(path string) ([]byte, error) { return read(Open(path)) }
-
-// ReadNamed is ReadFile for a path in a user's own words; see OpenNamed.
-func ReadNamed(path string) ([]byte, error) { return read(OpenNamed(path)) }
-
-func read(f *os.File, err error) ([]byte, error) {
+func ReadFile(path string) ([]byte, error) {
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

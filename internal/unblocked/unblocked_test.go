@@ -3,6 +3,7 @@ package unblocked
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,10 +21,11 @@ func TestOpen(t *testing.T) {
 		if f, err := Open(path); !errors.Is(err, errNotRegular) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
-		for _, read := range []func(string) ([]byte, error){ReadFile, ReadNamed} {
-			if b, err := read(path); !errors.Is(err, errNotRegular) {
-				t.Errorf("%s: %q, %v", path, b, err)
-			}
+		if f, err := OpenNamed(path); !errors.Is(err, errNotRegular) {
+			t.Errorf("%s: %v, %v", path, f, err)
+		}
+		if b, err := ReadFile(path); !errors.Is(err, errNotRegular) {
+			t.Errorf("%s: %q, %v", path, b, err)
 		}
 	}
 	for _, path := range []string{dir, file} {
@@ -60,7 +62,12 @@ func TestOpenNamed(t *testing.T) {
 	if _, err := os.Stat(name); err != nil {
 		t.Skip("no such names here")
 	}
-	if b, err := ReadNamed(name); string(b) != "labels" || err != nil {
+	f, err := OpenNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if b, err := io.ReadAll(f); string(b) != "labels" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
 }

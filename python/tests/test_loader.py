@@ -50,7 +50,7 @@ def images(packed: Path) -> list[tuple[np.ndarray, int]]:
 
 @pytest.fixture(scope="session")
 def fields(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset with a field of each kind: see internal/testing/programs/fields."""
+    """A dataset with a field of each kind: see internal/testing/allfields."""
     go, folder = shutil.which("go"), Path(__file__).parent
     if go is None or not (folder.parents[1] / "go.mod").exists():
         pytest.skip("it needs Go and the project's sources")

@@ -1,6 +1,6 @@
 """The wheel as users install it: in an environment without Go, without a compiler, without this checkout.
 
-DSCONV_WHEEL is the wheel, DSCONV_GOLOADER the program of internal/testing/programs/goloader, DSCONV_PYTHONS
+DSCONV_WHEEL is the wheel, DSCONV_GOLOADER the program of internal/testing/goloader, DSCONV_PYTHONS
 interpreters that have numpy.
 """
 

@@ -1,29 +1,37 @@
 package annotations
 
 import (
+	"bufio"
 	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // cocoBoxes are the objects of COCO's instances_*.json.
 type cocoBoxes struct {
-	files   []string
-	images  cocoImages
+	cocoImages
 	objects []cocoObject // by image
 	classes []string
-	flag    string
+	crowds  string // the field of groups; "" if there are none
 	// outlines and points: the files have some.
 	outlines, points present
 	turned           turned
 }
 
 // NewCOCOBoxes returns the objects of COCO's files.
-func NewCOCOBoxes(files []string) Annotation { return &cocoBoxes{files: files} }
+func NewCOCOBoxes(files []string) Annotation {
+	return &cocoBoxes{cocoImages: cocoImages{flag: "--boxes", names: files}}
+}
 
 // cocoObject is an object of the image with that number.
 type cocoObject struct {
@@ -31,14 +39,14 @@ type cocoObject struct {
 	image int32
 }
 
-func (c *cocoBoxes) Schema() formats.Schema { return objectSchema(c.classes, c.flag) }
+func (c *cocoBoxes) Schema() formats.Schema { return objectSchema(c.classes, c.crowds) }
 
 // Open reads the files. It keeps the boxes and the names of the images, not the outlines.
 func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 	var categories []cocoCategory
 	var first string
-	for _, name := range c.files {
-		f := cocoFile{ctx: ctx, images: &c.images}
+	for _, name := range c.names {
+		f := cocoFile{ctx: ctx, images: &c.cocoImages}
 		start := len(c.objects)
 		f.annotation = func(image int32, a *cocoAnnotation) error {
 			o := cocoObject{image: image}
@@ -48,20 +56,16 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 				err = checkBox(box)
 			}
 			if err != nil {
-				c.images.damage(image, err)
+				c.damage(image, err)
 				return nil
 			}
 			if o.box, o.class, o.flag = box, f.category(a.Category), bool(a.Crowd); o.flag {
-				c.flag = "box_crowd"
+				c.crowds = "box_crowd"
 			}
 			c.objects = append(c.objects, o)
 			return nil
 		}
-		err := f.read(in, name)
-		if err == nil {
-			err = f.check("bbox")
-		}
-		if err != nil {
+		if err := f.read(in, name, "bbox"); err != nil {
 			return fmt.Errorf("--boxes %s: %w", name, err)
 		}
 		dense := f.denseCategories()
@@ -69,7 +73,7 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 			o := &c.objects[i]
 			class := dense[o.class]
 			if class < 0 {
-				c.images.damage(o.image, fmt.Errorf("a box of the category %s, which is not among the file's categories", f.unknown[o.class]))
+				c.damage(o.image, fmt.Errorf("a box of the category %s, which is not among the file's categories", f.unknown[o.class]))
 			}
 			o.class = class
 		}
@@ -83,16 +87,16 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 		c.classes = append(c.classes, k.Name)
 	}
 	slices.SortStableFunc(c.objects, func(a, b cocoObject) int { return int(a.image) - int(b.image) })
-	c.images.match()
+	c.match()
 	return nil
 }
 
 func (c *cocoBoxes) Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error) {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err == nil {
 		list := c.of(image)
 		SetObjects(p, values, list)
-		warning, err = c.images.entries[image].size.check(p, list)
+		warning, err = c.entries[image].size.check(p, list)
 	}
 	if err != nil {
 		return "", fmt.Errorf("field %s: %w", BoxesField, err)
@@ -101,11 +105,11 @@ func (c *cocoBoxes) Read(f *vfs.File, p *Picture, values []formats.Value) (warni
 }
 
 func (c *cocoBoxes) Size(f *vfs.File) (h, w int, sized bool) {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err != nil {
 		return 0, 0, true // Read returns the error
 	}
-	s := c.images.entries[image].size
+	s := c.entries[image].size
 	return int(s.h), int(s.w), true
 }
 
@@ -119,12 +123,8 @@ func (c *cocoBoxes) of(image int32) []Object {
 	return list
 }
 
-func (c *cocoBoxes) Claim(f *vfs.File) { c.images.claim(f.Path) }
-
-func (c *cocoBoxes) Claimed() error { return c.images.settle("--boxes") }
-
 func (c *cocoBoxes) Identify(f *vfs.File, w io.Writer) error {
-	image, err := c.images.find(f.Path)
+	image, err := c.find(f.Path)
 	if err != nil {
 		_, err = fmt.Fprintln(w, err)
 		return err
@@ -135,8 +135,8 @@ func (c *cocoBoxes) Identify(f *vfs.File, w io.Writer) error {
 
 func (c *cocoBoxes) Summary() Summary {
 	note := fmt.Sprintf("%d boxes of %d classes", len(c.objects), len(c.classes))
-	if c.flag != "" {
-		note += "; " + c.flag + " marks groups"
+	if c.crowds != "" {
+		note += "; " + c.crowds + " marks groups"
 	}
 	if c.outlines {
 		note += "; their segmentation is not read"
@@ -147,5 +147,162 @@ func (c *cocoBoxes) Summary() Summary {
 	if c.turned {
 		note += "; the angles of those that are turned are not read"
 	}
-	return c.images.summary(BoxesField, formats.Boxes, note)
+	return c.summary(BoxesField, formats.Boxes, note)
+}
+
+// cocoCaptions are the captions of COCO's captions_*.json: a JSON list of texts for each image.
+type cocoCaptions struct {
+	cocoImages
+	texts map[int32][]string
+}
+
+// NewCOCOCaptions returns the captions of COCO's files, and of tables.
+func NewCOCOCaptions(files []string) Annotation {
+	return &cocoCaptions{cocoImages: cocoImages{flag: "--captions", names: files}}
+}
+
+func (c *cocoCaptions) Schema() formats.Schema {
+	return formats.Schema{{Name: "captions", Kind: formats.JSON}}
+}
+
+func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
+	c.texts = map[int32][]string{}
+	for _, name := range c.names {
+		if isCaptionTable(name) {
+			if err := errors.Join(c.readTable(in, name), ctx.Err()); err != nil {
+				return fmt.Errorf("--captions %s: %w", name, err)
+			}
+			continue
+		}
+		f := cocoFile{ctx: ctx, images: &c.cocoImages}
+		f.annotation = func(image int32, a *cocoAnnotation) error {
+			if a.Caption == nil {
+				c.damage(image, fmt.Errorf("an annotation without a caption"))
+				return nil
+			}
+			c.texts[image] = append(c.texts[image], *a.Caption)
+			return nil
+		}
+		if err := f.read(in, name, "caption"); err != nil {
+			return fmt.Errorf("--captions %s: %w", name, err)
+		}
+	}
+	c.match()
+	return nil
+}
+
+func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
+	image, err := c.find(f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("field captions: %w", err)
+	}
+	texts := c.texts[image]
+	if texts == nil {
+		texts = []string{}
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(texts); err != nil {
+		return nil, err
+	}
+	return []byte(strings.TrimSpace(b.String())), nil
+}
+
+func (c *cocoCaptions) Read(f *vfs.File, _ *Picture, values []formats.Value) (string, error) {
+	text, err := c.of(f)
+	if err != nil {
+		return "", err
+	}
+	values[0].Copy(text)
+	values[0].Encoding, values[0].DType = formats.Plain, ""
+	values[0].SetShape()
+	return "", nil
+}
+
+func (c *cocoCaptions) Size(*vfs.File) (h, w int, sized bool) { return 0, 0, false }
+
+func (c *cocoCaptions) Identify(f *vfs.File, w io.Writer) error {
+	text, err := c.of(f)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func (c *cocoCaptions) Summary() Summary {
+	n := 0
+	for _, texts := range c.texts {
+		n += len(texts)
+	}
+	return c.summary("captions", formats.JSON, fmt.Sprintf("%d captions", n))
+}
+
+// The headers of the columns that a table of captions must have.
+var (
+	imageHeaders   = []string{"image", "image_name", "file_name", "filename"}
+	captionHeaders = []string{"caption", "comment"}
+)
+
+// isCaptionTable reports whether a file of captions is a table, as Flickr8k's captions.txt and Flickr30k's results.csv.
+func isCaptionTable(name string) bool {
+	return slices.Contains([]string{".csv", ".txt"}, strings.ToLower(path.Ext(name)))
+}
+
+// readTable reads a table with a caption in each row.
+func (c *cocoCaptions) readTable(in vfs.FS, name string) error {
+	folder, name := recipepath.ForFolder(name)
+	c.files = append(c.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
+	file, err := in.OpenText(name)
+	if err != nil {
+		return errors.New(vfs.Cause(err))
+	}
+	defer file.Close()
+	limit := &itemReader{file, maxCOCOItem}
+	lines := bufio.NewReader(limit)
+	first, err := lines.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	separator := ","
+	if strings.Contains(first, "|") {
+		separator = "|"
+	}
+	header := strings.Split(strings.ToLower(strings.TrimPrefix(strings.TrimSpace(first), "\ufeff")), separator)
+	column := func(names []string) int {
+		return slices.IndexFunc(header, func(h string) bool { return slices.Contains(names, strings.Trim(h, ` "`)) })
+	}
+	image, caption := column(imageHeaders), column(captionHeaders)
+	if image < 0 || caption < 0 {
+		return errors.New(`a table of captions begins with a line such as "image,caption" or "image_name| comment_number| comment"`)
+	}
+	rows := csv.NewReader(lines)
+	rows.Comma, rows.LazyQuotes, rows.FieldsPerRecord, rows.ReuseRecord = rune(separator[0]), separator == "|", -1, true
+	numbers := map[string]int32{}
+	for {
+		limit.left = maxCOCOItem
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("after its first line: %w", err)
+		}
+		if len(row) <= image {
+			return fmt.Errorf("a row has only %d cells: %q", len(row), row)
+		}
+		base := path.Clean(strings.ReplaceAll(strings.TrimSpace(row[image]), "\\", "/"))
+		n, ok := numbers[base]
+		if !ok {
+			n = int32(len(c.entries))
+			numbers[strings.Clone(base)] = n
+			c.entries = append(c.entries, cocoEntry{name: strings.Clone(base), file: int32(len(c.files) - 1)})
+		}
+		if len(row) != len(header) {
+			c.damage(n, fmt.Errorf("a row of the captions has %d cells, and the first line %d", len(row), len(header)))
+			continue
+		}
+		c.texts[n] = append(c.texts[n], strings.Clone(strings.TrimSpace(row[caption])))
+	}
 }

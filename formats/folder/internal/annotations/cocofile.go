@@ -145,8 +145,8 @@ func (r *itemReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read reads a file, FILE or FOLDER=FILE, as the next of images.
-func (f *cocoFile) read(in vfs.FS, name string) error {
+// read reads a file, FILE or FOLDER=FILE, as the next of images. want is the member that its annotations must have.
+func (f *cocoFile) read(in vfs.FS, name, want string) error {
 	folder, name := recipepath.ForFolder(name)
 	f.images.files = append(f.images.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
 	file, err := in.OpenText(name)
@@ -154,7 +154,10 @@ func (f *cocoFile) read(in vfs.FS, name string) error {
 		return errors.New(vfs.Cause(err))
 	}
 	defer file.Close()
-	return f.readFrom(file)
+	if err := f.readFrom(file); err != nil {
+		return err
+	}
+	return f.check(want)
 }
 
 func (f *cocoFile) readFrom(r io.Reader) error {

@@ -1,12 +1,20 @@
+// Package annotations reads objects and captions of images from the files of COCO, YOLO and Pascal VOC.
 package annotations
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/image/codec"
 )
 
 // The names of the fields of objects in an image: where they are, and which class each is of.
@@ -76,4 +84,128 @@ func checkBox(b [4]float32) error {
 		return fmt.Errorf("a box has a negative width or height: %v", b)
 	}
 	return nil
+}
+
+// Picture is the image that annotations are of, as it is stored. Whoever draws boxes sees an image upright, as its EXIF
+// orientation says; a program that ignores EXIF sees it as it is stored.
+type Picture struct {
+	h, w        int
+	Orientation int // 1 to 8; 0 is upright too
+	// Upright: the annotations are of the image when it is upright. Values are always of the image as it is stored.
+	Upright bool
+	err     error // why the header cannot be read
+}
+
+// PictureOf reads the header of an image.
+func PictureOf(image *formats.Value) Picture {
+	_, h, err := codec.Inspect(image.Data)
+	return Picture{h: h.H, w: h.W, Orientation: h.Orientation, err: err}
+}
+
+// Tells reports whether what has h by w pixels is of the upright image; ok is false if its size does not tell.
+func (p *Picture) Tells(h, w int) (upright, ok bool) {
+	if p.Orientation < 5 || p.w == p.h || w == h {
+		return false, false
+	}
+	return (w > h) != (p.w > p.h), true
+}
+
+// frame is the size of the image as the annotations see it.
+func (p *Picture) frame() size {
+	if p.Upright && p.Orientation >= 5 {
+		return size{int32(p.h), int32(p.w)}
+	}
+	return size{int32(p.w), int32(p.h)}
+}
+
+// stored returns a box as it lies in the stored image.
+func (p *Picture) stored(b [4]float32) [4]float32 {
+	if !p.Upright {
+		return b
+	}
+	return codec.BoxToStored(b, p.h, p.w, p.Orientation)
+}
+
+// size is the width and the height of the image that annotations were made for, 0 if they do not say it.
+type size struct{ w, h int32 }
+
+// pixels is a width or a height as a tool wrote it: a number, a text, or nonsense, which is 0.
+type pixels int32
+
+func (p *pixels) UnmarshalJSON(b []byte) error {
+	*p = parsePixels(strings.Trim(string(b), `"`))
+	return nil
+}
+
+func parsePixels(text string) pixels {
+	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(x > 0 && x < 1<<31-1) {
+		return 0
+	}
+	return pixels(x)
+}
+
+// check compares the size with that of the image. Annotations of another size are a warning, and an error if a box lies
+// outside of the image by more than a pixel. If only such a box tells that they may be of another image, that is a warning.
+func (s size) check(p *Picture, list []Object) (warning string, err error) {
+	is := p.frame()
+	if p.err != nil { // decoding the image returns it
+		return "", nil //nolint:nilerr // see above
+	}
+	at := slices.IndexFunc(list, func(o Object) bool {
+		return min(o.box[0], o.box[1]) < -1 || o.box[2] > float32(is.w+1) || o.box[3] > float32(is.h+1)
+	})
+	known := s.w > 0 && s.h > 0 && s != is
+	switch {
+	case known && at >= 0:
+		return "", fmt.Errorf("%s: the box %v is outside of it; scale the boxes as the images were, or give the images that they were made for", s.other(is), list[at].box)
+	case known:
+		return s.other(is) + ": they may be at other places", nil
+	case at >= 0:
+		return fmt.Sprintf("the box %v is outside of the image, which has %dx%d pixels: was it drawn on another one, or on this one turned?", list[at].box, is.w, is.h), nil
+	}
+	return "", nil
+}
+
+// other says that boxes are for another size than that of the image.
+func (s size) other(is size) string {
+	return fmt.Sprintf("the boxes are for an image of %dx%d pixels, and this one has %dx%d", s.w, s.h, is.w, is.h)
+}
+
+// Summary says what was found for a field of the annotations.
+type Summary struct {
+	Name string
+	Kind formats.Kind
+	From string // the pattern, or the files of annotations
+	// Files are those of annotations, as FOLDER=FILE where they are for one folder; nil for a pattern.
+	Files []string
+	// found counts the files or the entries for images, missing the samples without one, and unused the files and
+	// entries that belong to no sample, of which example is one.
+	Found, Missing, Unused int
+	Example                string
+	// Note says what else was found out, such as which classes the boxes have.
+	Note string
+	// Why says why a sample has none, if all of them are Missing for a reason that is worth saying.
+	Why string
+}
+
+// Annotation gives samples the values of one or more fields. Open comes first, then Claim of each sample and Claimed; Read
+// and Identify are then safe for concurrent use.
+type Annotation interface {
+	Schema() formats.Schema
+	// Open is called when the files of the folder are known.
+	Open(ctx context.Context, in vfs.FS) error
+	// Size returns the size of the image that the annotations of a sample say; 0 if they do not. sized is false if
+	// annotations of this kind never do.
+	Size(f *vfs.File) (h, w int, sized bool)
+	// Read sets the values of its fields for the sample whose image is the file f, with that picture.
+	// The warning is about annotations that may be wrong; "" if there is none.
+	Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error)
+	// Claim counts a sample; it is for one goroutine.
+	Claim(f *vfs.File)
+	// Claimed is called when all samples are claimed. The error is about an entry that may be of several of them.
+	Claimed() error
+	// Identify writes what the values of a sample depend on.
+	Identify(f *vfs.File, w io.Writer) error
+	Summary() Summary
 }

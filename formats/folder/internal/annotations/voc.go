@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -17,6 +18,7 @@ import (
 
 // VOC reads Pascal VOC's files of boxes, one for each image. The classes are those that occur in them.
 type VOC struct {
+	mu      sync.Mutex
 	names   map[string]bool
 	classes []string
 	index   map[string]int64
@@ -29,8 +31,8 @@ func (v *VOC) Schema() formats.Schema { return objectSchema(v.classes, v.flag) }
 // Note says what was found.
 func (v *VOC) Note() string { return fmt.Sprintf("%d classes", len(v.classes)) }
 
-// VOCObject is an <object> of a Pascal VOC annotation.
-type VOCObject struct {
+// vocObject is an <object> of a Pascal VOC annotation.
+type vocObject struct {
 	Name      string `xml:"name"`
 	Difficult string `xml:"difficult"`
 	Box       *struct {
@@ -46,13 +48,7 @@ type vocFile struct {
 	XMLName xml.Name    `xml:"annotation"`
 	Width   string      `xml:"size>width"`
 	Height  string      `xml:"size>height"`
-	Objects []VOCObject `xml:"object"`
-}
-
-// DecodeVOC reads the objects of a Pascal VOC annotation.
-func DecodeVOC(data []byte) ([]VOCObject, error) {
-	a, err := decodeVOC(data)
-	return a.Objects, err
+	Objects []vocObject `xml:"object"`
 }
 
 func decodeVOC(data []byte) (a vocFile, err error) {
@@ -87,7 +83,7 @@ func (v *VOC) Size(data []byte) (h, w int) {
 	return int(s.h), int(s.w)
 }
 
-func (v *VOC) objects(found []VOCObject) ([]Object, error) {
+func (v *VOC) objects(found []vocObject) ([]Object, error) {
 	list := make([]Object, len(found))
 	for i := range found {
 		o := &found[i]
@@ -116,8 +112,12 @@ func (v *VOC) objects(found []VOCObject) ([]Object, error) {
 	return list, nil
 }
 
-// Learn adds the classes of the objects of an annotation.
-func (v *VOC) Learn(list []VOCObject) {
+// Learn adds the classes of the objects of an annotation. It is safe for concurrent use.
+func (v *VOC) Learn(data []byte) {
+	a, _ := decodeVOC(data) // reading the sample reports the error
+	list := a.Objects
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.names == nil {
 		v.names = map[string]bool{}
 	}

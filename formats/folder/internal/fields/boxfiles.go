@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
-	"github.com/dsconv/dsconv/internal/parallel"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // boxFiles are files of boxes, one for each image: YOLO's .txt or Pascal VOC's .xml.
@@ -75,7 +77,7 @@ func (b *boxFiles) Read(f *vfs.File, p *annotations.Picture, values []formats.Va
 
 // find returns the file of a sample.
 func (b *boxFiles) find(f *vfs.File) (vfs.File, error) {
-	v := b.set.places.values(f)
+	v := b.set.values(f)
 	one, _, err := b.set.index.find(b.field, b.spec.expand(&v, f))
 	return one, err
 }
@@ -154,32 +156,21 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 		}
 		return b.yolo.FindNames(in, slices.Sorted(maps.Keys(folders)))
 	}
-	const block = 4096 // files that are read at once
-	var files []vfs.File
-	read := func() error {
-		found := make([][]annotations.VOCObject, len(files))
-		err := parallel.Each(ctx, len(files), vfs.MaxOpen, func() (func(int) error, func(), error) {
-			return func(i int) error {
-				data, err := in.Read(files[i].Path, files[i].Size, files[i].ModTime, nil)
+	var readers errgroup.Group
+	readers.SetLimit(vfs.MaxOpen)
+	err := b.set.index.each(b.field, func(f vfs.File, _ bool) error {
+		readers.Go(func() error {
+			return guard.Do(func() error {
+				data, err := in.Read(f.Path, f.Size, f.ModTime, nil)
 				if err == nil && len(data) <= annotations.MaxBoxFile {
-					found[i], _ = annotations.DecodeVOC(data) // reading the sample reports the error
+					b.voc.Learn(data) // else reading the sample reports the error
 				}
 				return nil
-			}, func() {}, nil
+			})
 		})
-		for _, list := range found {
-			b.voc.Learn(list)
-		}
-		files = files[:0]
-		return err
-	}
-	err := b.set.index.each(b.field, func(f vfs.File, _ bool) error {
-		if files = append(files, f); len(files) == block {
-			return read()
-		}
 		return ctx.Err()
 	})
-	if err = errors.Join(err, read()); err != nil {
+	if err = errors.Join(err, readers.Wait()); err != nil {
 		return err
 	}
 	b.voc.Finish()

@@ -114,6 +114,16 @@ func (x *index) from(key []byte, yield func(i int, key []byte, f vfs.File) (bool
 // claim records that a file belongs to a sample. It is for one goroutine.
 func (x *index) claim(number int) { x.claimed[number/64] |= 1 << (number % 64) }
 
+// first returns the first file of a field; ok is false if there is none.
+func (x *index) first(field int) (f vfs.File, ok bool, err error) {
+	prefix := indexKey(field, "")
+	err = x.from(prefix, func(_ int, key []byte, one vfs.File) (bool, error) {
+		f, ok = one, string(key[:2]) == string(prefix)
+		return false, nil
+	})
+	return f, ok, err
+}
+
 // each calls yield for each file of a field.
 func (x *index) each(field int, yield func(f vfs.File, claimed bool) error) error {
 	prefix := indexKey(field, "")

@@ -21,9 +21,9 @@ type places struct {
 	count    int // of samples
 }
 
-// place returns the path that the key and the classes of an image are made of. ok is false if the image is no
+// Place returns the path that the key and the classes of an image are made of. ok is false if the image is no
 // sample's.
-func (p *places) place(rel string) (virtual string, ok bool) {
+func (p *places) Place(rel string) (virtual string, ok bool) {
 	if p.image == nil {
 		return rel, true
 	}
@@ -55,12 +55,12 @@ func (p *pattern) virtual(v *partValues, ext string) string {
 	return strings.Join(parts, "/") + ext
 }
 
-// mark records a folder with a sample's image.
-func (p *places) mark(dir string) { p.dirs[dir] = true }
+// Mark records a folder with a sample's image. It is for one goroutine at a time.
+func (p *places) Mark(dir string) { p.dirs[dir] = true }
 
-// finish finds out whether all images lie in a folder like images/, which is no class then, and returns the folders
-// of splits and classes.
-func (p *places) finish() layout.Folders {
+// Folders returns the folders of splits and classes, when all files are known. It finds out whether all images lie in a
+// folder like images/, which is no class then.
+func (p *places) Folders() layout.Folders {
 	if p.image == nil {
 		p.findImages()
 	}
@@ -103,7 +103,7 @@ func (p *places) findImages() {
 	p.image, p.implicit = pattern, true
 	dirs := map[string]bool{}
 	for dir := range p.dirs {
-		virtual, _ := p.place(dir + "/x.x")
+		virtual, _ := p.Place(dir + "/x.x")
 		dirs[path.Dir(virtual)] = true
 	}
 	p.dirs = dirs
@@ -155,6 +155,9 @@ func (p *places) values(f *vfs.File) partValues {
 	}
 	return v
 }
+
+// ImagePattern is the pattern of the samples' images.
+func (p *places) ImagePattern() string { return p.image.text }
 
 // keyNote says what {key} is, if it is not the whole path.
 func (p *places) keyNote() string {

@@ -13,31 +13,19 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// Folders returns the folders of splits and classes, when all files are known.
-func (s *Set) Folders() layout.Folders { return s.places.finish() }
-
 // UseLayout returns the layout with the splits and classes that the patterns name; l is that of the folders. order is
 // that of the classes.
 func (s *Set) UseLayout(l layout.Layout, order string) (layout.Layout, error) {
-	if s.places.forces() {
-		s.places.force(&l)
+	if s.forces() {
+		s.force(&l)
 		var err error
 		if l.Names, err = layout.Order(s.in, l.Names, order); err != nil {
 			return l, err
 		}
 	}
-	s.places.layout = &l
+	s.layout = &l
 	return l, nil
 }
-
-// Place returns the path that the key and the classes of an image are made of. ok is false if the image is no sample's.
-func (s *Set) Place(rel string) (virtual string, ok bool) { return s.places.place(rel) }
-
-// ImagePattern is the pattern of the samples' images.
-func (s *Set) ImagePattern() string { return s.places.image.text }
-
-// Mark records a folder with a sample's image. It is for one goroutine at a time.
-func (s *Set) Mark(dir string) { s.places.mark(dir) }
 
 // Add adds a file of a field. It is safe for concurrent use.
 func (s *Set) Add(field int, f vfs.File) error { return s.index.add(field, f) }
@@ -47,7 +35,7 @@ func (s *Set) Locate(f *vfs.File) {
 	if s == nil {
 		return
 	}
-	if virtual, ok := s.places.place(f.Path); ok && virtual != f.Path {
+	if virtual, ok := s.Place(f.Path); ok && virtual != f.Path {
 		f.Virtual = virtual
 	}
 }
@@ -57,8 +45,8 @@ func (s *Set) LocateKey(f *vfs.File, key string) string {
 	if s == nil {
 		return key
 	}
-	s.places.count++
-	if !s.places.implicit {
+	s.count++
+	if !s.implicit {
 		return key // it is made of the virtual path
 	}
 	whole := key == f.Path
@@ -76,7 +64,7 @@ func (s *Set) Claim(f *vfs.File) {
 	if len(s.voters) < maxVoters {
 		s.voters = append(s.voters, *f)
 	}
-	v := s.places.values(f)
+	v := s.values(f)
 	for i, p := range s.specs {
 		_, number, err := s.index.find(i, p.expand(&v, f))
 		switch {
@@ -139,12 +127,12 @@ func (s *Set) nothingFound(i int) error {
 		flag = "--boxes "
 	}
 	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
-		s.in, flag, p.pattern.text, text, s.places.keyNote(), s.places.hint())
+		s.in, flag, p.pattern.text, text, s.keyNote(), s.hint())
 }
 
 // Read sets the values of the fields.
 func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
-	v := s.places.values(f)
+	v := s.values(f)
 	picture := annotations.PictureOf(image)
 	var warnings []string
 	warn := func(warning string) {
@@ -186,7 +174,7 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 // File returns the file that is the value of field k of a sample, counted from the first of Schema. ok is false if there is
 // none, or the field is one of annotations.
 func (s *Set) File(f *vfs.File, k int) (file vfs.File, ok bool) {
-	v := s.places.values(f)
+	v := s.values(f)
 	for i, p := range s.specs {
 		if p.boxes != nil {
 			continue
@@ -215,7 +203,7 @@ func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 	if s == nil {
 		return nil
 	}
-	v := s.places.values(f)
+	v := s.values(f)
 	for i, p := range s.specs {
 		one, number, err := s.index.find(i, p.expand(&v, f))
 		if number < 0 && !errors.Is(err, errNoFile) {
@@ -258,8 +246,8 @@ func (s *Set) Annotated() (boxes, captions []string) {
 // Summaries says what was found.
 func (s *Set) Summaries() []annotations.Summary {
 	var list []annotations.Summary
-	if p := s.places.image; p != nil {
-		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.places.count, Note: s.places.note()})
+	if p := s.image; p != nil {
+		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.count, Note: s.note()})
 	}
 	for i, p := range s.specs {
 		if p.boxes == nil {

@@ -23,9 +23,9 @@ import (
 type Set struct {
 	in     vfs.FS
 	memory int64
-	places places
-	specs  []*spec // of files, those of boxes too
-	index  *index
+	places
+	specs []*spec // of files, those of boxes too
+	index *index
 	// found counts the files of each of specs, missing the samples that have none.
 	found, missing []int
 	orphans        []string // the first file of each of specs that belongs to no sample
@@ -49,13 +49,13 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 		fields = nil
 	}
 	var err error
-	if s.places.image, s.specs, err = parseSpecs(fields); err != nil {
+	if s.image, s.specs, err = parseSpecs(fields); err != nil {
 		return nil, err
 	}
 	if err := s.addAnnotations(o); err != nil {
 		return nil, err
 	}
-	s.places.dirs = map[string]bool{}
+	s.dirs = map[string]bool{}
 	s.index = newIndex(s.memory)
 	return s, nil
 }
@@ -135,46 +135,35 @@ func (s *Set) Finish(ctx context.Context) error {
 	return nil
 }
 
-// errFirst ends a loop after the first file.
-var errFirst = errors.New("the first is enough")
-
 // findKey finds out whether a field's files have the folder of the images in their {key}: images/1.txt of {key}.txt.
 func (s *Set) findKey(i int, f *spec) error {
-	if !s.places.implicit || !f.pattern.has(keyPart) {
+	if !s.implicit || !f.pattern.has(keyPart) {
 		return nil
 	}
-	err := s.index.each(i, func(one vfs.File, _ bool) error {
+	one, ok, err := s.index.first(i)
+	if ok {
 		v, _ := f.pattern.find(one.Path)
-		f.wholeKey = s.places.image.re.MatchString(v[keyPart] + ".x")
-		return errFirst
-	})
-	if errors.Is(err, errFirst) {
-		err = nil
+		f.wholeKey = s.image.re.MatchString(v[keyPart] + ".x")
 	}
 	return err
 }
 
 // describeArray sets the type and the number of dimensions of an array field by its first file.
 func (s *Set) describeArray(i int, f *spec) error {
-	err := s.index.each(i, func(one vfs.File, _ bool) error {
-		data, err := s.in.Read(one.Path, one.Size, one.ModTime, nil)
-		if err != nil {
-			return fmt.Errorf("read %s: %w", one.Path, err)
-		}
-		t, shape, _, err := npy.ParseHeader(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", one.Path, err)
-		}
-		f.dtype, f.shape = t, make([]int, len(shape))
-		for k := range shape {
-			f.shape[k] = -1
-		}
-		return errFirst
-	})
-	if errors.Is(err, errFirst) {
-		err = nil
+	one, ok, err := s.index.first(i)
+	if !ok {
+		return err
 	}
-	return err
+	data, err := s.in.Read(one.Path, one.Size, one.ModTime, nil)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", one.Path, err)
+	}
+	t, shape, _, err := npy.ParseHeader(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", one.Path, err)
+	}
+	f.dtype, f.shape = t, slices.Repeat([]int{-1}, len(shape))
+	return nil
 }
 
 // Schema returns the fields.

@@ -189,7 +189,7 @@ func (s *Set) UseStems(f *StemFinder) error {
 	if err != nil {
 		return err
 	}
-	s.places.image = image
+	s.image = image
 	s.specs = append(specs, s.specs...)
 	for i, f := range s.specs {
 		if f.boxes != nil {

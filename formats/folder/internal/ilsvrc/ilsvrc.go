@@ -68,11 +68,11 @@ func ReadDevkit(in vfs.FS, file, folder string) (*sheet.Sheet, error) {
 	default:
 		for _, dir := range []string{filepath.Join(file, "data"), file, filepath.Dir(file)} {
 			var err error
-			truth, err = in.ReadText(filepath.Join(dir, groundTruthName))
+			truth, err = vfs.ReadBytes(in, filepath.Join(dir, groundTruthName))
 			if err != nil {
 				continue
 			}
-			if synsets, err = in.ReadText(filepath.Join(dir, synsetsName)); err != nil {
+			if synsets, err = vfs.ReadBytes(in, filepath.Join(dir, synsetsName)); err != nil {
 				return nil, fmt.Errorf("read the labels: %w", err)
 			}
 			break
@@ -86,7 +86,7 @@ func ReadDevkit(in vfs.FS, file, folder string) (*sheet.Sheet, error) {
 
 // ReadGroundTruth reads the labels of the file of numbers truth; the classes are in a file beside it.
 func ReadGroundTruth(in vfs.FS, file, folder string, truth []byte) (*sheet.Sheet, error) {
-	synsets, err := in.ReadText(filepath.Join(filepath.Dir(file), synsetsName))
+	synsets, err := vfs.ReadBytes(in, filepath.Join(filepath.Dir(file), synsetsName))
 	if err != nil {
 		return nil, fmt.Errorf("%s: it has the numbers of ImageNet's classes, and their names are in %s, which is not beside it: "+
 			"give the whole development kit, ILSVRC2012_devkit_t12.tar.gz or the folder that it was unpacked to", file, synsetsName)

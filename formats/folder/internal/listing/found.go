@@ -45,10 +45,7 @@ func (l *Files) add(files []vfs.File) error {
 	defer l.mu.Unlock()
 	for i := range files {
 		f := &files[i]
-		place := f.Path
-		if f.Virtual != "" {
-			place = f.Virtual
-		}
+		place := f.Place()
 		key := vfs.ImageStem(place)
 		l.value = wire.AppendBytes(append(l.value[:0], fileRecord), place[len(key):])
 		l.value = binary.AppendUvarint(l.value, uint64(f.Size))
@@ -94,10 +91,7 @@ func (l *Files) Each(included func(path string) bool, yield func(f vfs.File, key
 		unique := len(same) == 1 && !paths[last]
 		delete(paths, last)
 		for _, f := range same {
-			key := f.Path
-			if f.Virtual != "" {
-				key = f.Virtual
-			}
+			key := f.Place()
 			if unique {
 				key = last
 			}

@@ -2,14 +2,18 @@ package listing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 // look is an entry of a folder that is looked at. On a disk of the network that takes milliseconds, so it is done for many
@@ -124,14 +128,6 @@ func (s *Scan) inspect(l *look) {
 	}
 }
 
-// accepted appends what was looked at to below or files, unless there is a reason to leave it out.
-func (s *Scan) accepted(l *look, ref *folderRef, files []vfs.File, below []*folderRef) ([]vfs.File, []*folderRef) {
-	if l.link {
-		return s.folderOrLink(l, ref, files, below)
-	}
-	return s.accept(l, ref, files), below
-}
-
 // accept appends a file to files, unless it is one of a field, or there is a reason to leave it out.
 func (s *Scan) accept(l *look, ref *folderRef, files []vfs.File) []vfs.File {
 	switch {
@@ -168,4 +164,139 @@ func (s *Scan) count(n int) {
 	if s.counted += n; s.Progress != nil && (n > 1 || s.counted%100 == 0) {
 		s.Progress(s.counted)
 	}
+}
+
+// WalkList looks at the files of a list instead of walking a folder.
+func (s *Scan) WalkList(ctx context.Context, paths []string, exists []bool) error {
+	s.Classes = layout.Folders{}
+	return parallel.Each(ctx, len(paths), vfs.MaxOpen, func() (func(int) error, func(), error) {
+		return func(i int) error {
+			if exists[i] && s.wantsListed(paths[i]) {
+				return s.listed(paths[i])
+			}
+			return nil
+		}, func() {}, nil
+	})
+}
+
+// listed adds a file of the list.
+func (s *Scan) listed(rel string) error {
+	l := look{File: vfs.File{Path: rel}, field: -1, kind: image}
+	if !vfs.HasImageName(rel) {
+		l.kind = unknown
+	}
+	st, err := s.in.Stat(rel)
+	if err != nil {
+		s.lost(rel, whyUnread(rel, err))
+		return nil
+	}
+	l.Size, l.ModTime, l.regular = st.Size(), vfs.ModTime(st), st.Mode().IsRegular()
+	s.inspect(&l)
+	s.count(1)
+	return s.found.add(s.accept(&l, &folderRef{}, nil))
+}
+
+// wantsListed reports whether a listed file may be an image and is selected, and marks its folder as one of a class.
+func (s *Scan) wantsListed(rel string) bool {
+	ext := strings.ToLower(path.Ext(rel))
+	switch {
+	case !s.filter.IncludesFile(rel):
+		return false
+	case slices.Contains(vfs.UnreadExtensions, ext):
+		s.leaveOut(rel, "dsconv cannot read "+ext[1:]+" images")
+		return false
+	}
+	if dir := path.Dir(rel); dir != "." {
+		s.mu.Lock()
+		s.Classes.Mark(dir)
+		s.mu.Unlock()
+	}
+	return true
+}
+
+// fieldOf returns the field that the file at rel, in the folder of ref, belongs to; -1 if none.
+func (s *Scan) fieldOf(rel string, ref *folderRef) int {
+	if s.names != nil && ref.system == "" {
+		s.nameFound(rel)
+		return noField
+	}
+	if s.fields == nil || ref.system != "" {
+		return -1
+	}
+	return s.fields.FieldOf(rel)
+}
+
+// noField is what fieldOf returns for a file that is left out.
+const noField = 1 << 30
+
+// nameFound gives a file's path to the finder of stems.
+func (s *Scan) nameFound(rel string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.filter.IncludesFile(rel) || !vfs.IsImageExtension(path.Ext(rel)) {
+		s.err = errors.Join(s.err, s.names.Add(rel))
+	}
+}
+
+// fail keeps an error, which ends the scan; nil is none.
+func (s *Scan) fail(err error) {
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = errors.Join(s.err, err)
+	}
+}
+
+// fieldFile adds a file of a field. One that cannot be read is missing, which reading its sample reports.
+func (s *Scan) fieldFile(field int, f vfs.File, regular bool, err error) {
+	switch {
+	case field == noField:
+	case err != nil:
+		s.leaveOut(f.Path, whyUnread(f.Path, err))
+	case !regular || f.Size > vfs.MaxFile:
+		s.leaveOut(f.Path, "not a regular file, or too large")
+	default:
+		s.fail(s.fields.Add(field, f))
+	}
+}
+
+// placed returns the files that are images of samples, and records their folders.
+func (s *Scan) placed(files []vfs.File) []vfs.File {
+	if s.fields == nil {
+		return files
+	}
+	kept, last := files[:0], "\x00"
+	for _, f := range files {
+		virtual, ok := s.fields.Place(f.Path)
+		if !ok {
+			s.leaveOut(f.Path, "it is no file of --field image="+s.fields.ImagePattern())
+			continue
+		}
+		if virtual != f.Path {
+			f.Virtual = virtual
+		}
+		kept = append(kept, f)
+		if dir := path.Dir(virtual); dir != last {
+			s.mu.Lock()
+			s.fields.Mark(dir)
+			s.mu.Unlock()
+			last = dir
+		}
+	}
+	return kept
+}
+
+// FindStems lists the folder for the fields whose patterns are found out: those of fields.Auto.
+func (s *Scan) FindStems(ctx context.Context) (err error) {
+	if s.fields == nil || !s.fields.Auto {
+		return nil
+	}
+	f := s.fields.NewStemFinder()
+	defer func() { err = errors.Join(err, f.Close()) }()
+	names := &Scan{in: s.in, filter: s.filter, found: &Files{}, System: s.System, Progress: s.Progress, names: f}
+	if err := names.Walk(ctx); err != nil {
+		return err
+	}
+	s.System.Counts = map[string]int{} // the scan that follows counts again
+	return s.fields.UseStems(f)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -175,4 +176,186 @@ func (q *Questions) folderFlags() string {
 		return image + fmt.Sprintf("--field 'annotation=%s'", pattern)
 	}
 	return image + fmt.Sprintf("--field 'mask=%s'", pattern)
+}
+
+// masks are files that are named like the mask of another image: 1_mask.png of 1.jpg or 1_sat.jpg, wherever that is, and
+// train_masks/1.png of train/1.jpg.
+type masks struct {
+	count   int               // all of them
+	kept    map[string]string // the path of one, by the name of its image
+	matched int               // images of those that are kept
+	image   string            // one of these, and its mask
+	mask    string
+	last    maskFolder // of the file before: most are in the same one
+}
+
+// maskFolder is what a folder tells of the files in it.
+type maskFolder struct {
+	dir    string
+	named  bool   // like a folder of masks
+	images string // see imagesOf
+}
+
+// maxMasks is how many masks are kept.
+const maxMasks = 100_000
+
+// splitName returns what is left of a file's name without its ending, and that: "_mask.png", ".jpg.png".
+func splitName(name string, isEnding func(word string) bool) (core, ending string) {
+	core = withoutExtensions(name)
+	for {
+		at := strings.LastIndexAny(core, "-_. ")
+		if at <= 0 || !isEnding(strings.ToLower(core[at+1:])) {
+			return core, name[len(core):]
+		}
+		core = core[:at]
+	}
+}
+
+// withoutExtensions is a path without its extension, and without that of an image before it: x of x.jpg.png.
+func withoutExtensions(name string) string {
+	stem := vfs.Stem(name)
+	if vfs.IsImageExtension(path.Ext(stem)) {
+		return vfs.Stem(stem)
+	}
+	return stem
+}
+
+// isImageWord reports whether files of images that have masks beside them end so.
+func isImageWord(word string) bool {
+	return word == "sat" || word == "im" || word == "raw" || word == "original" || layout.IsImageFolder(word)
+}
+
+func isMaskWord(word string) bool {
+	return fields.IsMaskName(word) || word == "gtfine" || word == "gtcoarse"
+}
+
+// maskOf returns the name of the image that the file at a path may be the mask of, "" if it is named like no mask, and the
+// folder that the image must be in, "" for any.
+func (m *masks) maskOf(rel string) (core, folder string) {
+	dir, name := path.Split(rel)
+	if m.last.dir != dir {
+		m.last = maskFolder{dir, fields.IsMaskName(path.Base(dir)), imagesOf(path.Dir(rel))}
+	}
+	isEnding := isMaskWord
+	if m.last.named { // CamVid
+		isEnding = func(word string) bool { return isMaskWord(word) || word == "l" }
+	}
+	core, _ = splitName(name, isEnding)
+	if core != withoutExtensions(name) {
+		return core, ""
+	}
+	if m.last.images == "" {
+		return "", ""
+	}
+	return core, m.last.images
+}
+
+// imagesOf returns the folder of the images whose masks are in a folder: train/cat of train_masks/cat. It is "" if the
+// folder is named like no other.
+func imagesOf(dir string) string {
+	parts := strings.Split(dir, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if core, ending := splitName(parts[i]+".", isMaskWord); ending != "." {
+			parts[i] = core
+			return strings.Join(parts, "/")
+		}
+	}
+	return ""
+}
+
+// add adds a file.
+func (m *masks) add(rel string) {
+	core, _ := m.maskOf(rel)
+	if core == "" {
+		return
+	}
+	m.count++
+	if m.kept == nil {
+		m.kept = map[string]string{}
+	}
+	if first, ok := m.kept[core]; ok && rel < first || !ok && len(m.kept) < maxMasks {
+		m.kept[core] = rel
+	}
+}
+
+// match counts an image if it has a mask.
+func (m *masks) match(rel string) {
+	if len(m.kept) == 0 {
+		return
+	}
+	if core, _ := m.maskOf(rel); core != "" {
+		return
+	}
+	name := path.Base(rel)
+	mask, ok := m.kept[withoutExtensions(name)]
+	if !ok {
+		core, _ := splitName(name, isImageWord)
+		if mask, ok = m.kept[core]; !ok {
+			return
+		}
+	}
+	if _, folder := m.maskOf(mask); folder != "" && folder != path.Dir(rel) {
+		return
+	}
+	m.matched++
+	if m.image == "" || path.Dir(m.image) != path.Dir(m.mask) && path.Dir(rel) == path.Dir(mask) {
+		m.image, m.mask = rel, mask
+	}
+}
+
+// asks reports whether enough of all images have masks.
+func (m *masks) asks(images int) bool {
+	return m.matched >= minPairs && m.count*m.matched/len(m.kept)*pairShare > images
+}
+
+// question says what was seen, with an example, and the flags that make each image and its mask one sample.
+func (m *masks) question() (what, example, flags string) {
+	core, folder := m.maskOf(m.mask)
+	ending := path.Base(m.mask)[len(core):]
+	what = "have a file named like their mask, with " + vfs.Stem(ending)
+	if folder != "" {
+		what = fmt.Sprintf("have a file of the same name in %s/", path.Dir(m.mask))
+	}
+	imageEnding := vfs.Stem(path.Base(m.image))[len(core):]
+	image, mask := folders(path.Dir(m.image)), folders(path.Dir(m.mask))
+	example = m.image + " and " + m.mask
+	if slices.Equal(image, mask) {
+		if flags = fmt.Sprintf("--field 'mask={key}%s'", ending); imageEnding != "" {
+			flags = fmt.Sprintf("--field 'image={key}%s.*' ", imageEnding) + flags
+		}
+		return what, example, flags
+	}
+	n := 0
+	for n < min(len(image), len(mask)) && image[n] == mask[n] {
+		n++
+	}
+	before := placeholder(strings.Join(image[:n], "/"))
+	image, mask = image[n:], mask[n:]
+	for len(image) > 0 && len(mask) > 0 && image[len(image)-1] == mask[len(mask)-1] {
+		image, mask = image[:len(image)-1], mask[:len(mask)-1]
+	}
+	pattern := func(folders []string, ending string) string {
+		return before + path.Join(append(folders[:len(folders):len(folders)], "{key}"+ending)...)
+	}
+	return what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
+}
+
+func folders(dir string) []string {
+	if dir == "." {
+		return nil
+	}
+	return strings.Split(dir, "/")
+}
+
+// placeholder is how a pattern names the folders before those of images and masks: with a slash, or "" for none.
+func placeholder(before string) string {
+	switch {
+	case before == "":
+		return ""
+	case slices.Contains(layout.Splits, before):
+		return "{split}/"
+	case !strings.Contains(before, "/"):
+		return "{class}/"
+	}
+	return "{dir}/"
 }

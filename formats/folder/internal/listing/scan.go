@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
@@ -45,7 +48,7 @@ type Scan struct {
 	helping  int               // goroutines that help to look at files
 	counted  int               // files and folders
 	visits   map[vfs.Place]int // of folders by links
-	Skips    []vfs.Skip
+	Skips    []formats.Skip
 	Ignored  int             // files whose names are not those of images
 	Texts    []string        // files that are text, and whose names do not say so
 	Progress func(files int) // if not nil, it gets how many files and folders were found, from one goroutine at a time
@@ -154,7 +157,11 @@ func (s *Scan) list(ctx context.Context, ref *folderRef) (below []*folderRef, er
 		}
 		files := make([]vfs.File, 0, len(looks))
 		for i := range looks {
-			files, below = s.accepted(&looks[i], ref, files, below)
+			if l := &looks[i]; l.link {
+				files, below = s.folderOrLink(l, ref, files, below)
+			} else {
+				files = s.accept(l, ref, files)
+			}
 		}
 		files = s.placed(files)
 		if err := s.found.add(files); err != nil {
@@ -220,7 +227,7 @@ func (s *Scan) mayList(ref *folderRef, e fs.DirEntry, st fs.FileInfo) bool {
 		}
 	}
 	switch {
-	case !e.IsDir() && !s.in.Follows(st):
+	case !e.IsDir() && !os.SameFile(st, st): // which compares only folders of the disk
 		s.skipFolder(ref, "a link to a folder, in a file system that cannot tell whether that is a loop")
 	case ref.linked && !s.visit(ref.id):
 		s.skipFolder(ref, "too many links lead to this folder")
@@ -273,7 +280,7 @@ func (s *Scan) kindOf(rel string, ref *folderRef) kind {
 	case !isImage && !isOther:
 		if ref.system == "" {
 			s.ignore(rel)
-			s.askAbout(rel)
+			s.fail(s.found.askAbout(rel))
 		}
 		return noImage
 	case ref.system != "":
@@ -305,17 +312,15 @@ func (s *Scan) ignore(rel string) {
 	s.Ignored++
 }
 
-func (s *Scan) leaveOut(rel, why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why})
-}
+func (s *Scan) leaveOut(rel, why string) { s.skip(formats.Skip{Path: rel, Cause: why}) }
 
 // lost is leaveOut of what should be there: a link or a list names it.
-func (s *Scan) lost(rel, why string) {
+func (s *Scan) lost(rel, why string) { s.skip(formats.Skip{Path: rel, Cause: why, Missing: true}) }
+
+func (s *Scan) skip(k formats.Skip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Skips = append(s.Skips, vfs.Skip{Path: rel, Cause: why, Missing: true})
+	s.Skips = append(s.Skips, k)
 }
 
 // whyUnread returns why the file rel cannot be read. An fs.FS opens no names that are not UTF-8.
@@ -324,4 +329,31 @@ func whyUnread(rel string, err error) string {
 		return bad.Error()
 	}
 	return vfs.Cause(err)
+}
+
+// SystemFolders decides which folders are left out, and counts their images.
+type SystemFolders struct {
+	off     bool     // none are: a table says which files are images
+	include []string // elements of the patterns that select files
+	Counts  map[string]int
+}
+
+// NewSystemFolders leaves out none if off is set, and none that a pattern of include names.
+func NewSystemFolders(off bool, include []string) *SystemFolders {
+	f := &SystemFolders{off: off, Counts: map[string]int{}}
+	for _, pattern := range include {
+		for element := range strings.SplitSeq(pattern, "/") {
+			// As in a shell, a wildcard at the start does not match them.
+			if element != "" && !strings.ContainsAny(element[:1], "*?") && doublestar.ValidatePattern(element) {
+				f.include = append(f.include, element)
+			}
+		}
+	}
+	return f
+}
+
+// LeavesOut reports whether the folder with that name is left out.
+func (f *SystemFolders) LeavesOut(name string) bool {
+	return !f.off && vfs.IsSystemName(name) &&
+		!slices.ContainsFunc(f.include, func(element string) bool { return doublestar.MatchUnvalidated(element, name) })
 }

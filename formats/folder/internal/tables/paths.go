@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
@@ -30,6 +32,15 @@ const maxLeading = 64
 type foundPath struct {
 	path   string
 	exists bool
+}
+
+// roles finds the columns of a sheet, and the position of the one of paths.
+func (f *pathFinder) roles(s *sheet.Sheet, labelColumns []string) (r sheet.Roles, at int, err error) {
+	s.TakeHeader(func(p string) bool { _, ok := f.find(p); return ok })
+	if r, err = s.Roles(labelColumns); err == nil {
+		at, err = s.Position(&r)
+	}
+	return r, at, err
 }
 
 // resolve returns the files that the paths mean, and a notice if all of them are meant otherwise than written.
@@ -255,4 +266,71 @@ func commonFolders(paths []string) []string {
 		common = common[:n]
 	}
 	return common
+}
+
+// byName finds names without folders among the images of all folders below. Each name that is found must be that of
+// one image: it is an error, which shows them, if one is that of several. found is nil if there are none.
+func (f *pathFinder) byName(paths []string) (found []foundPath, notice string, at int, err error) {
+	if slices.ContainsFunc(paths, func(p string) bool { return strings.ContainsAny(p, "/\\") }) {
+		return nil, "", 0, nil
+	}
+	images, _ := vfs.AllImages(f.in, f.folder) // that it cannot be listed is the scan's to say
+	places := map[string][]string{}
+	for _, p := range images {
+		name := path.Base(p)
+		places[name] = append(places[name], p)
+		places[vfs.Stem(name)] = append(places[vfs.Stem(name)], p)
+	}
+	found = make([]foundPath, len(paths))
+	for i, name := range paths {
+		switch in := places[name]; {
+		case len(in) > 1:
+			return nil, "", i, fmt.Errorf("%s may be any of %s: write the folder before the name, or give a table for each folder: --labels FOLDER=TABLE", name, sheet.ListNames(in))
+		case len(in) == 1:
+			found[i] = foundPath{path.Join(f.folder, in[0]), true}
+			notice = "its names are those of images in folders below, such as " + found[i].path
+		}
+	}
+	if notice == "" {
+		return nil, "", 0, nil
+	}
+	return found, notice, 0, nil
+}
+
+// Missing lists the files that the scan of the folder cannot have found. That of a list looks at files of all names.
+func (t *Table) Missing(in vfs.FS, isList bool) []formats.Skip {
+	var skips []formats.Skip
+	for i, p := range t.Paths {
+		if why := t.whyNotFound(i, in, isList); why != "" {
+			skips = append(skips, formats.Skip{
+				Path: p, Cause: "it is listed in " + t.fileOf(i).File + " but " + why, Missing: strings.HasPrefix(why, "does not exist"),
+			})
+		}
+	}
+	return skips
+}
+
+// whyNotFound returns why the scan of the folder cannot have found the file of row i, "" if it has.
+func (t *Table) whyNotFound(i int, in vfs.FS, isList bool) string {
+	p := t.Paths[i]
+	if !filepath.IsLocal(filepath.FromSlash(p)) {
+		return "is outside the folder"
+	}
+	if t.Exists == nil || !t.Exists[i] {
+		if fits := t.fits[p]; len(fits) > 0 {
+			return "may be any of " + sheet.ListNames(fits) + ": write the extension"
+		}
+		switch st, err := in.Lstat(p); {
+		case err != nil && strings.Contains(p, "\\"):
+			return "does not exist: write paths with /"
+		case err != nil:
+			return "does not exist"
+		case st.IsDir():
+			return "is a folder"
+		}
+	}
+	if !isList && !vfs.HasImageName(p) && !vfs.IsUnknown(p) {
+		return "has no extension of an image: if it is one, pack the list of the images itself, which may name any file"
+	}
+	return ""
 }

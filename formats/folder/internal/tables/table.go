@@ -7,7 +7,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/dsconv/dsconv/formats/folder/internal/ilsvrc"
 	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -114,4 +116,122 @@ func (t *Table) Column(name string) (int, error) {
 		return 0, fmt.Errorf("no column %q among %s", name, sheet.ListNames(t.Columns))
 	}
 	return i, nil
+}
+
+// File is a file of labels and the folder whose images it lists.
+type File struct {
+	Folder string // relative, with slashes; "" is the root
+	File   string
+}
+
+// holds reports whether the file at a relative path is in the folder of f.
+func (f *File) holds(rel string) bool {
+	return f.Folder == "" || strings.HasPrefix(rel, f.Folder+"/")
+}
+
+// Covering returns the file of labels for the image at rel, that of the deepest folder; nil for none.
+func Covering(files []File, rel string) *File {
+	var found *File
+	for i := range files {
+		if f := &files[i]; f.holds(rel) && (found == nil || len(f.Folder) > len(found.Folder)) {
+			found = f
+		}
+	}
+	return found
+}
+
+// Names lists the files for a message.
+func Names(files []File) string {
+	list := make([]string, len(files))
+	for i := range files {
+		list[i] = files[i].File
+	}
+	return strings.Join(list, ", ")
+}
+
+// files are the files that the rows of a sheet are about.
+type files struct {
+	of     *sheet.Sheet
+	found  []foundPath
+	notice string              // how the paths were read
+	fits   map[string][]string // see Table
+}
+
+// count returns the number of files that exist.
+func (f *files) count() (n int) {
+	for i := range f.found {
+		if f.found[i].exists {
+			n++
+		}
+	}
+	return n
+}
+
+// findEither finds the files of s. If some do not exist, and lines may be read in another way, which finds more, then
+// it is that way for the whole file.
+func findEither(s *sheet.Sheet, find func(*sheet.Sheet) (files, error)) (files, error) {
+	found, err := find(s)
+	if err == nil && found.count() == len(s.Rows) {
+		return found, nil
+	}
+	if other := s.FirstWords(); other != nil {
+		if better, otherErr := find(other); otherErr == nil && better.count() > found.count() {
+			return better, nil
+		}
+	}
+	return found, err
+}
+
+// labels makes the files the table of the file of labels.
+func (f *files) labels(r *sheet.Roles, file File) (t *Labels, err error) {
+	i := -1
+	t = &Labels{Labels: r.Labels, Field: r.Field, Classes: f.of.Classes, OneHot: r.OneHot, Doubt: r.Doubt}
+	if t.Table, err = newTable(f.of, r, func(string) (foundPath, error) { i++; return f.found[i], nil }); err != nil {
+		return nil, err
+	}
+	t.fits, t.Files, t.Notices = f.fits, []part{{file, 0}}, f.of.Notices(r, file.File, f.notice)
+	return t, nil
+}
+
+// readSheet reads a file of labels of any kind. Errors name the file.
+func readSheet(in vfs.FS, f File) (*sheet.Sheet, error) {
+	if s, err := ilsvrc.ReadDevkit(in, f.File, f.Folder); s != nil || err != nil {
+		return s, err
+	}
+	s, err := ReadSheet(in, f.File)
+	if err != nil {
+		return nil, err
+	}
+	if err := ilsvrc.Recognize(s); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.File, err)
+	}
+	if s.Known != ilsvrc.GroundTruth {
+		return s, nil
+	}
+	b, err := vfs.ReadText(in, f.File)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels: %w", err)
+	}
+	return ilsvrc.ReadGroundTruth(in, f.File, f.Folder, b)
+}
+
+// ReadSheet reads a table. Errors name the file.
+func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
+	ext := strings.ToLower(path.Ext(file))
+	read := vfs.ReadText
+	if ext == ".parquet" {
+		read = vfs.ReadBytes
+	}
+	b, err := read(in, file)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels: %w", err)
+	}
+	if ext == ".parquet" {
+		return sheet.ParseParquet(file, b)
+	}
+	s, err := sheet.Parse(b, ext)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // readExtensions are those of images that dsconv reads; UnreadExtensions are those of images that
@@ -83,3 +85,83 @@ func ImageStem(p string) string {
 
 // Stem is a path without its extension.
 func Stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
+
+// Composed is the form of a name in which letters with accents are one character: macOS stores them as two, and tables
+// and annotations that were written elsewhere do not.
+func Composed(name string) string { return norm.NFC.String(name) }
+
+// Spelled returns the path of the file that p means: p itself, or p composed or decomposed. ok is false if there is none.
+func Spelled(in FS, p string) (path string, ok bool) {
+	last := ""
+	for _, form := range []string{p, norm.NFC.String(p), norm.NFD.String(p)} {
+		if form == last {
+			continue
+		}
+		if st, err := in.Lstat(form); err == nil && !st.IsDir() {
+			return form, true
+		}
+		last = form
+	}
+	return p, false
+}
+
+// HasSpellings reports whether p may be spelled otherwise.
+func HasSpellings(p string) bool { return norm.NFC.String(p) != norm.NFD.String(p) }
+
+// ImagesIn lists the images and the folders in a folder, in the order of their names, without hidden ones.
+func ImagesIn(in FS, dir string) (images, below []string, err error) {
+	d, err := in.OpenFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	for {
+		entries, err := d.Next()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(entries) == 0 {
+			slices.Sort(images)
+			slices.Sort(below)
+			return images, below, nil
+		}
+		for _, e := range entries {
+			name := e.Name()
+			switch {
+			case IsSystemName(name):
+			case e.IsDir():
+				below = append(below, name)
+			case HasImageName(name):
+				images = append(images, name)
+			}
+		}
+	}
+}
+
+// AllImages returns the paths of the images in a folder and below, relative to it, sorted.
+func AllImages(in FS, folder string) ([]string, error) {
+	var all []string
+	pending := []string{""}
+	for len(pending) > 0 {
+		dir := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		images, below, err := ImagesIn(in, path.Join(folder, dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range images {
+			all = append(all, path.Join(dir, name))
+		}
+		for _, name := range below {
+			pending = append(pending, path.Join(dir, name))
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// HasImages reports whether there are images in a folder or below.
+func HasImages(in FS, dir string) bool {
+	images, below, _ := ImagesIn(in, dir) // that it cannot be listed is the scan's to say
+	return len(images) > 0 || slices.ContainsFunc(below, func(name string) bool { return HasImages(in, path.Join(dir, name)) })
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -39,9 +38,6 @@ func (m *Mount) below(name string) (string, bool) {
 	}
 	return strings.CutPrefix(name, m.Name+"/")
 }
-
-// path returns the union's name of what the mount has at name.
-func (m *Mount) path(name string) string { return path.Join(m.Name, name) }
 
 // first calls f for each mount that may have name, until the result is not that it is missing.
 func first[T any](u *union, name string, f func(in FS, name string) (T, error)) (found T, err error) {
@@ -210,29 +206,7 @@ func (f *unionFolder) Close() {
 
 func (u *union) Join(name string) string { return name }
 
-// ReadText reads a file of the disk, or else of a mount.
-func (u *union) ReadText(name string) ([]byte, error) {
-	if isFile(name) {
-		return unblocked.ReadFile(name)
-	}
-	for i := range u.mounts {
-		if t, ok := u.mounts[i].In.(tree); ok && t.inside(name) != name {
-			return t.ReadText(name)
-		}
-	}
-	b, err := first(u, path.Clean(name), func(in FS, name string) ([]byte, error) {
-		if d, ok := in.(disk); ok {
-			return unblocked.ReadFile(d.path(name))
-		}
-		return in.ReadText(name)
-	})
-	if err != nil {
-		err = notFound(name, u, err)
-	}
-	return b, err
-}
-
-// OpenText opens what ReadText reads.
+// OpenText opens a file of the disk, or else of a mount.
 func (u *union) OpenText(name string) (io.ReadCloser, error) {
 	if isFile(name) {
 		return unblocked.Open(name)
@@ -260,13 +234,11 @@ func (u *union) Relative(p string) (string, error) {
 		m := &u.mounts[i]
 		rel, err := m.In.Relative(p)
 		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-			return m.path(rel), nil
+			return path.Join(m.Name, rel), nil
 		}
 	}
 	return "", fmt.Errorf("%q is in none of the sources", p)
 }
-
-func (u *union) Follows(dir fs.FileInfo) bool { return os.SameFile(dir, dir) }
 
 func (u *union) Identify(w io.Writer) (all bool, err error) {
 	all = true
@@ -288,24 +260,30 @@ func (u *union) Identify(w io.Writer) (all bool, err error) {
 
 // Recorded returns the path of a file of the disk, or in the mount that has it.
 func (u *union) Recorded(p string) string {
-	if isFile(p) {
-		return disk("").Recorded(p)
-	}
-	for i := range u.mounts {
-		m := &u.mounts[i]
-		below, ok := m.below(path.Clean(p))
-		if !ok {
-			continue
+	if !isFile(p) {
+		m, below := u.having(path.Clean(p))
+		if m == nil {
+			return p
 		}
-		if _, err := m.In.Stat(below); err == nil {
-			return disk("").Recorded(path.Join(m.In.String(), below))
-		}
+		p = path.Join(m.In.String(), below)
 	}
-	return p
+	return disk("").Recorded(p)
 }
 
-func (u *union) Refused() []Skip {
-	var all []Skip
+// having returns the mount that has name, and its name there; nil if none has.
+func (u *union) having(name string) (*Mount, string) {
+	for i := range u.mounts {
+		if below, ok := u.mounts[i].below(name); ok {
+			if _, err := u.mounts[i].In.Stat(below); err == nil {
+				return &u.mounts[i], below
+			}
+		}
+	}
+	return nil, ""
+}
+
+func (u *union) Refused() []formats.Skip {
+	var all []formats.Skip
 	for i := range u.mounts {
 		m := &u.mounts[i]
 		for _, k := range m.In.Refused() {
