@@ -43,21 +43,8 @@ func DecodeMemory(data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rec
 	case formats.GIF:
 		perPixel += 2
 	case formats.TIFF:
-		if hasLibtiff {
-			more, block := libtiffMemory(data)
-			perPixel, n = perPixel+more, block
-			break
-		}
-		perPixel += own
-		if own > 1 {
-			perPixel += own / 3 // alpha
-		}
-		if d, err := firstTIFF(data); err == nil {
-			n = tiffBlockMemory(d)
-			if d.Orientation() != 1 {
-				perPixel += own
-			}
-		}
+		more, block := tiffMemory(data)
+		perPixel, n = perPixel+more, block
 	case formats.BMP:
 		perPixel++
 	case formats.WebP:
@@ -104,7 +91,7 @@ func (d *Decoder) Shrink() {
 		d.scratch[i].Shrink()
 	}
 	d.tiff = buffer.DropLarge(d.tiff)
-	d.png.row, d.png.zeroRow = buffer.DropLarge(d.png.row), buffer.DropLarge(d.png.zeroRow)
+	d.png.rows = [2][]byte{buffer.DropLarge(d.png.rows[0]), buffer.DropLarge(d.png.rows[1])}
 	if d.zstd != nil { // it keeps a reference to its last output
 		d.zstd.Close()
 		d.zstd = nil

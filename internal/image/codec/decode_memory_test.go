@@ -21,12 +21,8 @@ func TestHostileImagesAreTooLarge(t *testing.T) {
 	var m pixel.Image
 	for name, data := range map[string][]byte{
 		"16 bits":  hostile.PNG(hostile.Side, hostile.Side, 16, hostile.RGBA),
-		"a strip":  hostile.TIFF(8000, 8000, 8*8000*8000),
 		"lossless": hostile.WebP(16383, 10900),
 	} {
-		if hasLibtiff && name == "a strip" {
-			continue // libtiff decompresses no more than the pixels need
-		}
 		if err := d.Decode(&m, &formats.Value{Data: data}, DecodeOptions{Color: pixel.ColorKeep}); !errors.Is(err, pixel.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -19,9 +19,6 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// hasLibtiff reports whether this build decodes TIFF by libtiff, as Pillow does.
-const hasLibtiff = true
-
 // rawTIFF decodes the samples of a TIFF of kind k to dst, which has k.rawBytes.
 func rawTIFF(dst, data []byte, k *tiffKind, stop *pixel.Stop) error {
 	r := C.dsconv_tiff_request{

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -72,7 +73,7 @@ func FuzzTIFF(f *testing.F) {
 
 // libtiff prints nothing about damaged files: what it says is in the error.
 func TestLibtiffPrintsNothing(t *testing.T) {
-	if !hasLibtiff {
+	if !jpeg.HasLibjpegTurbo {
 		t.Skip("this build has no libtiff")
 	}
 	d := NewDecoder()
