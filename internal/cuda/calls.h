@@ -44,8 +44,6 @@ CUresult dsconv_cuda_to_device(const dsconv_cuda_device *d, CUdeviceptr to, cons
                                uintptr_t stream);
 CUresult dsconv_cuda_to_host(const dsconv_cuda_device *d, void *to, CUdeviceptr from, size_t size,
                              uintptr_t stream);
-CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned char value, size_t count,
-                          uintptr_t stream);
 CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t value, size_t count,
                            uintptr_t stream);
 
@@ -54,18 +52,14 @@ CUresult dsconv_cuda_module_free(const dsconv_cuda_device *d, uintptr_t module);
 CUresult dsconv_cuda_function(const dsconv_cuda_device *d, uintptr_t module, const char *name,
                               uintptr_t *function);
 
-#define DSCONV_CUDA_ARGUMENTS 16
-
 typedef struct {
   unsigned int grid[3], block[3], shared;
   uintptr_t stream;
-  int count; // of arguments
-  size_t offsets[DSCONV_CUDA_ARGUMENTS];
+  uint64_t arguments[4]; // as many as the kernel has
 } dsconv_cuda_launch;
 
-// dsconv_cuda_run launches a kernel. Its arguments lie at l->offsets in the memory at arguments.
-CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function, const dsconv_cuda_launch *l,
-                         char *arguments);
+// dsconv_cuda_run launches a kernel.
+CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function, dsconv_cuda_launch *l);
 
 typedef struct dsconv_cuda_pool dsconv_cuda_pool;
 
