@@ -10,7 +10,6 @@ import (
 	"image/jpeg"
 
 	"github.com/dsconv/dsconv/internal/image/luma"
-	"github.com/dsconv/dsconv/internal/image/stoppable"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -28,6 +27,19 @@ type Decoder struct {
 	Stop *pixel.Stop
 }
 
+// stoppable is a reader that returns an error once it is stopped.
+type stoppable struct {
+	in   *bytes.Reader
+	stop *pixel.Stop
+}
+
+func (r *stoppable) Read(p []byte) (int, error) {
+	if err := r.stop.Err(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
+}
+
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
 func SlowJPEG() string { return "this build lacks libjpeg-turbo (cgo)" }
 
@@ -36,7 +48,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	if err := checkScans(countScans(data), r.H, r.W); err != nil {
 		return "", err
 	}
-	img, err := jpeg.Decode(&stoppable.Reader{Reader: *bytes.NewReader(data), Stop: d.Stop})
+	img, err := jpeg.Decode(&stoppable{bytes.NewReader(data), d.Stop})
 	if err != nil {
 		if stopped := d.Stop.Err(); stopped != nil {
 			return "", stopped
