@@ -16,7 +16,7 @@ import (
 // results are pixels in host memory. It is safe for concurrent use.
 type Batcher struct {
 	limits BatcherConfig
-	tally  tally
+	tally  Tally
 	// decode carries out a batch of requests of the same channels, on the Batcher's goroutine.
 	decode func([]*ticket)
 
@@ -71,7 +71,7 @@ func (b *Batcher) Decode(ctx context.Context, r *Request, dst *pixel.Image) (Out
 		copy(dst.Pix, t.pixels)
 		t.copied.Done()
 	}
-	b.tally.add([]Outcome{t.outcome})
+	b.tally.Add(t.outcome)
 	return t.outcome, t.outcome.Err
 }
 
@@ -160,7 +160,7 @@ func (b *Batcher) take() (batch []*ticket, closed bool) {
 }
 
 // Counts returns how many images took which path so far.
-func (b *Batcher) Counts() Counts { return b.tally.get() }
+func (b *Batcher) Counts() Counts { return b.tally.Counts() }
 
 // Close waits for images that are being decoded and refuses those that wait. A second call does nothing.
 func (b *Batcher) Close() {

@@ -31,7 +31,7 @@ func (d *Decoder) fill(jobs []*job, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := d.launch(d.stream, d.gpu.fill, l, cuda.Value(d.lists.address), cuda.Value(seed)); err != nil {
+	if err := launch(d.stream, d.gpu.fill, l, uint64(d.lists.address), seed); err != nil {
 		return err
 	}
 	return d.stream.Sync()
@@ -47,7 +47,7 @@ func (d *Decoder) check(jobs []*job, seed uint64) error {
 	if err := d.stream.Set32(at, 0, len(jobs)); err != nil {
 		return err
 	}
-	if err := d.launch(d.stream, d.gpu.check, l, cuda.Value(d.lists.address), cuda.Value(seed), cuda.Value(at)); err != nil {
+	if err := launch(d.stream, d.gpu.check, l, uint64(d.lists.address), seed, uint64(at)); err != nil {
 		return err
 	}
 	numbers := d.lists.host.Bytes()[counts:][:4*len(jobs)]
@@ -64,7 +64,6 @@ func (d *Decoder) check(jobs []*job, seed uint64) error {
 }
 
 // launch starts a kernel on a stream.
-func (d *Decoder) launch(s *cuda.Stream, f *cuda.Function, l kernels.Launch, arguments ...cuda.Argument) error {
-	dim := func(n [3]uint32) cuda.Dim { return cuda.Dim{X: int(n[0]), Y: int(n[1]), Z: int(n[2])} }
-	return f.Launch(s, dim(l.Grid), dim(l.Block), int(l.Shared), arguments...)
+func launch(s *cuda.Stream, f *cuda.Function, l kernels.Launch, arguments ...uint64) error {
+	return f.Launch(s, l.Grid, l.Block, l.Shared, arguments...)
 }

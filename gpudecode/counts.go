@@ -14,47 +14,40 @@ type Counts struct {
 	Reasons map[string]int64 `json:"reasons"`
 }
 
-// tally adds up outcomes. It is safe for concurrent use.
-type tally struct {
+// Tally adds up outcomes. It is safe for concurrent use.
+type Tally struct {
 	mu     sync.Mutex
 	counts Counts
 }
 
-// add counts outcomes.
-func (t *tally) add(outcomes []Outcome) {
+// Add counts outcomes.
+func (t *Tally) Add(outcomes ...Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := range outcomes {
-		t.one(&outcomes[i])
-	}
-}
-
-func (t *tally) one(o *Outcome) {
-	switch o.Path {
-	case Engine:
-		t.counts.Engine++
-	case CUDA:
-		t.counts.CUDA++
-	case CPU:
-		t.counts.CPU++
-	}
-	if o.Reason == "" {
-		return
-	}
 	if t.counts.Reasons == nil {
 		t.counts.Reasons = map[string]int64{}
 	}
-	t.counts.Reasons[o.Reason]++
+	for _, o := range outcomes {
+		switch o.Path {
+		case Engine:
+			t.counts.Engine++
+		case CUDA:
+			t.counts.CUDA++
+		default:
+			t.counts.CPU++
+		}
+		if o.Reason != "" {
+			t.counts.Reasons[o.Reason]++
+		}
+	}
 }
 
-// get returns the counts so far; Reasons is never nil.
-func (t *tally) get() Counts {
+// Counts returns the counts so far; Reasons is never nil.
+func (t *Tally) Counts() Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.counts
-	c.Reasons = maps.Clone(c.Reasons)
-	if c.Reasons == nil {
-		c.Reasons = map[string]int64{}
-	}
+	c.Reasons = map[string]int64{}
+	maps.Copy(c.Reasons, t.counts.Reasons)
 	return c
 }

@@ -24,7 +24,7 @@ type Decoder struct {
 	pool    *cuda.Pool
 	engine  *engine // nil if the GPU has none
 	cores   *cores
-	tally   tally
+	tally   Tally
 	closing sync.Once
 
 	table      workspace // values of elements
@@ -68,7 +68,7 @@ func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outco
 		outcomes[i] = jobs[i].outcome
 	}
 	clear(jobs) // which refer to the caller's memory
-	d.tally.add(outcomes)
+	d.tally.Add(outcomes...)
 	return nil
 }
 
@@ -319,7 +319,7 @@ func spread(ctx context.Context, threads, n int, do func(worker, i int) error) e
 }
 
 // Counts returns how many images took which path so far. It may be called while Decode runs.
-func (d *Decoder) Counts() Counts { return d.tally.get() }
+func (d *Decoder) Counts() Counts { return d.tally.Counts() }
 
 // Close frees the Decoder. Memory that it gave out stays valid until it is released. A second call does nothing.
 func (d *Decoder) Close() { d.closing.Do(d.free) }

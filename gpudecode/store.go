@@ -42,7 +42,7 @@ func (d *Decoder) store() error {
 		return err
 	}
 	weights := d.jobsMemory.address + cuda.Address(d.batch.Weights())
-	err := d.launch(d.results, d.gpu.store, d.batch.Launch(), cuda.Value(d.jobsMemory.address), cuda.Value(weights), cuda.Value(d.table.address))
+	err := launch(d.results, d.gpu.store, d.batch.Launch(), uint64(d.jobsMemory.address), uint64(weights), uint64(d.table.address))
 	if err != nil {
 		return err
 	}

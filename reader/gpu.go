@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/formats"
@@ -123,8 +122,7 @@ type gpu struct {
 	decoders []imageDecoder
 	free     chan imageDecoder // those that decode nothing
 
-	counting sync.Mutex
-	counts   gpudecode.Counts
+	decoded gpudecode.Tally
 }
 
 // openDecoders is openGPU, but in tests.
@@ -180,29 +178,6 @@ func (l *Loader) GPU() *gpudecode.Info {
 	}
 	info := l.gpu.info
 	return &info
-}
-
-// count adds up the outcomes of a batch.
-func (g *gpu) count(outcomes []gpudecode.Outcome) {
-	g.counting.Lock()
-	defer g.counting.Unlock()
-	for i := range outcomes {
-		o := &outcomes[i]
-		switch o.Path {
-		case gpudecode.Engine:
-			g.counts.Engine++
-		case gpudecode.CUDA:
-			g.counts.CUDA++
-		default:
-			g.counts.CPU++
-		}
-		if o.Reason != "" {
-			if g.counts.Reasons == nil {
-				g.counts.Reasons = map[string]int64{}
-			}
-			g.counts.Reasons[o.Reason]++
-		}
-	}
 }
 
 // Device is the GPU's memory that the batch's images lie in, with DecodeOnGPU; nil otherwise and after TakeDevice. It is

@@ -118,7 +118,7 @@ func (r *running) decodeEntries(w *worker, s *slot, entries []int) (bad []failur
 		memory.Release()
 		return bad, nil
 	}
-	g.count(s.outcomes)
+	g.decoded.Add(s.outcomes...)
 	s.batch.device = memory
 	return nil, nil
 }

@@ -1,10 +1,6 @@
 package reader
 
-import (
-	"maps"
-
-	"github.com/dsconv/dsconv/gpudecode"
-)
+import "github.com/dsconv/dsconv/gpudecode"
 
 // Stats is what a Loader did since it was opened.
 type Stats struct {
@@ -26,12 +22,6 @@ func (l *Loader) Stats() Stats {
 		s.Decoded = gpudecode.Counts{CPU: s.Clock.Images, Reasons: map[string]int64{}}
 		return s
 	}
-	l.gpu.counting.Lock()
-	defer l.gpu.counting.Unlock()
-	s.Decoded = l.gpu.counts
-	s.Decoded.Reasons = maps.Clone(s.Decoded.Reasons)
-	if s.Decoded.Reasons == nil {
-		s.Decoded.Reasons = map[string]int64{}
-	}
+	s.Decoded = l.gpu.decoded.Counts()
 	return s
 }

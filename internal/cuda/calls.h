@@ -111,11 +111,6 @@ static inline CUresult dsconv_cuda_to_host(const dsconv_cuda_device *d, void *to
   CALL(d, cuMemcpyDtoHAsync(to, from, size, (CUstream)stream));
 }
 
-static inline CUresult dsconv_cuda_set8(const dsconv_cuda_device *d, CUdeviceptr to, unsigned char value,
-                                        size_t count, uintptr_t stream) {
-  CALL(d, cuMemsetD8Async(to, value, count, (CUstream)stream));
-}
-
 static inline CUresult dsconv_cuda_set32(const dsconv_cuda_device *d, CUdeviceptr to, uint32_t value,
                                          size_t count, uintptr_t stream) {
   CALL(d, cuMemsetD32Async(to, value, count, (CUstream)stream));
@@ -135,21 +130,17 @@ static inline CUresult dsconv_cuda_function(const dsconv_cuda_device *d, uintptr
   CALL(d, cuModuleGetFunction((CUfunction *)function, (CUmodule)module, name));
 }
 
-#define DSCONV_CUDA_ARGUMENTS 16
-
 typedef struct {
   unsigned int grid[3], block[3], shared;
   uintptr_t stream;
-  int count; // of arguments
-  size_t offsets[DSCONV_CUDA_ARGUMENTS];
+  uint64_t arguments[4]; // as many as the kernel has
 } dsconv_cuda_launch;
 
-// dsconv_cuda_run launches a kernel. Its arguments lie at l->offsets in the memory at arguments.
+// dsconv_cuda_run launches a kernel.
 static inline CUresult dsconv_cuda_run(const dsconv_cuda_device *d, uintptr_t function,
-                                       const dsconv_cuda_launch *l, char *arguments) {
-  void *pointers[DSCONV_CUDA_ARGUMENTS];
-  for (int i = 0; i < l->count; i++)
-    pointers[i] = arguments + l->offsets[i];
+                                       dsconv_cuda_launch *l) {
+  uint64_t *a = l->arguments;
+  void *pointers[] = {a, a + 1, a + 2, a + 3};
   CALL(d, cuLaunchKernel((CUfunction)function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
                          l->block[2], l->shared, (CUstream)l->stream, pointers, NULL));
 }

@@ -70,7 +70,6 @@ enum {
   F(cuMemFreeHost, , (void *))                                                                               \
   F(cuMemcpyHtoDAsync, _v2, (CUdeviceptr, const void *, size_t, CUstream))                                   \
   F(cuMemcpyDtoHAsync, _v2, (void *, CUdeviceptr, size_t, CUstream))                                         \
-  F(cuMemsetD8Async, , (CUdeviceptr, unsigned char, size_t, CUstream))                                       \
   F(cuMemsetD32Async, , (CUdeviceptr, unsigned int, size_t, CUstream))                                       \
   F(cuModuleLoadData, , (CUmodule *, const void *))                                                          \
   F(cuModuleUnload, , (CUmodule))                                                                            \

@@ -108,10 +108,10 @@ func TestCopies(t *testing.T) {
 		from.Bytes()[i] = byte(i)
 	}
 	ok(t, e.Sync(), // nothing was recorded yet
-		s.ToDevice(a, from.Bytes()), s.Set8(a+100, 7, 10), s.Set32(a+200, 0x04030201, 2), e.Record(s.Handle()),
+		s.ToDevice(a, from.Bytes()), s.Set32(a+100, 0x07070707, 3), s.Set32(a+200, 0x04030201, 2), e.Record(s.Handle()),
 		e.Sync(), s2.ToHost(to.Bytes(), a), e.Record(s2.Handle()), e.Sync())
 	want := bytes.Clone(from.Bytes())
-	copy(want[100:], bytes.Repeat([]byte{7}, 10))
+	copy(want[100:], bytes.Repeat([]byte{7}, 12))
 	copy(want[200:], []byte{1, 2, 3, 4, 1, 2, 3, 4})
 	if !bytes.Equal(to.Bytes(), want) {
 		t.Errorf("got %v", to.Bytes())
@@ -147,7 +147,7 @@ func TestSyncSleeps(t *testing.T) {
 	s := must[*cuda.Stream](t)(d.NewStream())
 	a := must[cuda.Address](t)(d.Alloc(300))
 	for range 20 {
-		ok(t, s.Set8(a, 1, 300), s.Sync())
+		ok(t, s.Set32(a, 1, 75), s.Sync())
 	}
 	if n := fakegpu.Count("busy waits"); n > 0 {
 		t.Errorf("%d of 20 waits occupied a core", n)
@@ -226,13 +226,13 @@ func TestPool(t *testing.T) {
 	got := must[*cuda.Pinned](t)(d.AllocPinned(1000))
 	for round := range 20 {
 		b := must[*cuda.Block](t)(pool.Take(writer.Handle()))
-		ok(t, writer.Set8(b.Address(), byte(round), 1000), writer.Sync(), reader.ToHost(got.Bytes(), b.Address()))
+		ok(t, writer.Set32(b.Address(), uint32(round)*0x01010101, 250), writer.Sync(), reader.ToHost(got.Bytes(), b.Address()))
 		foreign.Release(b, reader.Handle()) // its copy has not been waited for
 		next := must[*cuda.Block](t)(pool.Take(writer.Handle()))
 		if next.Address() != b.Address() {
 			t.Fatalf("a second block, %#x beside %#x", next.Address(), b.Address())
 		}
-		ok(t, writer.Set8(next.Address(), 0xee, 1000), writer.Sync())
+		ok(t, writer.Set32(next.Address(), 0xeeeeeeee, 250), writer.Sync())
 		next.Release()
 		ok(t, reader.Sync())
 		if want := bytes.Repeat([]byte{byte(round)}, 1000); !bytes.Equal(got.Bytes(), want) {

@@ -9,7 +9,6 @@ package cuda
 import "C"
 
 import (
-	"fmt"
 	"slices"
 	"unsafe"
 )
@@ -54,33 +53,13 @@ func (m *Module) Function(name string) (*Function, error) {
 	return f, nil
 }
 
-// Dim is a size of a grid, in blocks, or of a block, in threads. Sizes of 0 count as 1.
-type Dim struct{ X, Y, Z int }
-
-func (d Dim) c() [3]C.uint {
-	return [3]C.uint{C.uint(max(d.X, 1)), C.uint(max(d.Y, 1)), C.uint(max(d.Z, 1))}
-}
-
-// Argument is the bytes of an argument of a kernel.
-type Argument []byte
-
-// Value is v as an argument. T has the layout of the kernel's parameter and no pointers.
-func Value[T any](v T) Argument {
-	return unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v))
-}
-
-// Launch starts the kernel on s. shared is the dynamic shared memory of a block, in bytes. The arguments are copied.
-func (f *Function) Launch(s *Stream, grid, block Dim, shared int, arguments ...Argument) error {
-	l := C.dsconv_cuda_launch{grid: grid.c(), block: block.c(), shared: C.uint(shared), stream: s.c, count: C.int(len(arguments))}
-	if len(arguments) > len(l.offsets) {
-		return fmt.Errorf("CUDA: start the kernel %s: %d arguments; at most %d are possible", f.name, len(arguments), len(l.offsets))
-	}
-	packed := make([]byte, 0, 256)
+// Launch starts the kernel on s, with grid blocks of block threads and shared bytes of dynamic shared memory each. Its
+// parameters are addresses and numbers of 64 bits.
+func (f *Function) Launch(s *Stream, grid, block [3]uint32, shared uint32, arguments ...uint64) error {
+	c := func(n [3]uint32) [3]C.uint { return [3]C.uint{C.uint(n[0]), C.uint(n[1]), C.uint(n[2])} }
+	l := C.dsconv_cuda_launch{grid: c(grid), block: c(block), shared: C.uint(shared), stream: s.c}
 	for i, a := range arguments {
-		packed = append(packed, make([]byte, -len(packed)&15)...) // aligned as any type is
-		l.offsets[i] = C.size_t(len(packed))
-		packed = append(packed, a...)
+		l.arguments[i] = C.uint64_t(a)
 	}
-	code := C.dsconv_cuda_run(f.device.c, f.c, &l, (*C.char)(unsafe.Pointer(unsafe.SliceData(packed))))
-	return f.device.driver.check(code, "start the kernel %s", f.name)
+	return f.device.driver.check(C.dsconv_cuda_run(f.device.c, f.c, &l), "start the kernel %s", f.name)
 }

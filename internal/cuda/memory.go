@@ -73,12 +73,6 @@ func (s *Stream) ToHost(to []byte, from Address) error {
 		"copy %d bytes from the GPU", len(to))
 }
 
-// Set8 sets count bytes.
-func (s *Stream) Set8(to Address, value byte, count int) error {
-	return s.device.driver.check(C.dsconv_cuda_set8(s.device.c, C.CUdeviceptr(to), C.uchar(value), C.size_t(count), s.c),
-		"fill %d bytes of the GPU's memory", count)
-}
-
 // Set32 sets count numbers of 32 bits. to is a multiple of 4.
 func (s *Stream) Set32(to Address, value uint32, count int) error {
 	return s.device.driver.check(C.dsconv_cuda_set32(s.device.c, C.CUdeviceptr(to), C.uint32_t(value), C.size_t(count), s.c),

@@ -87,7 +87,7 @@ const (
 func (g *gpu) output(t *testing.T) cuda.Address {
 	a := must[cuda.Address](t)(g.Alloc(room))
 	t.Cleanup(func() { ok(t, g.Free(a)) })
-	ok(t, g.stream.Set8(a, canary, room))
+	ok(t, g.stream.Set32(a, canary*0x01010101, room/4))
 	return a
 }
 

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -13,7 +14,7 @@ func bilevel(data []byte, enc formats.Encoding) bool {
 		header, _, err := pngBeforePixels(data)
 		return err == nil && header[8] == 1 && header[9] == pngGray
 	case formats.TIFF:
-		t, err := readTIFFTags(data)
+		t, err := exif.ReadTags(data)
 		if err != nil {
 			return false
 		}

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -70,32 +69,15 @@ func (b *bmpFile) unpack16(out, in []byte) {
 
 // decodeIndexedBMP decodes a BMP with a palette to dst: colours, or indices with o.Indices.
 func (d *Decoder) decodeIndexedBMP(dst *pixel.Image, data []byte, b *bmpFile, o DecodeOptions) error {
-	indices := &d.scratch[0]
-	if o.Indices {
-		indices = dst
-	}
+	indices := d.indices(dst, o)
 	if err := b.indices(indices, data); err != nil {
 		return err
 	}
-	if o.Indices {
-		if b.bilevel() {
-			zeroOne(dst)
-		}
-		return nil
+	if o.Indices && b.bilevel() {
+		zeroOne(dst)
 	}
 	table := b.table()
-	if o.Color == pixel.ColorGray {
-		dst.Reset(b.h, b.w, 1, formats.Uint8)
-		for i, v := range indices.Pix {
-			c := &table[v]
-			dst.Pix[i] = luma.Of(c[0], c[1], c[2])
-		}
-		return nil
-	}
-	dst.Reset(b.h, b.w, 3, formats.Uint8)
-	for i, v := range indices.Pix {
-		copy(dst.Pix[3*i:3*i+3], table[v][:])
-	}
+	d.colors(dst, &table, o)
 	return nil
 }
 

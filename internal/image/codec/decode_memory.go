@@ -91,7 +91,7 @@ func (d *Decoder) Shrink() {
 		d.scratch[i].Shrink()
 	}
 	d.tiff = buffer.DropLarge(d.tiff)
-	d.png.row, d.png.zeroRow = buffer.DropLarge(d.png.row), buffer.DropLarge(d.png.zeroRow)
+	d.png.rows = [2][]byte{buffer.DropLarge(d.png.rows[0]), buffer.DropLarge(d.png.rows[1])}
 	if d.zstd != nil { // it keeps a reference to its last output
 		d.zstd.Close()
 		d.zstd = nil

@@ -27,9 +27,6 @@ func TestHostileImagesAreTooLarge(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := d.Decode(&m, &formats.Value{Data: hostile.TIFF(8000, 8000, 8*8000*8000)}, DecodeOptions{Color: pixel.ColorKeep}); err != nil {
-		t.Errorf("a TIFF's strip that holds more than its pixels: %v", err)
-	}
 	if err := d.Decode(&m, &formats.Value{Data: hostile.TIFF(1000, 1000, 1_000_000)}, DecodeOptions{Color: pixel.ColorKeep}); err != nil {
 		t.Errorf("an intact TIFF: %v", err)
 	}

@@ -1,16 +1,14 @@
 package codec
 
 import (
-	"bytes"
 	"fmt"
-	"image"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
-	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -46,7 +44,7 @@ type DecodeOptions struct {
 // frees its memory.
 type Decoder struct {
 	jpeg     jpeg.Decoder
-	png      simplePNG
+	png      pngDecoder
 	zstd     *zstd.Decoder
 	scratch  [4]pixel.Image
 	tiff     []byte // samples of a TIFF
@@ -76,7 +74,7 @@ func (d *Decoder) Close() {
 }
 
 // StopBy makes s end Decode early, from now until Close.
-func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop, d.png.stop = s, s, s }
+func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop = s, s }
 
 // Warning says what was irregular about the last decoded image, "" if nothing was. It was decoded
 // nevertheless, as Pillow does.
@@ -200,7 +198,7 @@ func CheckSize(h pixel.Header, maxPixels int) error {
 }
 
 // decodeAs decodes data, which is no JPEG, to dst in o.Color, as the pixels lie in the file.
-func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, o DecodeOptions) (err error) {
+func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, h pixel.Header, o DecodeOptions) error {
 	switch enc {
 	case formats.WebP:
 		return d.decodeWebP(dst, data, h, o.Color)
@@ -209,26 +207,35 @@ func (d *Decoder) decodeAs(dst *pixel.Image, data []byte, enc formats.Encoding, 
 	case formats.TIFF:
 		return d.decodeTIFF(dst, data, h, o)
 	case formats.PNG:
-		if d.decodeSimplePNG(dst, data, h, o) {
-			return nil
+		return d.decodePNG(dst, data, h, o)
+	}
+	return d.decodeGIF(dst, data, o)
+}
+
+// indices returns where the indices of a palette image belong: dst if o asks for them, or else scratch memory.
+func (d *Decoder) indices(dst *pixel.Image, o DecodeOptions) *pixel.Image {
+	if o.Indices {
+		return dst
+	}
+	return &d.scratch[0]
+}
+
+// colors writes the colours of palette indices to dst as o asks, unless dst has the indices.
+func (d *Decoder) colors(dst *pixel.Image, table *[256][3]byte, o DecodeOptions) {
+	if o.Indices {
+		return
+	}
+	in := &d.scratch[0]
+	if o.Color == pixel.ColorGray {
+		dst.Reset(in.H, in.W, 1, formats.Uint8)
+		for i, v := range in.Pix {
+			c := &table[v]
+			dst.Pix[i] = luma.Of(c[0], c[1], c[2])
 		}
+		return
 	}
-	img, warning, err := decodeGeneric(&goimage.StoppableReader{Reader: *bytes.NewReader(data), Stop: d.stop}, data, enc, h, d.reserveMore)
-	if err != nil {
-		return err
+	dst.Reset(in.H, in.W, 3, formats.Uint8)
+	for i, v := range in.Pix {
+		copy(dst.Pix[3*i:3*i+3], table[v][:])
 	}
-	d.warning = warning
-	if p, ok := img.(*image.Paletted); ok && o.Indices {
-		h.C, h.DType = 1, formats.Uint8
-		img = &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}
-		o.Color = pixel.ColorKeep
-	}
-	if o.keeps(h) {
-		return goimage.Read(dst, img, h)
-	}
-	pixels := &d.scratch[0]
-	if err := goimage.Read(pixels, img, h); err != nil {
-		return err
-	}
-	return d.convert(dst, pixels, o)
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -176,7 +175,7 @@ func checkPNGOf(t *testing.T, name string, d *Decoder, m *pixel.Image, v formats
 	if err != nil {
 		t.Fatal(name, err)
 	}
-	if err := goimage.Read(&std, img, pixel.Header{H: m.H, W: m.W, C: m.C, DType: m.DType}); err != nil || !bytes.Equal(std.Pix, m.Pix) {
+	if err := pixeltest.ReadImage(&std, img, pixel.Header{H: m.H, W: m.W, C: m.C, DType: m.DType}); err != nil || !bytes.Equal(std.Pix, m.Pix) {
 		t.Errorf("%s: pixels differ for image/png: %v", name, err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
 	"io"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -128,34 +128,44 @@ func (f *gifFrame) image(s *gifReader) error {
 	return nil
 }
 
-// decode returns the frame on its canvas. Colours that the palette lacks are black.
-func (f *gifFrame) decode() (*image.Paletted, error) {
+// decodeGIF decodes the first frame on the GIF's canvas to dst.
+func (d *Decoder) decodeGIF(dst *pixel.Image, data []byte, o DecodeOptions) error {
+	f, err := firstFrame(data)
+	if err != nil {
+		return err
+	}
+	if err := f.decode(d.indices(dst, o)); err != nil {
+		return err
+	}
+	table := f.table()
+	d.colors(dst, &table, o)
+	return nil
+}
+
+// decode decodes the indices of the canvas to m.
+func (f *gifFrame) decode(m *pixel.Image) error {
 	if f.bits < 2 || f.bits > 8 {
-		return nil, fmt.Errorf("%w: GIF codes of %d bits", pixel.ErrCorrupt, f.bits)
+		return fmt.Errorf("%w: GIF codes of %d bits", pixel.ErrCorrupt, f.bits)
 	}
 	// A code takes at least 3 bits and stands for at most 4096 pixels: do not allocate for an
 	// image that claims far more.
 	if n := f.at.Dx() * f.at.Dy(); n/4096*3/8 > len(f.data) {
-		return nil, fmt.Errorf("%w: %d bytes cannot hold %d pixels", pixel.ErrTruncated, len(f.data), n)
+		return fmt.Errorf("%w: %d bytes cannot hold %d pixels", pixel.ErrTruncated, len(f.data), n)
 	}
 	pix := make([]byte, f.at.Dx()*f.at.Dy())
 	r := lzw.NewReader(&gifBlocks{gifReader{data: f.data}, nil}, lzw.LSB, int(f.bits))
 	defer r.Close()
 	if _, err := io.ReadFull(r, pix); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("%w: inside the GIF's pixels", pixel.ErrTruncated)
+		return fmt.Errorf("%w: inside the GIF's pixels", pixel.ErrTruncated)
 	} else if err != nil {
-		return nil, fmt.Errorf("%w: GIF: %w", pixel.ErrCorrupt, err)
+		return fmt.Errorf("%w: GIF: %w", pixel.ErrCorrupt, err)
 	}
-	m := image.NewPaletted(f.canvas, f.colors())
-	if f.transparent != 0 && f.at != f.canvas {
-		for i := range m.Pix {
-			m.Pix[i] = f.transparent
-		}
-	}
+	m.Reset(f.canvas.Dy(), f.canvas.Dx(), 1, formats.Uint8)
+	_ = m.Fill([]float64{float64(f.transparent)}) // cannot fail: it has its size
 	for i, y := range f.rows() {
-		copy(m.Pix[m.PixOffset(f.at.Min.X, f.at.Min.Y+y):], pix[i*f.at.Dx():][:f.at.Dx()])
+		copy(m.Pix[(f.at.Min.Y+y)*m.W+f.at.Min.X:], pix[i*f.at.Dx():][:f.at.Dx()])
 	}
-	return m, nil
+	return nil
 }
 
 // rows are the positions of the frame's rows in the order of the file.
@@ -173,19 +183,16 @@ func (f *gifFrame) rows() []int {
 	return rows
 }
 
-func (f *gifFrame) colors() color.Palette {
-	p := make(color.Palette, 256)
-	for i := range p {
-		c := color.RGBA{A: 255}
-		switch {
-		case f.palette == nil:
-			c.R, c.G, c.B = byte(i), byte(i), byte(i)
-		case 3*i+3 <= len(f.palette):
-			c.R, c.G, c.B = f.palette[3*i], f.palette[3*i+1], f.palette[3*i+2]
+// table returns the palette. Colours that it lacks are black.
+func (f *gifFrame) table() (t [256][3]byte) {
+	for i := range t {
+		if f.palette == nil {
+			t[i] = [3]byte{byte(i), byte(i), byte(i)}
+		} else {
+			copy(t[i][:], f.palette[min(3*i, len(f.palette)/3*3):len(f.palette)/3*3])
 		}
-		p[i] = c
 	}
-	return p
+	return t
 }
 
 // gifBlocks reads the contents of sub-blocks.

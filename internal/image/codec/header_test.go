@@ -11,7 +11,6 @@ import (
 	"github.com/disintegration/imaging"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -113,7 +112,7 @@ func checkOriented(t *testing.T, src *pixel.Image, o int, want image.Image) {
 	var got, expect pixel.Image
 	pixel.Orient(&got, src, o)
 	b := want.Bounds()
-	if err := goimage.Read(&expect, want, pixel.Header{H: b.Dy(), W: b.Dx(), C: src.C, DType: src.DType}); err != nil {
+	if err := pixeltest.ReadImage(&expect, want, pixel.Header{H: b.Dy(), W: b.Dx(), C: src.C, DType: src.DType}); err != nil {
 		t.Fatal(err)
 	}
 	if got.H != expect.H || got.W != expect.W || !bytes.Equal(got.Pix, expect.Pix) {

@@ -1,10 +1,13 @@
 package codec
 
-import "github.com/dsconv/dsconv/preprocess/pixel"
+import (
+	"github.com/dsconv/dsconv/internal/image/exif"
+	"github.com/dsconv/dsconv/preprocess/pixel"
+)
 
 // inspectTIFF reads the header of a TIFF. Its orientation is applied to the size.
 func inspectTIFF(data []byte) (pixel.Header, error) {
-	t, err := readTIFFTags(data)
+	t, err := exif.ReadTags(data)
 	if err != nil {
 		return pixel.Header{}, err
 	}

@@ -1,17 +1,10 @@
 package codec
 
 import (
-	"bytes"
-	"compress/zlib"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"image"
-	"image/png"
-	"io"
 
-	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -126,116 +119,44 @@ func (p *pngChunks) readAfterPixels(data []byte, at int) error {
 	}
 }
 
-// decodePNG decodes to Pillow's pixels: if the stream ends properly but lacks rows, they are zeros
-// and there is a warning. reserveMore reserves n bytes in addition to the pixels converted from
-// img.
-func decodePNG(r io.Reader, data []byte, h pixel.Header, reserveMore func(n int64) error) (img image.Image, warning string, err error) {
-	p, err := readPNG(data)
-	if err != nil {
-		return nil, "", err
-	}
-	_, raw := filteredSize(p.header, h)
-	decoded := budget.ImageBytes(h.H, h.W, p.pixelSize(h))
-	if p.header[12] != 0 {
-		decoded *= 2 // each pass is an image
-	}
-	if err := reserveMore(decoded); err != nil {
-		return nil, "", err
-	}
-	if img, err = png.Decode(r); err == nil {
-		return img, "", nil
-	} else if pixel.EndsRun(err) {
-		return nil, "", err
-	}
-	if err := reserveMore(2*decoded + int64(raw)); err != nil {
-		return nil, "", err
-	}
-	rows, complete, err := p.inflate(h)
-	if err != nil {
-		return nil, "", err
-	}
-	if img, err = png.Decode(p.rewritten(rows)); err != nil {
-		return nil, "", err
-	}
-	warning = "the PNG's chunks are damaged"
-	if !complete {
-		warning = "the PNG has fewer rows than its header says"
-	}
-	return img, warning, nil
-}
-
-// inflate returns the filtered rows. If the stream ends properly before the last row, the rest are
-// zeros.
-func (p *pngChunks) inflate(h pixel.Header) (rows []byte, complete bool, err error) {
-	row, all := filteredSize(p.header, h)
-	z, err := zlib.NewReader(bytes.NewReader(p.pixels))
-	n := 0
-	rows = make([]byte, all)
-	for k := 0; err == nil && n < all; n += k {
-		k, err = z.Read(rows[n:])
-	}
-	cut := errors.Is(err, io.ErrUnexpectedEOF)
-	if n == all && err == nil {
-		_, err = io.ReadFull(z, make([]byte, 1)) // the checksum follows
-	}
-	switch {
-	case n == all && (err == nil || cut || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		return rows, true, nil // data after the last row may be truncated or too long
-	case cut || errors.Is(err, io.EOF) && (n == 0 || row == 0 || n%row != 0):
-		return nil, false, fmt.Errorf("%w: inside the PNG's pixels", pixel.ErrTruncated)
-	case errors.Is(err, io.EOF):
-		return rows, false, nil
-	}
-	return nil, false, fmt.Errorf("%w: PNG: %w", pixel.ErrCorrupt, err)
-}
-
-// filteredSize is the size of a filtered row, 0 if the image is interlaced, and that of all rows.
-func filteredSize(header []byte, h pixel.Header) (row, all int) {
-	bits := int(header[8])
-	switch header[9] {
-	case pngRGB:
-		bits *= 3
-	case pngGrayAlpha:
-		bits *= 2
-	case pngRGBA:
-		bits *= 4
-	}
-	size := func(w, h int) int {
-		if w == 0 {
-			return 0
+// isIntact reports whether the chunks are what the specification asks for, each with its checksum. Pillow does not ask for all of it.
+func (p *pngChunks) isIntact(data []byte) bool {
+	stage, colors := "", 0 // the last of IHDR, PLTE, tRNS and IDAT that was seen, and the colours of the palette
+	color, bits := p.header[9], p.header[8]
+	for i := len(pngMagic); ; {
+		kind, body, crc, next, err := chunk(data, i)
+		if err != nil || crc32.ChecksumIEEE(data[i+4:next-4]) != crc {
+			return false
 		}
-		return h * (1 + (w*bits+7)/8)
+		ok := true
+		switch name := string(kind); name {
+		case "IHDR":
+			ok, stage = stage == "" && len(body) == 13 && body[10] == 0 && body[12] < 2, name
+		case "PLTE":
+			colors = len(body) / 3
+			ok = stage == "IHDR" && len(body)%3 == 0 && colors > 0 && colors <= min(256, 1<<bits) && color != pngGray && color != pngGrayAlpha
+			stage = name
+		case "tRNS":
+			ok = stage == "IHDR" || stage == "PLTE" && color != pngGray
+			switch color {
+			case pngGray:
+				ok = ok && len(body) == 2
+			case pngRGB:
+				ok = ok && len(body) == 6
+			case pngPalette:
+				ok = stage == "PLTE" && len(body) <= 256
+			default:
+				ok = false
+			}
+			stage = name
+		case "IDAT":
+			ok, stage = stage != "" && (color != pngPalette || colors > 0), name
+		case "IEND":
+			return stage == "IDAT" && len(body) == 0
+		}
+		if !ok {
+			return false
+		}
+		i = next
 	}
-	if header[12] == 0 {
-		return size(h.W, 1), size(h.W, h.H)
-	}
-	for _, a := range [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}} {
-		all += size((h.W-a[0]+a[2]-1)/a[2], (h.H-a[1]+a[3]-1)/a[3])
-	}
-	return 0, all
-}
-
-// pixelSize is the bytes of a pixel in an image of the standard library.
-func (p *pngChunks) pixelSize(h pixel.Header) int {
-	switch {
-	case h.Palette:
-		return 1
-	case h.C == 1 && !p.transparent:
-		return h.DType.Size()
-	}
-	return 4 * h.DType.Size()
-}
-
-// rewritten is a valid PNG of the same pixels. Colours that the palette lacks are black.
-func (p *pngChunks) rewritten(rows []byte) io.Reader {
-	header := bytes.Clone(p.header[:13])
-	header[10], header[12] = 0, min(header[12], 1)
-	b := AppendChunk([]byte(pngMagic), "IHDR", header)
-	if header[9] == pngPalette {
-		palette := make([]byte, 3<<header[8])
-		copy(palette, p.palette[:len(p.palette)/3*3])
-		b = AppendChunk(b, "PLTE", palette)
-	}
-	end := AppendChunk(AppendChunk(nil, "IDAT", storedEnd(rows)), "IEND", nil)
-	return io.MultiReader(bytes.NewReader(b), &storedChunks{rows: rows}, bytes.NewReader(end))
 }

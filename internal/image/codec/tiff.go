@@ -3,15 +3,38 @@ package codec
 import (
 	"fmt"
 
+	"github.com/dsconv/dsconv/internal/image/exif"
+
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// More TIFF tags.
+const (
+	tagCompression      = 259
+	tagFillOrder        = 266
+	tagStripOffsets     = 273
+	tagRowsPerStrip     = 278
+	tagStripSizes       = 279
+	tagPlanar           = 284
+	tagYCbCrSubsampling = 530
+	tagPredictor        = 317
+	tagColorMap         = 320
+	tagTileWidth        = 322
+	tagTileHeight       = 323
+	tagTileOffsets      = 324
+	tagTileSizes        = 325
+	tagSampleFormat     = 339
+	tiffUncompressed    = 1
+	tiffDeflateOld      = 32946
+	tiffPackBits        = 32773
 )
 
 var errNoColorMap = fmt.Errorf("%w: a TIFF with a palette and no colours", pixel.ErrCorrupt)
 
 // decodeTIFF decodes a TIFF. h is its header.
 func (d *Decoder) decodeTIFF(dst *pixel.Image, data []byte, h pixel.Header, o DecodeOptions) error {
-	t, err := readTIFFTags(data)
+	t, err := exif.ReadTags(data)
 	if err != nil {
 		return err
 	}
@@ -19,10 +42,10 @@ func (d *Decoder) decodeTIFF(dst *pixel.Image, data []byte, h pixel.Header, o De
 	if err != nil {
 		return err
 	}
-	if err := t.checkRegular(&k); err != nil {
+	if err := checkRegularTIFF(&t, &k); err != nil {
 		return err
 	}
-	if need := k.rawBytes() / tiffRatio(k.compression); need > uint64(len(data)) {
+	if need := k.rawBytes() / libtiffRatio(k.compression); need > uint64(len(data)) {
 		return fmt.Errorf("%w: %d bytes cannot hold a TIFF of %dx%d", pixel.ErrTruncated, len(data), k.w, k.h)
 	}
 	u := tiffUnpacker{tiffKind: &k, indices: o.Indices && k.colors == tiffPalette}
@@ -91,7 +114,7 @@ func (d *Decoder) samplesOfTIFF(m *pixel.Image, data []byte, u *tiffUnpacker) er
 // tiffMemory is the bytes per pixel that decoding a TIFF takes in addition to its pixels, and those of its blocks: as
 // the file has them, as they are decompressed, and what a decoder of JPEG or WebP takes.
 func tiffMemory(data []byte) (perPixel int, blocks int64) {
-	t, err := readTIFFTags(data)
+	t, err := exif.ReadTags(data)
 	if err != nil {
 		return 0, 0
 	}
@@ -109,9 +132,9 @@ func tiffMemory(data []byte) (perPixel int, blocks int64) {
 	return perPixel, 3 * int64(k.block)
 }
 
-// tiffRatio is more than the bytes that a compressed byte of a whole file can hold, so that no memory is taken for a
+// libtiffRatio is more than the bytes that a compressed byte of a whole file can hold, so that no memory is taken for a
 // false claim.
-func tiffRatio(compression uint64) uint64 {
+func libtiffRatio(compression uint64) uint64 {
 	switch compression {
 	case tiffUncompressed, 32771:
 		return 1

@@ -73,7 +73,7 @@ func FuzzTIFF(f *testing.F) {
 
 // libtiff prints nothing about damaged files: what it says is in the error.
 func TestLibtiffPrintsNothing(t *testing.T) {
-	if jpeg.DecoderName != "libjpeg-turbo" {
+	if !jpeg.HasLibjpegTurbo {
 		t.Skip("this build has no libtiff")
 	}
 	d := NewDecoder()

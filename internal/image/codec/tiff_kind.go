@@ -78,10 +78,10 @@ func (k *tiffKind) rowBytes() uint64 {
 func (k *tiffKind) rawBytes() uint64 { return k.rowBytes() * k.h * uint64(k.planes) }
 
 // tiffKindOf finds the kind. ErrUnsupported is in the chain of the error for one that Pillow does not read either.
-func tiffKindOf(t *tiffTags) (k tiffKind, err error) {
+func tiffKindOf(t *exif.Tags) (k tiffKind, err error) {
 	var lists [4][]uint64 // sample format, bits, extra samples, samples
-	k.compression = t.value(tagCompression, 1)
-	photometric := t.value(exif.TagPhotometric, 0)
+	k.compression = t.Value(tagCompression, 1)
+	photometric := t.Value(exif.TagPhotometric, 0)
 	if k.compression == tiffOldJPEG {
 		photometric = 6
 	}
@@ -93,20 +93,20 @@ func tiffKindOf(t *tiffTags) (k tiffKind, err error) {
 		tag       uint16
 		otherwise []uint64
 	}{{tagSampleFormat, []uint64{1}}, {exif.TagBits, []uint64{1}}, {exif.TagExtraSamples, nil}, {exif.TagSamples, []uint64{samples}}} {
-		if lists[i], err = t.list(of.tag, of.otherwise...); err != nil {
+		if lists[i], err = t.List(of.tag, of.otherwise...); err != nil {
 			return k, err
 		}
 	}
 	format, bits, extra, samples := lists[0], lists[1], lists[2], lists[3][0]
-	k.w, k.h = t.value(exif.TagWidth, 0), t.value(exif.TagHeight, 0)
+	k.w, k.h = t.Value(exif.TagWidth, 0), t.Value(exif.TagHeight, 0)
 	k.orientation = 1
-	if o := t.value(exif.TagOrientation, 1); o >= 1 && o <= 8 {
+	if o := t.Value(exif.TagOrientation, 1); o >= 1 && o <= 8 {
 		k.orientation = int(o)
 	}
 	if k.w > math.MaxInt32 || k.h > math.MaxInt32 {
 		return k, fmt.Errorf("%w: a TIFF of %dx%d", pixel.ErrTooLarge, k.w, k.h)
 	}
-	separate := t.value(tagPlanar, 1) == 2
+	separate := t.Value(tagPlanar, 1) == 2
 	unread := separate && len(extra) > 0 && slices.Max(extra) == 0
 	if unread { // planes at the end
 		bits, samples = bits[:max(0, len(bits)-len(extra))], samples-uint64(len(extra))
@@ -116,7 +116,7 @@ func tiffKindOf(t *tiffTags) (k tiffKind, err error) {
 		return k, err
 	}
 	k.bits, k.samples, k.planes = int(bits[0]), len(bits), 1
-	layout := tiffLayout{photometric: photometric, format: format, extra: extra, fill: t.value(tagFillOrder, 1), little: t.order.Uint16([]byte{1, 0}) == 1, separate: separate, unread: unread}
+	layout := tiffLayout{photometric: photometric, format: format, extra: extra, fill: t.Value(tagFillOrder, 1), little: t.Order.Uint16([]byte{1, 0}) == 1, separate: separate, unread: unread}
 	if !same(format) || !same(bits) || !layout.colors(&k) || !slices.Contains(pillowsTIFF, k.compression) {
 		return k, fmt.Errorf("%w: a TIFF of photometric %d, %d samples of %d bits, format %d, extra samples %v, fill order %d, compression %d",
 			pixel.ErrUnsupported, photometric, len(bits), bits[0], format[0], extra, layout.fill, k.compression)
@@ -129,11 +129,11 @@ func tiffKindOf(t *tiffTags) (k tiffKind, err error) {
 }
 
 // blockBytes is about the size of the largest strip or tile. Subsampled ones are padded.
-func (k *tiffKind) blockBytes(t *tiffTags) uint64 {
+func (k *tiffKind) blockBytes(t *exif.Tags) uint64 {
 	const most = 1 << 24 // pixels of a side
 	of := *k
-	rows := min(t.value(tagRowsPerStrip, k.h), k.h)
-	if w, h := t.value(tagTileWidth, 0), t.value(tagTileHeight, 0); w > 0 && h > 0 {
+	rows := min(t.Value(tagRowsPerStrip, k.h), k.h)
+	if w, h := t.Value(tagTileWidth, 0), t.Value(tagTileHeight, 0); w > 0 && h > 0 {
 		of.w, rows = w, h
 	}
 	of.w = min(of.w, most)
@@ -157,7 +157,7 @@ func bitsOfSamples(bits []uint64, samples uint64) ([]uint64, error) {
 }
 
 // arrange decides how YCbCr and separate planes are read, as Pillow does.
-func (k *tiffKind) arrange(t *tiffTags, l *tiffLayout) error {
+func (k *tiffKind) arrange(t *exif.Tags, l *tiffLayout) error {
 	stored := k.compression == tiffUncompressed
 	if swapped := k.colors == tiffSigned || k.colors == tiffFloat; swapped && !stored && !l.little {
 		return fmt.Errorf("%w: a compressed big-endian TIFF of signed integers or floats, whose bytes Pillow swaps", pixel.ErrUnsupported)
@@ -170,7 +170,7 @@ func (k *tiffKind) arrange(t *tiffTags, l *tiffLayout) error {
 		return nil
 	}
 	if k.colors == tiffYCbCr {
-		sampling, err := t.list(tagYCbCrSubsampling, 2, 2)
+		sampling, err := t.List(tagYCbCrSubsampling, 2, 2)
 		if err != nil || l.separate || len(sampling) < 2 || sampling[0] != 1 || sampling[1] != 1 {
 			return fmt.Errorf("%w: a TIFF of uncompressed YCbCr, subsampled or in planes", pixel.ErrUnsupported)
 		}
@@ -332,4 +332,9 @@ func (k *tiffKind) header() pixel.Header {
 	}
 	h.H, h.W = pixel.OrientedSize(h.H, h.W, k.orientation)
 	return h
+}
+
+// same reports whether all values are the first.
+func same(values []uint64) bool {
+	return !slices.ContainsFunc(values, func(v uint64) bool { return v != values[0] })
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
@@ -17,168 +18,142 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// rawTIFF decodes the samples of a TIFF of kind k to dst, which has k.rawBytes, as libtiff does. checkRegular has
-// accepted the strips or tiles.
+// rawTIFF decodes the samples of a TIFF of kind k to dst, as libtiff does, of the compressions that Go has.
 func rawTIFF(dst, data []byte, k *tiffKind, stop *pixel.Stop) error {
-	t, err := readTIFFTags(data)
+	t, err := exif.ReadTags(data)
 	if err != nil {
 		return err
 	}
-	predictor, order := t.value(tagPredictor, 1), t.value(tagFillOrder, 1)
-	if predictor > 2 || predictor == 2 && k.bits != 8 && k.bits != 16 && k.bits != 32 || order != 1 || k.colors == tiffRGBX || k.colors == tiffFromJPEG {
-		return fmt.Errorf("%w: a TIFF of compression %d, %d bits, predictor %d, fill order %d, or YCbCr, which needs libtiff", pixel.ErrUnsupported, k.compression, k.bits, predictor, order)
+	row, samples := k.rowBytes(), uint64(k.samples)
+	if k.planes > 1 {
+		samples = 1
 	}
-	w, h := k.w, min(k.h, t.value(tagRowsPerStrip, k.h))
-	offsetTag, sizeTag := uint16(tagStripOffsets), uint16(tagStripSizes)
-	_, _, _, tiled := t.entry(tagTileWidth)
-	if tiled {
-		w, h = t.value(tagTileWidth, 0), t.value(tagTileHeight, 0)
-		offsetTag, sizeTag = tagTileOffsets, tagTileSizes
+	packed := k.compression == 5 || k.compression == 8 || k.compression == tiffDeflateOld
+	predicted := packed && t.Value(tagPredictor, 1) != 1
+	if k.colors == tiffRGBX || k.colors == tiffFromJPEG || predicted && (t.Value(tagPredictor, 1) != 2 || k.bits%8 != 0) {
+		return fmt.Errorf("%w: a TIFF of compression %d, which a build without cgo does not read", pixel.ErrUnsupported, k.compression)
 	}
-	across, down := (k.w+w-1)/w, (k.h+h-1)/h
-	stored := across * down // blocks, also of planes that are not read
-	if t.value(tagPlanar, 1) == 2 {
-		stored *= t.value(exif.TagSamples, 1)
-	}
-	offsets, err := t.blockValues(offsetTag, stored)
+	b, err := tiffBlocksOf(&t, k)
 	if err != nil {
 		return err
 	}
-	sizes, err := t.blockValues(sizeTag, stored)
-	if err != nil {
-		return err
+	if b.tiled && b.w*samples*uint64(k.bits)%8 != 0 {
+		return fmt.Errorf("%w: a TIFF of tiles of %d pixels", pixel.ErrUnsupported, b.w) // the format asks for multiples of 16
 	}
-	b := tiffBlock{kind: *k, rows: h, order: t.order, predictor: predictor == 2}
-	b.kind.w = w
-	row, width := k.rowBytes(), b.kind.rowBytes()
-	if across > 1 && width*8 != w*uint64(b.samples()*k.bits) {
-		return fmt.Errorf("%w: a TIFF of tiles that end within a byte", pixel.ErrUnsupported)
-	}
-	var tile []byte
-	if tiled {
-		tile = make([]byte, width*h)
-	}
-	for i := range across * down * uint64(k.planes) {
+	buf := make([]byte, b.row*b.rows)
+	for i := range min(b.n, b.across*b.down*uint64(k.planes)) {
 		if err := stop.Err(); err != nil {
 			return err
 		}
-		x, y := i%across*width, i/across%down*h
-		to := dst[(i/across/down*k.h+y)*row:]
-		n := min(h, k.h-y)
-		block := data[offsets(i):][:sizes(i)]
-		if !tiled {
-			if err := b.decode(to[:n*row], block); err != nil {
-				return err
-			}
-			continue
+		block := buf[:b.need(i, k.h)]
+		encoded := data[b.offsets(i):][:b.size(i)]
+		if t.Value(tagFillOrder, 1) == 2 {
+			encoded = reversed(encoded)
 		}
-		if err := b.decode(tile, block); err != nil {
+		if err := decompressTIFF(block, encoded, k, &b); err != nil {
 			return err
 		}
-		for k := range n {
-			copy(to[k*row+x:(k+1)*row], tile[k*width:(k+1)*width])
+		x, y := i%b.across*b.row, (i/b.across%b.down)*b.rows
+		for r := range min(b.rows, k.h-y) {
+			in := block[r*b.row:][:b.row]
+			toNative(in, k.bits, t.Order)
+			if predicted {
+				unpredict(in, k.bits, int(samples))
+			}
+			copy(dst[(i/(b.across*b.down)*k.h+y+r)*row:][x:row], in)
 		}
 	}
 	return nil
 }
 
-// tiffBlock decompresses strips or tiles.
-type tiffBlock struct {
-	kind      tiffKind // its width is that of a block
-	rows      uint64
-	order     binary.ByteOrder
-	predictor bool // samples are differences
-}
-
-// samples is the number of samples that lie together.
-func (b *tiffBlock) samples() int {
-	if b.kind.planes > 1 {
-		return 1
+// decompressTIFF fills a block.
+func decompressTIFF(block, encoded []byte, k *tiffKind, b *tiffBlocks) (err error) {
+	var r io.Reader = bytes.NewReader(encoded)
+	switch k.compression {
+	case tiffUncompressed:
+	case 3, 4: // black is 1, whatever the photometric interpretation
+		format := map[uint64]ccitt.SubFormat{3: ccitt.Group3, 4: ccitt.Group4}[k.compression]
+		r = ccitt.NewReader(r, ccitt.MSB, format, int(b.w), len(block)/int(b.row), &ccitt.Options{Invert: true})
+	case 5:
+		r = lzw.NewReader(r, lzw.MSB, 8)
+	case 8, tiffDeflateOld:
+		r, err = zlib.NewReader(r)
+	case tiffPackBits:
+		r = &packBits{in: encoded}
+	default:
+		return fmt.Errorf("%w: TIFF compression %d, which a build without cgo does not read", pixel.ErrUnsupported, k.compression)
 	}
-	return b.kind.samples
-}
-
-func (b *tiffBlock) decode(to, block []byte) error {
-	r, err := b.open(block, len(to))
 	if err == nil {
-		_, err = io.ReadFull(r, to)
+		_, err = io.ReadFull(r, block)
 	}
 	switch {
-	case errors.Is(err, pixel.ErrUnsupported):
-		return err
+	case err == nil:
+		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: inside a strip or tile of the TIFF", pixel.ErrTruncated)
-	case err != nil:
-		return fmt.Errorf("%w: TIFF: %w", pixel.ErrCorrupt, err)
 	}
-	b.arrange(to)
-	return nil
+	return fmt.Errorf("%w: TIFF: %w", pixel.ErrCorrupt, err)
 }
 
-// open returns what decompresses the block, of n bytes.
-func (b *tiffBlock) open(block []byte, n int) (io.Reader, error) {
-	in := bytes.NewReader(block)
-	rows := n / int(b.kind.rowBytes())
-	fax := ccitt.Group3
-	switch b.kind.compression {
-	case tiffUncompressed:
-		return in, nil
-	case 4:
-		fax = ccitt.Group4
-		fallthrough
-	case 3:
-		return ccitt.NewReader(in, ccitt.MSB, fax, int(b.kind.w), rows, &ccitt.Options{Invert: true}), nil
-	case 5:
-		return lzw.NewReader(in, lzw.MSB, 8), nil
-	case 8, tiffDeflateOld:
-		return zlib.NewReader(in)
-	case tiffPackBits:
-		return bytes.NewReader(unpackBits(block, n)), nil
-	}
-	return nil, fmt.Errorf("%w: TIFF compression %d, without libtiff", pixel.ErrUnsupported, b.kind.compression)
-}
+// packBits decompresses PackBits.
+type packBits struct{ in, rest []byte }
 
-// arrange makes samples of several bytes native, and adds differences.
-func (b *tiffBlock) arrange(to []byte) {
-	native, size := binary.NativeEndian, b.kind.bits/8
-	if little := native.Uint16([]byte{1, 0}) == 1; little != (b.order == binary.LittleEndian) && b.kind.bits%16 == 0 {
-		for i := 0; i+size <= len(to); i += size {
-			for k := range size / 2 {
-				to[i+k], to[i+size-1-k] = to[i+size-1-k], to[i+k]
-			}
+// Read implements io.Reader.
+func (p *packBits) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if len(p.in) < 2 {
+			return 0, io.EOF
 		}
-	}
-	if !b.predictor {
-		return
-	}
-	before := b.samples() * size
-	for row := int(b.kind.rowBytes()); len(to) >= row; to = to[row:] {
-		for i := before; i < row; i += size {
-			switch v, w := to[i:], to[i-before:]; size {
-			case 1:
-				v[0] += w[0]
-			case 2:
-				native.PutUint16(v, native.Uint16(v)+native.Uint16(w))
-			default:
-				native.PutUint32(v, native.Uint32(v)+native.Uint32(w))
-			}
-		}
-	}
-}
-
-// unpackBits decompresses PackBits, at most n bytes.
-func unpackBits(b []byte, n int) []byte {
-	to := make([]byte, 0, n)
-	for len(b) > 1 && len(to) < n {
-		code := int(int8(b[0]))
-		b = b[1:]
-		switch {
+		switch code := int(int8(p.in[0])); {
 		case code >= 0:
-			k := min(code+1, len(b))
-			to, b = append(to, b[:k]...), b[k:]
-		case code != -128:
-			to, b = append(to, bytes.Repeat(b[:1], 1-code)...), b[1:]
+			n := min(code+2, len(p.in))
+			p.rest, p.in = p.in[1:n], p.in[n:]
+		case code == -128:
+			p.in = p.in[1:]
+		default:
+			p.rest, p.in = bytes.Repeat(p.in[1:2], 1-code), p.in[2:]
 		}
 	}
-	return to
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// reversed is b with the bits of each byte in reverse order.
+func reversed(b []byte) []byte {
+	b = bytes.Clone(b)
+	for i, v := range b {
+		b[i] = bits.Reverse8(v)
+	}
+	return b
+}
+
+// toNative brings samples of 16 and 32 bits into the machine's byte order.
+func toNative(row []byte, bits int, order binary.ByteOrder) {
+	switch bits {
+	case 16:
+		for i := 0; i+2 <= len(row); i += 2 {
+			binary.NativeEndian.PutUint16(row[i:], order.Uint16(row[i:]))
+		}
+	case 32:
+		for i := 0; i+4 <= len(row); i += 4 {
+			binary.NativeEndian.PutUint32(row[i:], order.Uint32(row[i:]))
+		}
+	}
+}
+
+// unpredict adds to each sample the same one of the pixel before, samples further left.
+func unpredict(row []byte, bits, samples int) {
+	native, size := binary.NativeEndian, bits/8
+	for i := samples * size; i+size <= len(row); i += size {
+		left := row[i-samples*size:]
+		switch bits {
+		case 8:
+			row[i] += left[0]
+		case 16:
+			native.PutUint16(row[i:], native.Uint16(row[i:])+native.Uint16(left))
+		default:
+			native.PutUint32(row[i:], native.Uint32(row[i:])+native.Uint32(left))
+		}
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/internal/image/goimage"
+	"github.com/dsconv/dsconv/internal/image/exif"
+
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -103,7 +105,7 @@ func (u *tiffUnpacker) lookUp(out []byte, y int) {
 
 func (u *tiffUnpacker) fromCMYK(out []byte, y int) {
 	for x := range int(u.w) {
-		out[3*x], out[3*x+1], out[3*x+2] = goimage.CMYKToRGB(u.high(0, x, y), u.high(1, x, y), u.high(2, x, y), u.high(3, x, y))
+		out[3*x], out[3*x+1], out[3*x+2] = luma.FromCMYK(u.high(0, x, y), u.high(1, x, y), u.high(2, x, y), u.high(3, x, y))
 	}
 }
 
@@ -116,10 +118,10 @@ func (u *tiffUnpacker) fromYCbCr(out []byte, y int) {
 			out[3*x], out[3*x+1], out[3*x+2] = v, v, v
 			continue
 		}
-		luma, cb, cr := int(u.high(0, x, y)), u.high(1, x, y), u.high(2, x, y)
-		out[3*x] = clipByte(luma + part(1.40200, cr)>>6)
-		out[3*x+1] = clipByte(luma + (part(-0.34414, cb)+part(-0.71414, cr))>>6)
-		out[3*x+2] = clipByte(luma + part(1.77200, cb)>>6)
+		bright, cb, cr := int(u.high(0, x, y)), u.high(1, x, y), u.high(2, x, y)
+		out[3*x] = clipByte(bright + part(1.40200, cr)>>6)
+		out[3*x+1] = clipByte(bright + (part(-0.34414, cb)+part(-0.71414, cr))>>6)
+		out[3*x+2] = clipByte(bright + part(1.77200, cb)>>6)
 	}
 }
 
@@ -266,8 +268,8 @@ func twelveBits(row []byte, x int) uint16 {
 }
 
 // tiffPaletteOf reads the colours of a palette. Pillow keeps their high bytes.
-func tiffPaletteOf(t *tiffTags) ([][3]byte, error) {
-	values, err := t.list(tagColorMap)
+func tiffPaletteOf(t *exif.Tags) ([][3]byte, error) {
+	values, err := t.List(tagColorMap)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/goimage"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/testing/pixeltest"
 )
@@ -334,7 +333,7 @@ func FuzzTranscode(f *testing.F) {
 		f.Add(data, uint16(3), false)
 	}
 	var b bytes.Buffer
-	if err := stdjpeg.Encode(&b, goimage.New(pixeltest.TestImage(40, 30, 3, formats.Uint8)), nil); err != nil {
+	if err := stdjpeg.Encode(&b, pixeltest.TestImage(40, 30, 3, formats.Uint8).ToImage(), nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes(), uint16(1), true)

@@ -1,2 +1,3 @@
-// Package exif reads a photo's orientation from its EXIF block, which is a TIFF without image.
+// Package exif reads the first directory of a TIFF. An EXIF block is one too: it has the orientation of a
+// photo.
 package exif

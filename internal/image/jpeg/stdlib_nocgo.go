@@ -9,8 +9,7 @@ import (
 	"image"
 	"image/jpeg"
 
-	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/goimage"
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -24,8 +23,21 @@ const HasLibjpegTurbo = false
 
 // Decoder decodes with the standard library.
 type Decoder struct {
-	img, full pixel.Image
-	Stop      *pixel.Stop
+	full pixel.Image
+	Stop *pixel.Stop
+}
+
+// stoppable is a reader that returns an error once it is stopped.
+type stoppable struct {
+	in   *bytes.Reader
+	stop *pixel.Stop
+}
+
+func (r *stoppable) Read(p []byte) (int, error) {
+	if err := r.stop.Err(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
 }
 
 // SlowJPEG says why the JPEG decoder is slower than it could be, "" if it is not.
@@ -36,7 +48,7 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 	if err := checkScans(countScans(data), r.H, r.W); err != nil {
 		return "", err
 	}
-	img, err := jpeg.Decode(&goimage.StoppableReader{Reader: *bytes.NewReader(data), Stop: d.Stop})
+	img, err := jpeg.Decode(&stoppable{bytes.NewReader(data), d.Stop})
 	if err != nil {
 		if stopped := d.Stop.Err(); stopped != nil {
 			return "", stopped
@@ -46,27 +58,53 @@ func (d *Decoder) Decode(dst *pixel.Image, data []byte, r Request) (warning stri
 		}
 		return "", fmt.Errorf("%w: %w", pixel.ErrCorrupt, err)
 	}
-	channels := 3
-	if _, gray := img.(*image.Gray); gray {
-		channels = 1
-	}
-	if err := goimage.Read(&d.img, img, pixel.Header{H: r.H, W: r.W, C: channels, DType: formats.Uint8}); err != nil {
+	m, err := fromStdlib(img)
+	if err != nil {
 		return "", err
+	}
+	if m.H != r.H || m.W != r.W {
+		return "", fmt.Errorf("%w: %dx%d pixels where the header says %dx%d", pixel.ErrCorrupt, m.W, m.H, r.W, r.H)
 	}
 	color := pixel.ColorRGB
 	if r.Channels == 1 {
 		color = pixel.ColorGray
 	}
 	if r.Region == (pixel.Rect{W: r.W, H: r.H}) {
-		return "", color.Convert(dst, &d.img)
+		return "", color.Convert(dst, m)
 	}
-	if err := color.Convert(&d.full, &d.img); err != nil {
+	if err := color.Convert(&d.full, m); err != nil {
 		return "", err
 	}
 	return "", d.full.Crop(dst, r.Region)
 }
 
 func (d *Decoder) Close() {}
+
+// fromStdlib copies the pixels of img. CMYK becomes RGB as in Pillow.
+func fromStdlib(img image.Image) (*pixel.Image, error) {
+	m, err := pixel.FromImage(img)
+	if in, ok := img.(*image.CMYK); ok && err == nil {
+		for y := range m.H {
+			for x := range m.W {
+				p, out := in.Pix[y*in.Stride+4*x:], m.Pix[y*m.Stride()+3*x:]
+				out[0], out[1], out[2] = luma.FromCMYK(p[0], p[1], p[2], p[3])
+			}
+		}
+	}
+	return m, err
+}
+
+// toStdlib is m, of 1 or 3 channels, as an image that image/jpeg encodes fast.
+func toStdlib(m *pixel.Image) image.Image {
+	if m.C == 1 {
+		return m.ToImage()
+	}
+	out := image.NewRGBA(image.Rect(0, 0, m.W, m.H))
+	for i := range m.H * m.W {
+		copy(out.Pix[4*i:], append(m.Pix[3*i:3*i+3:3*i+3], 255))
+	}
+	return out
+}
 
 // Encoder encodes with the standard library.
 type Encoder struct{ Stop *pixel.Stop }
@@ -76,7 +114,7 @@ func (e *Encoder) Encode(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, e
 	if err := e.Stop.Err(); err != nil {
 		return dst, err
 	}
-	if err := jpeg.Encode(b, goimage.New(m), &jpeg.Options{Quality: o.Quality}); err != nil {
+	if err := jpeg.Encode(b, toStdlib(m), &jpeg.Options{Quality: o.Quality}); err != nil {
 		return dst, fmt.Errorf("encode JPEG: %w", err)
 	}
 	return b.Bytes(), nil

@@ -162,6 +162,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*gpudecode.Decoder](),
 	reflect.TypeFor[*gpudecode.GPU](),
 	reflect.TypeFor[*gpudecode.Memory](),
+	reflect.TypeFor[*gpudecode.Tally](),
 	reflect.TypeFor[hdf5.Format](),
 	reflect.TypeFor[*labels.Column](),
 	reflect.TypeFor[*labels.Source](),

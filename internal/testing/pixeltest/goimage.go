@@ -1,6 +1,4 @@
-// Package goimage turns images of the standard library into pixels and back, and has readers for its decoders, which
-// end early when their image is stopped.
-package goimage
+package pixeltest
 
 import (
 	"encoding/binary"
@@ -11,12 +9,13 @@ import (
 	"github.com/disintegration/imaging"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// Read converts img to dst with the size, channels and depth of h. An img of another size is
+// ReadImage converts img to dst with the size, channels and depth of h. An img of another size is
 // an error.
-func Read(dst *pixel.Image, img image.Image, h pixel.Header) error {
+func ReadImage(dst *pixel.Image, img image.Image, h pixel.Header) error {
 	if b := img.Bounds(); b.Dx() != h.W || b.Dy() != h.H {
 		return fmt.Errorf("%w: %dx%d pixels where the header says %dx%d", pixel.ErrCorrupt, b.Dx(), b.Dy(), h.W, h.H)
 	}
@@ -141,32 +140,7 @@ func copyCMYK(dst *pixel.Image, m *image.CMYK) {
 		out := dst.Pix[y*dst.Stride():]
 		for x := range dst.W {
 			p := in[4*x : 4*x+4]
-			out[3*x], out[3*x+1], out[3*x+2] = CMYKToRGB(p[0], p[1], p[2], p[3])
+			out[3*x], out[3*x+1], out[3*x+2] = luma.FromCMYK(p[0], p[1], p[2], p[3])
 		}
 	}
-}
-
-// CMYKToRGB converts a pixel as Pillow's Convert.c does.
-func CMYKToRGB(c, m, y, k byte) (r, g, b byte) {
-	nk := uint32(255 - k)
-	f := func(v byte) byte {
-		t := uint32(v)*nk + 128
-		return byte(nk - ((t>>8)+t)>>8)
-	}
-	return f(c), f(m), f(y)
-}
-
-// New returns m, uint8 of 1 or 3 channels, as an image that the standard library's encoders write fast.
-func New(m *pixel.Image) image.Image {
-	r := image.Rect(0, 0, m.W, m.H)
-	if m.C == 1 {
-		return &image.Gray{Pix: m.Pix, Stride: m.W, Rect: r}
-	}
-	out := image.NewRGBA(r)
-	for i := range m.H * m.W {
-		p := out.Pix[4*i : 4*i+4]
-		copy(p, m.Pix[3*i:3*i+3])
-		p[3] = 255
-	}
-	return out
 }
