@@ -37,7 +37,7 @@ func (e *pngEncoder) encode(dst []byte, m *pixel.Image) ([]byte, error) {
 	binary.BigEndian.PutUint32(header[4:], uint32(m.H))
 	header[8], header[9] = byte(8*m.DType.Size()), pngColor[m.C]
 	out := append(appendTo(dst), pngMagic...)
-	out = AppendChunk(out, "IHDR", header[:])
+	out = appendChunk(out, "IHDR", header[:])
 	at := len(out)
 	out = append(out, "\x00\x00\x00\x00IDAT"...)
 	if err := e.compress(&out, m); err != nil {
@@ -49,7 +49,7 @@ func (e *pngEncoder) encode(dst []byte, m *pixel.Image) ([]byte, error) {
 	}
 	binary.BigEndian.PutUint32(out[at:], uint32(n))
 	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[at+4:]))
-	return AppendChunk(out, "IEND", nil), nil
+	return appendChunk(out, "IEND", nil), nil
 }
 
 // compress writes the filtered rows as a zlib stream.
@@ -86,8 +86,8 @@ func (e *pngEncoder) row(m *pixel.Image, y int) []byte {
 	return row
 }
 
-// AppendChunk appends a chunk with its length and checksum.
-func AppendChunk(b []byte, kind string, body []byte) []byte {
+// appendChunk appends a chunk with its length and checksum.
+func appendChunk(b []byte, kind string, body []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(body)))
 	at := len(b)
 	b = append(append(b, kind...), body...)

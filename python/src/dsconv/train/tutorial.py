@@ -47,8 +47,8 @@ def pack(folder: Path, scratch: Path) -> Path:
 
     train, val = (list(zip(*idx_files.read_split(folder, split))) for split in idx_files.NAMES)
     packed = scratch / "digits.lmdb"
-    how = {"classes": list(CLASSES), "encode": "raw", "color": "keep", "num_workers": 0}
-    dsconv.pack({"train": train, "test": val}, packed, progress=False, **how)
+    splits = {"train": train, "test": val}
+    dsconv.pack(splits, packed, progress=False, classes=list(CLASSES), encode="raw", color="keep", num_workers=0)
     return packed
 
 
