@@ -68,7 +68,7 @@ func (f *FS) find(op, name string) (*entry, int32, error) {
 	if !fs.ValidPath(name) {
 		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if f.closed.Load() {
+	if f == nil || f.closed.Load() { // nil in a ClassArchives that nobody opened
 		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrClosed}
 	}
 	inside := join(f.root, name)
