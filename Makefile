@@ -140,7 +140,7 @@ pytest:
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
 	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
-	  scripts/in-memory $(TORCH)/bin/python -m pytest -q -n logical --maxprocesses 4 --dist loadfile python/tests
+	  scripts/in-memory scripts/pytest $(TORCH)/bin/python -q -n logical --maxprocesses 4 --dist loadfile python/tests
 
 .PHONY: photos
 photos:

@@ -10,11 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"regexp"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/wire"
 )
 
 // Bounds of an archive of the development kit, which has 2.5 MB, unpacked 10.
@@ -82,17 +84,36 @@ func readMember(r io.Reader, h *tar.Header) ([]byte, error) {
 // wordNetID is a WordNet ID as MATLAB stores text: as bytes, or as UTF-16.
 var wordNetID = regexp.MustCompile(`n\x00?(?:[0-9]\x00?){8}`)
 
-// parseSynsets returns the WordNet IDs of meta.mat in the order of their numbers, which start at 1: the kit's readme.txt
-// promises that synsets(i).ILSVRC2012_ID == i. The file is MATLAB's version 5: a header of 128 bytes, then elements
-// of a type and a size, which zlib compresses (The MathWorks, MAT-File Format). Nothing else in it looks like an ID.
-func parseSynsets(b []byte) ([]string, error) {
+// parseSynsets returns the WordNet IDs of meta.mat by their numbers, which are 1 to 1000: those with children have larger
+// ones. The file is MATLAB's version 5: a header of 128 bytes, then elements of a type and a size, which zlib compresses
+// (The MathWorks, MAT-File Format). An ID's number is the field before it.
+func parseSynsets(b []byte) (map[int]string, error) {
+	text, err := unpackMatlab(b)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[int]string{}
+	for _, at := range wordNetID.FindAllIndex(text, -1) {
+		n := numberBefore(text[:at[0]])
+		if ids[n] != "" {
+			return nil, fmt.Errorf("two WordNet IDs have the number %d", n)
+		}
+		if n >= 1 && n <= 1000 {
+			ids[n] = string(bytes.ReplaceAll(text[at[0]:at[1]], []byte{0}, nil))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("it has no WordNet IDs: it is not of the development kit of ILSVRC2012")
+	}
+	return ids, nil
+}
+
+func unpackMatlab(b []byte) (text []byte, err error) {
 	const header, compressed = 128, 15
-	var text []byte
 	for b = b[min(header, len(b)):]; len(b) >= 8 && len(text) < maxDevkitFile; {
 		kind, size := binary.LittleEndian.Uint32(b), uint64(binary.LittleEndian.Uint32(b[4:]))
 		if kind != compressed {
-			text = append(text, b...)
-			break
+			return append(text, b...), nil
 		}
 		if b = b[8:]; size > uint64(len(b)) {
 			return nil, errors.New("the file is cut off")
@@ -107,12 +128,27 @@ func parseSynsets(b []byte) ([]string, error) {
 		}
 		text, b = append(text, element...), b[size:]
 	}
-	var ids []string
-	for _, id := range wordNetID.FindAll(text, -1) {
-		ids = append(ids, string(bytes.ReplaceAll(id, []byte{0}, nil)))
+	return text, nil
+}
+
+// numberBefore returns the value of the array of one number that ends where the array of the WordNet ID begins which
+// follows b; 0 if there is none. Between them are the tags of that array, its flags, size and empty name.
+func numberBefore(b []byte) int {
+	const tags, double = 56, 9
+	if len(b) < tags+16 {
+		return 0
 	}
-	if len(ids) == 0 {
-		return nil, errors.New("it has no WordNet IDs: it is not of the development kit of ILSVRC2012")
+	if length := binary.LittleEndian.Uint32(b[len(b)-4:]); length != 9 && length != 18 {
+		return 0 // an ID within another text
 	}
-	return ids, nil
+	b = b[len(b)-tags-16 : len(b)-tags]
+	if binary.LittleEndian.Uint64(b) == 8<<32|double {
+		n, _ := wire.Whole(math.Float64frombits(binary.LittleEndian.Uint64(b[8:])), math.MaxInt32)
+		return n
+	}
+	// MATLAB stores a small whole number in one or two bytes, in the tag itself.
+	if size := binary.LittleEndian.Uint16(b[10:]); size != 1 && size != 2 {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint16(b[12:])) // what one byte does not fill is 0
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -112,16 +113,15 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*she
 		return nil, countError(in, file, folder, len(numbers.Rows), len(images))
 	}
 	s := &sheet.Sheet{Header: []string{"path", "label"}, Known: GroundTruth, Lines: numbers.Lines}
-	last := 0
 	for i, row := range numbers.Rows {
-		n, ok := synsetNumber(row[0])
-		if !ok || n > len(classes) {
+		n, _ := synsetNumber(row[0])
+		class, ok := classes[n]
+		if !ok {
 			return nil, fmt.Errorf("%s: line %d: %q is not the number of a class in %s", file, numbers.Lines[i], row[0], synsetsName)
 		}
-		last = max(last, n)
-		s.Rows = append(s.Rows, []string{images[i], classes[n-1]})
+		s.Rows = append(s.Rows, []string{images[i], class})
 	}
-	s.Classes = slices.Sorted(slices.Values(classes[:last])) // the synsets after them are no classes: they have children
+	s.Classes = slices.Sorted(maps.Values(classes))
 	return s, nil
 }
 

@@ -43,7 +43,8 @@ try:
 except ImportError:
     print("skip")
     sys.exit()
-rows = [(1, "n02119789", "kit fox, Vulpes macrotis", 0), (2, "n01440764", "tench", 0), (3, "n02100735", "English setter", 0), (1001, "n00001740", "entity", 2)]
+# MATLAB stores small whole numbers in one or two bytes.
+rows = [(1.0, "n02119789", "kit fox, Vulpes macrotis", 0), (np.uint8(2), "n01440764", "tench", 0), (3.0, "n02100735", "English setter", 0), (np.uint16(1001), "n00001740", "entity", 2)]
 a = np.zeros((4, 1), dtype=[(f, object) for f in ("ILSVRC2012_ID", "WNID", "words", "gloss", "num_children", "children")])
 for i, (number, wnid, words, children) in enumerate(rows):
     a[i, 0] = (number, wnid, words, "", children, np.arange(children))
