@@ -154,7 +154,7 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestWhatLMDBWritesIsTrusted|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestMeasurePredictsThePack|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
 # Where goroutines share memory; test-long has more.
 RACE_PACKAGES := ./reader ./convert ./edit ./formats/lmdb ./formats/hdf5 ./formats/shard ./internal/cache ./internal/items ./internal/storage/staging
-RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/...
+RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/staging
 
 # Without cgo other code decodes, and reads LMDB and HDF5. These tests kill processes, flip bits, count memory, draw
 # random numbers and damage files, in code that is the same.
@@ -170,9 +170,10 @@ announce-test:
 	@scripts/announce-test $(BUILD) $(PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: test
-test: announce-test test-tools ## all tests, the long ones with few repetitions: about 12 minutes; installs 7 GB the first time
+test: announce-test test-tools ## all tests, the long ones with few repetitions: about 20 minutes; installs 7 GB the first time
 	CGO_ENABLED=0 go list -export ./... >/dev/null # compiles; what is run without cgo is linked below
 	scripts/in-memory $(TEST_ENV) go test -vet=off -short -timeout 20m ./... # make lint runs go vet
+	go test -vet=off ./bench/page # with Chromium, which -short leaves out
 	go test -vet=off -short -tags emulate_avx512 -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_PACKAGES)
 	$(MAKE) -j2 --output-sync=target test-nocgo python-tools # each leaves a core idle now and then
@@ -184,7 +185,7 @@ test-nocgo:
 	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short -skip $(NOCGO_SKIP) $(NOCGO) # on the disk: the other runs are in memory
 
 .PHONY: test-long
-test-long: test-tools ## the Go tests with all their repetitions, -race and without cgo in more packages; about 20 minutes
+test-long: test-tools ## the Go tests with all their repetitions, -race and without cgo in more packages; about half an hour
 	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./...
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_LONG)
 	$(MAKE) test-nocgo NOCGO='$(NOCGO_LONG)'
