@@ -7,8 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // The files that Compile makes. Old is a nvJPEG of CUDA 11, which lacks functions.
@@ -18,14 +19,17 @@ const (
 	Old    = "old/libnvjpeg.so.11"
 )
 
-// Sources returns the folder of fakegpu.
-func Sources() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..")
-}
+// Sources returns the folder of fakegpu, in the module of the working directory.
+var Sources = sync.OnceValue(func() string {
+	out, err := exec.Command("go", "list", "-find", "-f", "{{.Dir}}", "github.com/dsconv/dsconv/internal/testing/fakegpu").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+})
 
 // Compile makes the libraries in the folder dir. It needs a C compiler and libjpeg-turbo's header, and the source of
-// dsconv where this package was compiled. flags are more flags of the compiler.
+// dsconv. flags are more flags of the compiler.
 func Compile(dir string, flags ...string) error {
 	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(Old)), 0o755); err != nil {
 		return err
