@@ -142,7 +142,7 @@ pytest:
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
 	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
-	  scripts/in-memory scripts/pytest $(TORCH)/bin/python -q -n logical --maxprocesses 4 --dist loadfile python/tests
+	  scripts/in-memory scripts/pytest $(TORCH)/bin/python -q -n logical --maxprocesses 4 --dist loadfile $(if $(MARK),-m "$(MARK)") python/tests
 
 .PHONY: photos
 photos:
@@ -180,7 +180,7 @@ test: announce-test test-tools ## all tests, the long ones with few repetitions:
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_PACKAGES)
 	$(MAKE) -j2 --output-sync=target test-nocgo python-tools # each leaves a core idle now and then
 	$(MAKE) examples
-	$(MAKE) pytest
+	$(MAKE) pytest MARK="not long"
 
 .PHONY: test-nocgo
 test-nocgo:
@@ -190,7 +190,8 @@ test-nocgo:
 test-long: test-tools ## the Go tests with all their repetitions, -race and without cgo in more packages; about half an hour
 	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./...
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_LONG)
-	$(MAKE) test-nocgo NOCGO='$(NOCGO_LONG)'
+	$(MAKE) -j2 --output-sync=target test-nocgo python-tools NOCGO='$(NOCGO_LONG)'
+	$(MAKE) pytest MARK=long
 
 # With the C libraries where they are installed, without cgo where they are not.
 QUICK_CGO = $(shell scripts/install-packages --list $(PACKAGES) | grep -q . && echo 0 || go env CGO_ENABLED)

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 GPU = ROOT / "lab" / "gpu"
 SMALL = ["--images", "40", "--size", "64x48", "--turn", "0.1"]

@@ -39,6 +39,7 @@ def test_batches_are_those_of_the_cpu(tmp_path: Path, packed: Path, scenario: st
     run(tmp_path, scenario, packed)
 
 
+@pytest.mark.long
 @needs_fakes
 @pytest.mark.parametrize(
     "modes", ["skip/3", "partial/4", "image:3/4", "unsupported/2", "engines:0", "nvjpegDecodeBatchedEx:6@2"]
@@ -47,6 +48,7 @@ def test_what_the_library_gets_wrong_is_decoded_otherwise(tmp_path: Path, packed
     run(tmp_path, "equal_or_bad", packed, modes)
 
 
+@pytest.mark.long
 @needs_fakes
 def test_images_are_counted_by_what_decoded_them(tmp_path: Path, photos: Path) -> None:
     assert run(tmp_path, "counts", photos) == "{'engine': 48, 'cuda': 0, 'cpu': 0, 'reasons': {}} 0\n"
@@ -65,6 +67,7 @@ def test_images_are_counted_by_what_decoded_them(tmp_path: Path, photos: Path) -
     run(tmp_path, "equal_or_bad", mixed)
 
 
+@pytest.mark.long
 @needs_fakes
 def test_the_gpu_may_be_chosen_after_the_loader_was_made(tmp_path: Path, packed: Path) -> None:
     run(tmp_path, "chosen", packed, "devices:2")

@@ -108,6 +108,7 @@ def run(packed: Path, seed: str, **environment: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+@pytest.mark.long
 def test_two_runs_see_the_data_of_their_seeds(packed: Path) -> None:
     one, again, other = (run(packed, seed)[0] for seed in ("1", "1", "2"))
     assert one == again != other

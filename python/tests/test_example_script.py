@@ -101,6 +101,7 @@ def test_one_process(data: dict[str, str], alone: tuple[dict[str, Any], Path]) -
     assert abs(theirs["acc1"] - ours["acc1"]) < 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["theirs", "ours"])
 def test_two_processes(two: Path, name: str) -> None:
     first, second = ranks(two, name)
@@ -112,6 +113,7 @@ def test_two_processes(two: Path, name: str) -> None:
     assert first["acc1"] == second["acc1"] > 80
 
 
+@pytest.mark.long
 def test_mixed_batches(two: Path, data: dict[str, str]) -> None:
     """The script itself applies MixUp and CutMix."""
     alone = run("classify_dsconv", *options(data["classify_dsconv"], *MIXED, epochs=1))
@@ -135,6 +137,7 @@ def test_resume(
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
+@pytest.mark.long
 def test_resume_of_two_processes_on_one(data: dict[str, str], two: Path) -> None:
     first, second = ranks(two, "ours")
     epoch, step = 1, 3

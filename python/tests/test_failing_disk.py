@@ -80,6 +80,7 @@ def check(output: str, on_error: str) -> None:
     assert bad > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("enabled", ["never", "before", "after"])
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 def test_files_that_are_cut(stored: dict[str, Path], tmp_path: Path, enabled: str, on_error: str) -> None:
@@ -121,6 +122,7 @@ def test_reads_that_fail(stored: dict[str, Path], tmp_path: Path, on_error: str)
     check(line, on_error)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("enabled", ["before", "after"])
 def test_faulthandler_gets_other_memory_errors(stored: dict[str, Path], tmp_path: Path, enabled: str) -> None:
     with program("elsewhere", enabled, stored["raw lmdb"], tmp_path / "file") as process:

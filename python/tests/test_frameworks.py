@@ -86,6 +86,7 @@ def test_accelerate(path: str, tmp_path: Path) -> None:
     AcceleratorState._reset_state(reset_partial_state=True)
 
 
+@pytest.mark.long
 def test_two_processes(path: str, tmp_path: Path) -> None:
     program = Path(__file__).with_name("frameworks_program.py")
     done = subprocess.run([sys.executable, program, tmp_path, path], capture_output=True, text=True, timeout=600)

@@ -40,7 +40,12 @@ def wide_gif(side: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "transforms", ["resize:256,rotate:10,centercrop:224", "resize:256,centercrop:224", "rrc:224,flip"]
+    "transforms",
+    [
+        "resize:256,rotate:10,centercrop:224",
+        pytest.param("resize:256,centercrop:224", marks=pytest.mark.long),
+        pytest.param("rrc:224,flip", marks=pytest.mark.long),
+    ],
 )
 def test_a_loader_stays_within_its_memory(tmp_path: Path, transforms: str) -> None:
     folder = tmp_path / "images" / "a"

@@ -15,6 +15,7 @@ PLACES = ("globals", "contextlib", "os", "sys", "threading", "codecs", "signal",
 PYTHONS = os.environ.get("DSCONV_PYTHONS", "").split()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("python", [sys.executable, *PYTHONS])
 @pytest.mark.parametrize("place", [*PLACES, "torch"])
 def test_the_end_is_quiet(place: str, python: str, packed: Path, tmp_path: Path) -> None:

@@ -137,6 +137,7 @@ def killed(run: Run, whom: str) -> bool:
     return bool(victims)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_kills_at_random_moments(method: str, start: Any, undisturbed: dict[str, bytes]) -> None:
     draw = random.Random(KILLS)
@@ -165,6 +166,7 @@ def test_kills_at_random_moments(method: str, start: Any, undisturbed: dict[str,
     print(f"{kills} kills, {whole} datasets, {resumes} of them resumed")
 
 
+@pytest.mark.long
 def test_memory_stays_flat(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(MEMORY), str(tmp_path / "x.tar"), "200000"], env=data.marked(str(tmp_path)),

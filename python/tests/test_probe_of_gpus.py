@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 GPU = ROOT / "lab" / "gpu"
 FAKES = os.environ.get("DSCONV_FAKEGPU_LIBRARIES")

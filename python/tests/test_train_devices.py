@@ -37,6 +37,7 @@ def test_a_process_of_torchrun_takes_its_own_gpu_and_nccl(monkeypatch: pytest.Mo
         monkeypatch.undo()
 
 
+@pytest.mark.long
 def test_fp16_leaves_out_a_step_whose_gradients_are_no_numbers(one_thread: None) -> None:
     learner = Learner(Settings(precision="fp16", size=32), 3, 3, distributed.World(torch.device("cpu")))
     learner.begin(2)

@@ -166,6 +166,7 @@ def test_the_trainer_shows_it_on_standard_error(
     assert re.findall(r"images: epoch \d of \d, batch \d of \d", err) == lines
 
 
+@pytest.mark.long
 def test_only_the_first_process_shows_it(folder: Path, tmp_path: Path) -> None:
     program = (
         "import sys, itertools, dsconv.train.progress as p; seconds = itertools.count(0, 40)\n"

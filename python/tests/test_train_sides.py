@@ -62,6 +62,7 @@ COMBINED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "precision", "channels_last", "compiler"), COMBINED)
 def test_a_few_steps_of_each_combination(model: str, precision: str, channels_last: bool, compiler: str | None) -> None:
     settings = Settings(

@@ -58,6 +58,7 @@ def test_drawn_digits_depend_on_the_seed(tmp_path: Path) -> None:
     assert not np.array_equal(images, drawn_digits.draw(50, seed=4)[0])
 
 
+@pytest.mark.long
 def test_the_four_sides_train_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drawn = tmp_path / "idx"
     drawn.mkdir()

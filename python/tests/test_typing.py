@@ -27,6 +27,7 @@ def checker(name: str) -> str:
     return found
 
 
+@pytest.mark.long
 def test_mypy(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("MYPYPATH", "PYTHONPATH")}
     if PACKAGE.name != "site-packages":
@@ -45,6 +46,7 @@ def test_mypy(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_pyright(tmp_path: Path) -> None:
     program = checker("basedpyright")  # pyright with its own Node.js, which needs no download
     project = {

@@ -95,6 +95,7 @@ def outcome(clean: Environment, colours: Path, dataset: Path) -> dict[str, objec
     return json.loads(clean.run("python", str(PROGRAM), str(colours), str(dataset), str(dataset.parent), cases))
 
 
+@pytest.mark.long
 def test_network_learns_as_from_imagefolder(clean: Environment, outcome: dict[str, object]) -> None:
     assert Path(outcome["dsconv"]).is_relative_to(clean.packages)
     assert outcome["images"] == 240
