@@ -76,7 +76,7 @@ func TestCachesGiveTheSameBatches(t *testing.T) {
 	ds := assorted(t, 41)
 	ds.meta.Schema[1].Classes = classes(10)
 	types := []formats.DType{formats.Float16, formats.Uint8}
-	if underRace {
+	if UnderRace {
 		types = types[:1]
 	}
 	for _, color := range []pixel.Color{pixel.ColorRGB, pixel.ColorGray} {

@@ -260,7 +260,7 @@ var allTransforms = []string{
 // TestDeferredBatchesBecomeTheSame for all ops, types and layouts.
 // allTypes are those of batches; under -race, where goroutines count and not kernels, one of them.
 func allTypes() []formats.DType {
-	if underRace {
+	if UnderRace {
 		return []formats.DType{formats.Float32}
 	}
 	return []formats.DType{formats.Uint8, formats.Float32, formats.Float16, formats.BFloat16}
@@ -268,7 +268,7 @@ func allTypes() []formats.DType {
 
 // bothLayouts are those of batches; under -race one of them.
 func bothLayouts() []pixel.Layout {
-	if underRace {
+	if UnderRace {
 		return []pixel.Layout{pixel.NCHW}
 	}
 	return []pixel.Layout{pixel.NHWC, pixel.NCHW}

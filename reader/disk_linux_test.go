@@ -110,7 +110,7 @@ var accidents = map[string]func(file string, size int64) error{
 
 // moments is how often each accident happens to each format.
 func moments() int {
-	if testing.Short() || underRace {
+	if testing.Short() || reader.UnderRace {
 		return 4
 	}
 	return 20

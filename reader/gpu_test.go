@@ -303,7 +303,7 @@ func TestGPUViews(t *testing.T) {
 // TestGPUBadSamples: those that the workers find, and those that nobody can decode or read any more after that.
 func TestGPUBadSamples(t *testing.T) {
 	cases := [][]int{{1, 5, 9}, {0}, {4}, {2, 3}} // late ones are not drawn as substitutes
-	if underRace {
+	if UnderRace {
 		cases = cases[:1]
 	}
 	for _, bad := range cases {

@@ -192,7 +192,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 			loop(2+half*(epochs-2)/2, 2+(half+1)*(epochs-2)/2)
 			nowHeap, nowResident := memoryInUse(t)
 			t.Logf("%s: heap %+d bytes, resident memory %+d", s.name, nowHeap-heap, nowResident-resident)
-			if nowHeap-heap > heapSlack || nowResident-resident > residentSlack && !underRace {
+			if nowHeap-heap > heapSlack || nowResident-resident > residentSlack && !reader.UnderRace {
 				grown++
 			}
 			heap, resident = nowHeap, nowResident

@@ -1,5 +1,6 @@
 //go:build race
 
-package reader_test
+package reader
 
-const underRace = true
+// UnderRace says whether the tests run under -race.
+const UnderRace = true
