@@ -153,14 +153,14 @@ photos:
 RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # They flip bits, unpack gigabytes, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
 # Those of LMDB's pages, and those of a format that write and read one after the other, have none.
-RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestWhatLMDBWritesIsTrusted|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestMeasurePredictsThePack|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
+RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestWhatLMDBWritesIsTrusted|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestMeasurePredictsThePack|TestSizedBatchesOfAList|TestMixingAsTorchvision|TestLargeImagesAreBadSamples|TestFakeGPUTypes|TestStopsKeepAllThatWasDone|TestLargeMask|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
 # Where goroutines share memory; test-long has more.
-RACE_PACKAGES := ./reader ./convert ./edit ./formats/lmdb ./formats/hdf5 ./formats/shard ./internal/cache ./internal/items ./internal/storage/staging
+RACE_PACKAGES := ./reader ./convert ./internal/cache ./internal/items ./internal/storage/staging
 RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/staging
 
 # Without cgo other code decodes, and reads LMDB and HDF5. These tests kill processes, flip bits, count memory, draw
 # random numbers and damage files, in code that is the same.
-NOCGO      := ./preprocess/... ./formats/lmdb ./formats/hdf5 ./reader ./cmd/dsconv
+NOCGO      := ./preprocess/... ./formats/lmdb ./formats/hdf5
 NOCGO_LONG := ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./cmd/...
 NOCGO_SKIP := 'Killed|SIGKILL|FlippedBit|FailingDisk|TestEveryBit|TestEveryByteIsCovered|TestHeapOfAPlan|TestRottenPartial|TestWrittenAndRenamed|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestRandomInterleavings|TestGPUBatchesAreTheSame|TestAccidentsInAnEpoch|TestTorchvisionDraws|TestTorchvisionBoxes|TestMeasurePredictsThePack'
 
