@@ -10,9 +10,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
-	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
@@ -31,69 +29,49 @@ const (
 	surveyedFiles    = 64
 )
 
-// frames calls yield with the offset and the bytes of each frame of a file; more is false to end. The checksum of its length is verified.
-func frames(m *mapped.Mapping, yield func(at int64, frame []byte) (more bool, err error)) error {
-	data := m.Data
-	for at := int64(0); at < int64(len(data)); {
-		var n int64
-		rest := data[at:]
-		err := guard.Read(rest[:min(len(rest), tfexample.FrameHead)], func() (err error) {
-			if at == 0 && isCompressed(rest[:min(len(rest), tfexample.FrameHead)]) {
-				return errCompressed
-			}
-			n, err = tfexample.FrameLength(rest)
-			return err
-		})
+// each calls do with each frame of file k and the example in it, with most at most.
+func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, example []byte) error) error {
+	data, at := s.Files[k].Data, int64(0)
+	for n := 0; at < int64(len(data)) && n != most; n++ {
+		frame, example, err := frameAt(data, at)
+		if err == nil {
+			err = do(at, frame, example)
+		}
 		if err != nil {
-			return fmt.Errorf("byte %d: %w", at, err)
+			return fmt.Errorf("%s: byte %d: %w", c.files[k].path, at, err)
 		}
-		if n > int64(len(rest)) {
-			return fmt.Errorf("byte %d: %w: a frame of %d bytes, but the file ends after %d", at, formats.ErrDamaged, n, len(rest))
-		}
-		frame := rest[:n:n]
-		more := false
-		err = guard.Read(frame, func() (err error) {
-			more, err = yield(at, frame)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("byte %d: %w", at, err)
-		}
-		if !more {
-			return nil
-		}
-		at += n
+		at += int64(len(frame))
 	}
 	return nil
 }
 
-// each calls do with each example of file k.
-func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, example []byte) error) error {
-	n := 0
-	err := frames(s.Files[k], func(at int64, frame []byte) (bool, error) {
-		example, err := exampleIn(frame)
-		if err == nil {
-			err = do(at, frame, example)
-		}
-		n++
-		return n != most, err
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.files[k].path, err)
+// frameAt returns the frame at byte at and the example in it. The checksum of its length is verified, that of its data is not.
+func frameAt(data []byte, at int64) (frame, example []byte, err error) {
+	rest := data[at:]
+	if at == 0 && isCompressed(rest) {
+		return nil, nil, errCompressed
 	}
-	return nil
+	n, err := tfexample.FrameLength(rest)
+	if err == nil && n > int64(len(rest)) {
+		err = fmt.Errorf("%w: a frame of %d bytes, but the file ends after %d", formats.ErrDamaged, n, len(rest))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	frame = rest[:n:n]
+	if example, err = tfexample.Unframe(frame, false); err == nil && tfexample.IsSequence(example) {
+		err = errSequence
+	}
+	return frame, example, err
 }
 
 var errSequence = fmt.Errorf("%w: it is a SequenceExample, whose lists of features are not read: write each record as a tf.train.Example, "+
 	"with a list of values where it has a list of features", formats.ErrSchema)
 
-// exampleIn returns the example in a frame. The checksum of its data is not verified.
-func exampleIn(frame []byte) ([]byte, error) {
-	example, err := tfexample.Unframe(frame, false)
-	if err == nil && tfexample.IsSequence(example) {
-		err = errSequence
-	}
-	return example, err
+// verifyFrame implements foreign.Source: it compares the data of a frame with its checksum.
+func verifyFrame(frame []byte) error {
+	_, err := tfexample.Unframe(frame, true)
+	return err
 }
 
 // survey judges the fields by some examples.
@@ -203,7 +181,7 @@ func openExamples(ctx context.Context, path string, o formats.ReadOptions) (form
 		return nil, err
 	}
 	c := &scanner{files: files, lowest: math.MaxInt64}
-	c.source = &foreign.Source{Format: Examples{}.Name(), Path: path, Version: 3, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decodeFeature}
+	c.source = &foreign.Source{Format: Examples{}.Name(), Path: path, Version: 3, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decodeFeature, Verify: verifyFrame}
 	for _, f := range files {
 		name, dir := filepath.Base(f.path), filepath.Base(filepath.Dir(f.path))
 		if filepath.Dir(f.path) != filepath.Dir(files[0].path) || len(files) > 1 && dir == f.split {
@@ -213,23 +191,7 @@ func openExamples(ctx context.Context, path string, o formats.ReadOptions) (form
 	}
 	ds, err := foreign.Open(ctx, c.source)
 	if err != nil {
-		return nil, err
+		return nil, err // not ds: a nil *foreign.Dataset is not a nil Dataset
 	}
-	return &exampleDataset{ds}, nil
-}
-
-// exampleDataset verifies the checksum of each record that is read.
-type exampleDataset struct{ *foreign.Dataset }
-
-// Read implements formats.Dataset.
-func (d *exampleDataset) Read(i int, s *formats.Sample) error {
-	if err := d.Dataset.Read(i, s); err != nil {
-		return err
-	}
-	return d.Stored(i, func(frame []byte) error {
-		if _, err := tfexample.Unframe(frame, true); err != nil {
-			return fmt.Errorf("read %s: key %q: %w", d.Path, s.Key, err)
-		}
-		return nil
-	})
+	return ds, nil
 }

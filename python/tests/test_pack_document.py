@@ -147,7 +147,7 @@ WRITERS = {
     "NumPy": npz,
     "torch.save": saved,
     "HDF5 with pixels": hdf5,
-    "HDF5 with encoded images, in rows of variable length": encoded_hdf5,
+    "HDF5 with encoded images": encoded_hdf5,
     "LMDB of image files": image_files,
     "LMDB of pickles": pickles,
     "LMDB of Caffe's Datums": datums,

@@ -219,7 +219,32 @@ func lendDefault(k formats.Kind) formats.Value {
 
 // Read implements formats.Dataset.
 func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.checked(i, d.ValueReader.Read(i, s))
+	err := d.ValueReader.Read(i, s)
+	if err == nil && d.source.Verify != nil {
+		err = d.verify(i)
+	}
+	return d.checked(i, err)
+}
+
+// verify verifies the bytes at the place of sample i's designated image, which were just read.
+func (d *Dataset) verify(i int) error {
+	if err := d.Gate.Enter(i); err != nil {
+		return err
+	}
+	defer d.Gate.Leave(i)
+	e, err := d.Index().At(i)
+	if err != nil {
+		return err
+	}
+	at := e.Location()
+	raw, err := d.files[at.Shard].Slice(at.Offset, at.Length)
+	if err == nil {
+		err = guard.Read(raw, func() error { return d.source.Verify(raw) })
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %s: %w", d.Path, d.Index().Name(i), err)
+	}
+	return nil
 }
 
 // View implements formats.Viewer.

@@ -90,7 +90,7 @@ func Numbered(n int) []string {
 func (p *plan) rows(note func(skip)) sampleindex.Rows {
 	return func(yield func(r *sampleindex.Row) error) error {
 		var r sampleindex.Row
-		return p.found.spool.each(func(one *Sample) error {
+		return p.found.each(func(one *Sample, _ bool) error {
 			if missing := p.fill(&r, one); missing != "" {
 				note(skip{Path: r.Source.Path, Cause: "it has no " + missing})
 				return nil

@@ -147,12 +147,3 @@ func (e *PageError) Unwrap() error { return formats.ErrDamaged }
 func DamagedPage(no uint64, format string, args ...any) error {
 	return &PageError{no, fmt.Sprintf(format, args...)}
 }
-
-// Stamp returns what differs after every transaction that was written to data, the content of a data.mdb.
-func Stamp(data []byte) ([]byte, error) {
-	m, err := newestMeta(data)
-	if err != nil {
-		return nil, err
-	}
-	return m.stamp(), nil
-}

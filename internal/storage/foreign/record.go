@@ -1,80 +1,12 @@
 package foreign
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/wire"
 )
-
-// spool is a temporary file of samples, which can be read several times.
-type spool struct {
-	f   *os.File
-	w   *bufio.Writer
-	buf []byte
-}
-
-func newSpool() (*spool, error) {
-	f, err := extsort.Temporary("")
-	if err != nil {
-		return nil, err
-	}
-	return &spool{f: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
-}
-
-func (s *spool) add(one *Sample) error {
-	s.buf = appendSample(s.buf[:0], one)
-	if _, err := s.w.Write(binary.AppendUvarint(nil, uint64(len(s.buf)))); err != nil {
-		return extsort.Explain("", err)
-	}
-	if _, err := s.w.Write(s.buf); err != nil {
-		return extsort.Explain("", err)
-	}
-	return nil
-}
-
-func (s *spool) flush() error {
-	if err := s.w.Flush(); err != nil {
-		return extsort.Explain("", err)
-	}
-	return nil
-}
-
-// each calls yield with each sample, which is valid until yield returns.
-func (s *spool) each(yield func(one *Sample) error) error {
-	r := bufio.NewReaderSize(io.NewSectionReader(s.f, 0, 1<<62), 256<<10)
-	var one Sample
-	for {
-		n, err := binary.ReadUvarint(r)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err == nil && n > 1<<30:
-			err = errors.New("it was changed")
-		}
-		if err == nil {
-			s.buf = append(s.buf[:0], make([]byte, n)...)
-			_, err = io.ReadFull(r, s.buf)
-		}
-		if err == nil {
-			err = takeSample(s.buf, &one)
-		}
-		if err != nil {
-			return extsort.Explain("", err)
-		}
-		if err := yield(&one); err != nil {
-			return err
-		}
-	}
-}
-
-func (s *spool) close() error { return s.f.Close() }
 
 // appendSample appends what takeSample takes.
 func appendSample(b []byte, s *Sample) []byte {
