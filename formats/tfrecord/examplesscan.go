@@ -157,8 +157,8 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) error {
 // layoutOf implements foreign.Source.
 func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
 	if c.layout.unclear && c.lowest > 0 && c.lowest < math.MaxInt64 {
-		return nil, fmt.Errorf("%s: %w: the smallest label in %s is %d, so nobody knows whether they count from 0 or, as TensorFlow's ImageNet scripts have it, from 1: "+
-			"give the map label=%s+0 or label=%s-1", c.source.Path, formats.ErrSchema, classLabel, c.lowest, classLabel, classLabel)
+		return nil, fmt.Errorf("%w: the smallest label in %s is %d, so nobody knows whether they count from 0 or, as TensorFlow's ImageNet scripts have it, from 1: "+
+			"give the map label=%s+0 or label=%s-1", formats.ErrSchema, classLabel, c.lowest, classLabel, classLabel)
 	}
 	l := &foreign.Layout{Schema: c.layout.schema}
 	if durable.Exists(filepath.Join(filepath.Dir(c.files[0].path), "features.json")) {
@@ -189,9 +189,5 @@ func openExamples(ctx context.Context, path string, o formats.ReadOptions) (form
 		}
 		c.source.Files = append(c.source.Files, foreign.File{Path: f.path, Name: name, Stem: name})
 	}
-	ds, err := foreign.Open(ctx, c.source)
-	if err != nil {
-		return nil, err // not ds: a nil *foreign.Dataset is not a nil Dataset
-	}
-	return ds, nil
+	return foreign.Open(ctx, c.source)
 }

@@ -30,7 +30,7 @@ type plan struct {
 func (s *Source) plan(f *found, files []filestate.State) (*plan, error) {
 	l, err := s.Layout(&f.Found)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	p := &plan{source: s, files: files, found: f, layout: l, labels: map[string]int64{}, slot: slices.Repeat([]int{-1}, len(f.Columns)), skips: f.skips}
 	if err := p.nameClasses(); err != nil {
