@@ -117,9 +117,9 @@ func (p *plan) describe() (*described, error) {
 	case err != nil:
 		return nil, err
 	case len(p.skips) > maxSkips:
-		return nil, fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s", s.Path, formats.ErrDamaged, maxSkips, p.skips[0].Path, p.skips[0].Cause)
+		return nil, s.unreadable(p.skips, "more than %d of its samples cannot be read", maxSkips)
 	case profile.Len() == 0:
-		return nil, fmt.Errorf("%s: %w: none of its samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, p.skips[0].Path, p.skips[0].Cause)
+		return nil, s.unreadable(p.skips, "none of its samples can be read")
 	}
 	d := &described{Fields: p.layout.Fields, Skips: p.skips, Notices: p.layout.Notices, Meta: formats.Meta{
 		Version: 1, Format: s.Format, Schema: p.layout.Schema, Columns: s.Columns, Recipe: s.Options.Recipe(),

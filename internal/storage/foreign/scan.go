@@ -51,8 +51,7 @@ func (s *Scan) Column(name string) (int, error) {
 // Skip records something that is no sample, such as path, and why.
 func (s *Scan) Skip(path, cause string) error {
 	if len(s.skips) == maxSkips {
-		return fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s",
-			s.source.Path, formats.ErrDamaged, maxSkips, s.skips[0].Path, s.skips[0].Cause)
+		return s.source.unreadable(s.skips, "more than %d of its samples cannot be read", maxSkips)
 	}
 	s.skips = append(s.skips, skip{Path: path, Cause: cause})
 	return nil
@@ -123,8 +122,7 @@ func (s *Source) scan(ctx context.Context, files []*mapped.Mapping) (f *found, e
 		return nil, errors.Join(err, scan.sorter.Close())
 	}
 	if scan.bad > 0 && scan.bad >= scan.samples {
-		return nil, errors.Join(scan.sorter.Close(), fmt.Errorf("%s: %w: %d of its %d samples cannot be read; the first is %s: %s",
-			s.Path, formats.ErrDamaged, scan.bad, scan.bad+scan.samples, scan.skips[0].Path, scan.skips[0].Cause))
+		return nil, errors.Join(scan.sorter.Close(), s.unreadable(scan.skips, "%d of its %d samples cannot be read", scan.bad, scan.bad+scan.samples))
 	}
 	f, err = scan.count(scan.sorter, false)
 	if err == nil && f.repeated {
@@ -153,9 +151,14 @@ func guardFiles(files []*mapped.Mapping, read func() error) error {
 // empty is the error of a dataset without samples.
 func (s *Source) empty(scan *Scan) error {
 	if len(scan.skips) > 0 {
-		return fmt.Errorf("%s: %w: none of its %d samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, len(scan.skips), scan.skips[0].Path, scan.skips[0].Cause)
+		return s.unreadable(scan.skips, "none of its %d samples can be read", len(scan.skips))
 	}
 	return fmt.Errorf("%s: %w: it has no samples", s.Path, formats.ErrNotDataset)
+}
+
+// unreadable is the error about samples that are among skips.
+func (s *Source) unreadable(skips []skip, format string, args ...any) error {
+	return fmt.Errorf("%s: %w: %s; the first is %s: %s", s.Path, formats.ErrDamaged, fmt.Sprintf(format, args...), skips[0].Path, skips[0].Cause)
 }
 
 func (f *found) close() error { return f.sorter.Close() }

@@ -96,10 +96,10 @@ const firstBytes = 4096
 
 // Found is what a scan found.
 type Found struct {
-	Samples int
-	Columns []Column
-	Classed int            // samples with a Class
-	Classes map[string]int // samples of each Class
+	Samples  int
+	Columns  []Column
+	Classed  int            // samples with a Class
+	Classes  map[string]int // samples of each Class
 	repeated bool           // a key is that of several samples
 }
 
