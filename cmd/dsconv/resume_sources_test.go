@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,15 +14,6 @@ import (
 
 	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
-
-func gzipOf(t *testing.T, b []byte) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	_, err := w.Write(b)
-	must(t, errors.Join(err, w.Close()))
-	return out.Bytes()
-}
 
 // zipOf is the folder src as a zip.
 func zipOf(t *testing.T, src string) []byte {

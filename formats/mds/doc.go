@@ -14,6 +14,7 @@
 //   - others by their name: images, text (str), JSON, arrays (ndarray and numbers; integers of other sizes
 //     become int64, float16 becomes float32), else bytes as they are stored. float64 is stored as bytes.
 //
-// Pickles are bytes and never loaded. Shards that are compressed as a whole are not read. The hashes in index.json are
-// not compared.
+// Pickles are bytes and never loaded. Shards that are compressed as a whole by zstd, gz or bz2 are read too: a shard is
+// decompressed into memory for its first sample, one shard at a time, and 256 MiB of them are kept. So reading in
+// the order of the keys is fast, and a full shuffle is not. The hashes in index.json are not compared.
 package mds

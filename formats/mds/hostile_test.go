@@ -1,6 +1,8 @@
 package mds_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -99,7 +101,6 @@ func TestHostile(t *testing.T) {
 		"a file elsewhere":      {good, 2, file("../shard.00000.mds"), "leads out"},
 		"an absolute file":      {good, 2, file("/etc/passwd"), "leads out"},
 		"a file that is not":    {good, 2, file("x.mds"), "index.json: shard 0: its file x.mds is missing: copy or download it again"},
-		"compressed":            {good, 2, func(s map[string]any) { file("x.mds")(s); s["compression"] = "zstd:7" }, `x.mds: not a dataset: it is compressed by "zstd:7"`},
 		"no file":               {good, 2, set("raw_data", nil), "leads out"},
 		"another version":       {good, 2, set("version", 3), "version 3"},
 		"no image":              {good, 2, set("column_encodings", []any{"str", "int"}), "no column has images"},
@@ -116,6 +117,49 @@ func TestHostile(t *testing.T) {
 		if ds, err := (mds.Format{}).Open(place(t, []byte(text), good)); err == nil {
 			ds.Close()
 			t.Errorf("an index.json of %d bytes is accepted", len(text))
+		}
+	}
+}
+
+// TestHostileCompression: a compressed shard that is not what index.json says, or says too much, is an error that names it.
+func TestHostileCompression(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	good := shard(sample(0), sample(1))
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(good)
+	must(t, errors.Join(err, w.Close()))
+	broken := append(bytes.Clone(packed.Bytes()[:packed.Len()-5]), 1, 2, 3, 4, 5)
+	for what, c := range map[string]struct {
+		data   []byte
+		method string
+		name   string
+		size   int
+		want   string
+	}{
+		"good":              {packed.Bytes(), "gz:9", "x.gz", len(good), ""},
+		"shorter":           {packed.Bytes(), "gz", "x.gz", len(good) + 1, "x.gz: damaged: of 185 bytes it has 184"},
+		"longer":            {packed.Bytes(), "gz", "x.gz", len(good) - 1, "x.gz: damaged: it has more than 183 bytes"},
+		"a wrong checksum":  {broken, "gz", "x.gz", len(good), "checksum"},
+		"cut off":           {packed.Bytes()[:40], "gz", "x.gz", len(good), "x.gz: damaged: of 184 bytes it has 29"},
+		"not compressed":    {good, "gz", "x.gz", len(good), "invalid header"},
+		"another method":    {packed.Bytes(), "zstd", "x.gz", len(good), "damaged"},
+		"an unknown method": {packed.Bytes(), "lz4", "x.gz", len(good), `compressed by "lz4"`},
+		"gigabytes":         {packed.Bytes(), "gz", "x.gz", 1<<30 + 1, "at most 1 GiB"},
+		"a file elsewhere":  {packed.Bytes(), "gz", "../x.gz", len(good), "leads out"},
+		"a missing file":    {packed.Bytes(), "gz", "y.gz", len(good), "y.gz"},
+	} {
+		dir := t.TempDir()
+		index := describedBy(c.size, 2, func(s map[string]any) {
+			s["compression"], s["zip_data"] = c.method, map[string]any{"basename": c.name, "bytes": len(c.data)}
+		})
+		must(t, errors.Join(os.WriteFile(filepath.Join(dir, "index.json"), index, 0o644), os.WriteFile(filepath.Join(dir, "x.gz"), c.data, 0o644)))
+		ds, err := mds.Format{}.Open(dir)
+		if ds != nil {
+			ds.Close()
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
 }

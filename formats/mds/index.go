@@ -2,6 +2,7 @@ package mds
 
 import (
 	"bytes"
+	"compress/bzip2"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
@@ -37,6 +41,7 @@ type shard struct {
 	Compression string    `json:"compression"`
 	Format      string    `json:"format"`
 	Raw         *basename `json:"raw_data"`
+	Zip         *basename `json:"zip_data"`
 	Samples     int64     `json:"samples"`
 	Version     int       `json:"version"`
 
@@ -183,6 +188,9 @@ func (s *set) addShard(dir, split string, one shard) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("its file %s is missing: copy or download it again: %w", file.Name, fs.ErrNotExist)
+	}
 	one.split, one.first = split, s.samples[split]
 	if s.samples[split] += one.Samples; s.samples[split] >= 1<<31 {
 		return fmt.Errorf("%w: a dataset has at most %d samples", formats.ErrSchema, int64(1)<<31-1)
@@ -218,16 +226,39 @@ func (s *shard) columns() (columns []column, err error) {
 	return columns, nil
 }
 
-// file returns the data file of a shard.
+// maxWindow is the largest window of zstd: its memory.
+const maxWindow = 128 << 20
+
+// unpackers decompress what the library compressed as a whole, by the name in index.json.
+var unpackers = map[string]func(io.Reader) (io.ReadCloser, error){
+	"gz":  func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+	"bz2": func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil },
+	"zstd": func(r io.Reader) (io.ReadCloser, error) {
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	},
+}
+
+// file returns the data file of a shard: the plain one if it is there, else the one that is compressed as a whole.
 func (s *shard) file(dir string) (foreign.File, error) {
 	f := foreign.File{Path: filepath.Join(dir, filepath.FromSlash(s.Raw.Name)), Name: s.Raw.Name}
-	_, err := os.Stat(f.Path)
-	switch {
-	case !errors.Is(err, fs.ErrNotExist):
-		return f, err
-	case s.Compression != "":
-		return f, fmt.Errorf("%s: %w: it is compressed by %q: let the streaming library decompress it: open it once with StreamingDataset(remote=..., local=...), "+
-			"and give the folder that was local; or %s", f.Path, formats.ErrNotDataset, s.Compression, foreign.FromPython)
+	if s.Compression == "" {
+		return f, nil
 	}
-	return f, fmt.Errorf("its file %s is missing: copy or download it again: %w", f.Name, fs.ErrNotExist)
+	if _, err := os.Stat(f.Path); !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	method, _, _ := strings.Cut(s.Compression, ":") // "zstd:7"
+	unpack := unpackers[method]
+	switch {
+	case !s.Zip.isInside():
+		return f, fmt.Errorf("%w: the name of its compressed file leads out of the folder, or it has none", formats.ErrDamaged)
+	case unpack == nil:
+		return f, fmt.Errorf("%s: %w: it is compressed by %q, and dsconv reads zstd, gz and bz2: let the streaming library decompress it (keep_zip), or write it again",
+			filepath.Join(dir, s.Zip.Name), formats.ErrNotDataset, s.Compression)
+	}
+	return foreign.File{Path: filepath.Join(dir, filepath.FromSlash(s.Zip.Name)), Name: s.Zip.Name, Unpack: unpack, Size: s.Raw.Bytes}, nil
 }

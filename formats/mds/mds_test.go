@@ -49,7 +49,8 @@ with MDSWriter(out=os.path.join(folder, "floats"), columns={"img": "png", "age":
     w.write({"img": photo(1), "age": 7.0, "target": 0.5})
 json.dump(want, open(os.path.join(folder, "want.json"), "w"))
 for name, options in {
-    "plain": {}, "zstd": {"compression": "zstd:9"}, "hashes": {"hashes": ["md5", "xxh3_64"]},
+    "plain": {}, "zstd": {"compression": "zstd:9"}, "gz": {"compression": "gz"}, "bz2": {"compression": "bz2:1", "hashes": ["sha1", "xxh64"]},
+    "br": {"compression": "br:3"}, "snappy": {"compression": "snappy"}, "hashes": {"hashes": ["md5", "xxh3_64"]},
 }.items():
     with MDSWriter(out=os.path.join(folder, name), columns={"img": "png", "y": "int", "text": "str"}, size_limit=700, **options) as w:
         for i in range(20):
@@ -104,11 +105,11 @@ func TestLibraryWrites(t *testing.T) {
 			t.Errorf("sample %d: %s, %d", i, get("more").Data, small)
 		}
 	}
-	sameWithHashes(t, dir)
+	sameCompressed(t, dir)
 }
 
-// sameWithHashes: shards with hashes have the samples of the plain ones; those that are compressed as a whole are refused.
-func sameWithHashes(t *testing.T, dir string) {
+// sameCompressed: shards that are compressed as a whole, and those with hashes, have the samples of the plain ones.
+func sameCompressed(t *testing.T, dir string) {
 	t.Helper()
 	describe := func(name string) formatcheck.Description {
 		ds, err := formatcheck.OpenForeign(t, mds.Format{}, filepath.Join(dir, name), "")
@@ -121,11 +122,16 @@ func sameWithHashes(t *testing.T, dir string) {
 		must(t, err)
 		return d
 	}
-	if got, want := describe("hashes"), describe("plain"); len(got.Samples) != 20 || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
+	want := describe("plain")
+	for _, name := range []string{"zstd", "gz", "bz2", "hashes"} {
+		if got := describe(name); len(got.Samples) != 20 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v\nwant %+v", name, got, want)
+		}
 	}
-	if _, err := dsconv.Open(filepath.Join(dir, "zstd")); err == nil || !strings.Contains(err.Error(), "let the streaming library decompress it") {
-		t.Error(err)
+	for _, name := range []string{"br", "snappy"} {
+		if _, err := dsconv.Open(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), "dsconv reads zstd, gz and bz2") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

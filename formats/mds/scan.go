@@ -22,7 +22,7 @@ func (f *fields) scan(ctx context.Context, scan *foreign.Scan) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := f.scanShard(scan, k, scan.Files[k].Data); err != nil {
+		if err := scan.Use(k, func(data []byte) error { return f.scanShard(scan, k, data) }); err != nil {
 			return fmt.Errorf("%s: %w", f.set.files[k].Path, err)
 		}
 	}

@@ -22,14 +22,15 @@ import (
 // Dataset reads what another program wrote. It is safe for concurrent use.
 type Dataset struct {
 	description.ValueReader
-	source  *Source
-	files   []*mapped.Mapping
-	states  []filestate.State
-	fields  []FieldSource
-	slot    []int // of each field: the position in Row.Fields, -1 for the image and the label of the row
-	skips   []skip
-	notices []string
-	id      sampleindex.ID
+	source   *Source
+	files    []*mapped.Mapping
+	contents *contents
+	states   []filestate.State
+	fields   []FieldSource
+	slot     []int // of each field: the position in Row.Fields, -1 for the image and the label of the row
+	skips    []skip
+	notices  []string
+	id       sampleindex.ID
 }
 
 var (
@@ -52,17 +53,22 @@ func Open(ctx context.Context, s *Source) (formats.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dataset{source: s, files: files, states: states, id: s.id(states)}
+	d := &Dataset{source: s, files: files, contents: newContents(s, files), states: states, id: s.id(states)}
+	if err := d.contents.check(); err != nil {
+		return nil, errors.Join(err, d.closeFiles())
+	}
 	index, known, err := d.load(ctx)
 	if err != nil {
-		return nil, errors.Join(err, closeFiles(files))
+		return nil, errors.Join(err, d.closeFiles())
 	}
 	d.Description, d.fields, d.skips, d.notices = description.New(&known.Meta, index), known.Fields, known.Skips, known.Notices
 	d.place()
 	d.Path, d.Lend = s.Path, d.lend
-	d.Gate.Open(s.Path, func() error { return errors.Join(closeFiles(files), index.Close()) })
+	d.Gate.Open(s.Path, func() error { return errors.Join(d.closeFiles(), index.Close()) })
 	return d, nil
 }
+
+func (d *Dataset) closeFiles() error { return errors.Join(d.contents.close(), closeFiles(d.files)) }
 
 // load opens the index and the description in the cache, or makes them.
 func (d *Dataset) load(ctx context.Context) (*indexfile.File, *described, error) {
@@ -80,7 +86,7 @@ func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *descr
 	if err := settle(ctx, d.states); err != nil {
 		return nil, nil, err
 	}
-	f, err := d.source.scan(ctx, d.files)
+	f, err := d.source.scan(ctx, d.files, d.contents)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,10 +181,10 @@ func (d *Dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.
 			return lendDefault(field.Kind), nil
 		}
 	}
-	if err := at.CheckIn(len(d.files), func(k int) int64 { return int64(len(d.files[k].Data)) }); err != nil {
+	if err := at.CheckIn(len(d.files), d.contents.size); err != nil {
 		return formats.Value{}, err
 	}
-	raw, err := d.files[at.Shard].Slice(at.Offset, at.Length)
+	raw, err := d.contents.slice(at.Shard, at.Offset, at.Length)
 	if err != nil {
 		return formats.Value{}, fmt.Errorf("%s: %w", d.source.Files[at.Shard].Path, err)
 	}
@@ -295,7 +301,9 @@ func (d *Dataset) Prefetch(indices []int32) {
 		if err != nil {
 			continue // reading it reports the error
 		}
-		locations = append(locations, e.Location())
+		if at := e.Location(); !d.contents.isPacked(at.Shard) {
+			locations = append(locations, at)
+		}
 	}
 	sharded.Prefetch(d.files, locations)
 }

@@ -16,8 +16,13 @@ import (
 
 // Scan takes the samples of a Source. It belongs to one goroutine.
 type Scan struct {
-	// Files are the mapped data files. Reading them can fail: see package guard.
+	// Files are the mapped data files. Reading them can fail: see package guard. Those that are compressed as a
+	// whole are read with Use.
 	Files []*mapped.Mapping
+
+	contents *contents
+	current  int    // the compressed file in use, -1 for none
+	unpacked []byte // its contents
 
 	ctx     context.Context
 	source  *Source
@@ -73,11 +78,15 @@ func (s *Scan) Add(one *Sample) error {
 	if err := formats.CheckKey(one.Key); err != nil {
 		return s.Skip(cmp.Or(one.Path, fmt.Sprintf("%q", one.Key)), err.Error())
 	}
+	file, err := s.fileOf(one.File)
+	if err != nil {
+		return fmt.Errorf("%s: sample %q: %w", s.source.Path, one.Key, err)
+	}
 	for _, v := range one.Values {
 		if v.Column < 0 || v.Column >= len(s.columns) {
 			return fmt.Errorf("%s: sample %q: there is no column %d", s.source.Path, one.Key, v.Column)
 		}
-		if err := s.look(s.Files[one.File], &v); err != nil {
+		if err := s.look(file, &v); err != nil {
 			return fmt.Errorf("%s: sample %q: %s: %w", s.source.Files[one.File].Path, one.Key, s.columns[v.Column].Name, err)
 		}
 	}
@@ -90,8 +99,37 @@ func (s *Scan) put(sorter *extsort.Sorter, one *Sample) error {
 	return sorter.Add(s.key, s.record)
 }
 
+// Use calls use with the bytes of file k, decompressed if it is compressed as a whole. They are valid until use
+// returns.
+func (s *Scan) Use(k int, use func(data []byte) error) error {
+	if k < 0 || k >= len(s.Files) {
+		return fmt.Errorf("%s: there is no file %d", s.source.Path, k)
+	}
+	if s.source.Files[k].Unpack == nil {
+		return use(s.Files[k].Data)
+	}
+	return s.contents.use(s.ctx, k, func(data []byte) error {
+		s.current, s.unpacked = k, data
+		defer func() { s.current, s.unpacked = -1, nil }()
+		return use(data)
+	})
+}
+
+// fileOf returns the bytes of the file of a sample.
+func (s *Scan) fileOf(k int) (mapped.Mapping, error) {
+	switch {
+	case k < 0 || k >= len(s.Files):
+		return mapped.Mapping{}, fmt.Errorf("there is no file %d", k)
+	case s.source.Files[k].Unpack == nil:
+		return *s.Files[k], nil
+	case k != s.current:
+		return mapped.Mapping{}, fmt.Errorf("%s is compressed, and its samples were added outside of Use", s.source.Files[k].Path)
+	}
+	return mapped.Mapping{Data: s.unpacked}, nil
+}
+
 // look checks where a value is, and keeps the beginning of the first one of a column.
-func (s *Scan) look(file *mapped.Mapping, v *Value) error {
+func (s *Scan) look(file mapped.Mapping, v *Value) error {
 	raw, err := file.Slice(v.Offset, v.Length)
 	if err != nil {
 		return err
@@ -116,8 +154,8 @@ type found struct {
 }
 
 // scan finds the samples of s.
-func (s *Source) scan(ctx context.Context, files []*mapped.Mapping) (f *found, err error) {
-	scan := &Scan{Files: files, ctx: ctx, source: s, sorter: extsort.New("", sortMemory), number: map[string]int{}}
+func (s *Source) scan(ctx context.Context, files []*mapped.Mapping, c *contents) (f *found, err error) {
+	scan := &Scan{Files: files, contents: c, current: -1, ctx: ctx, source: s, sorter: extsort.New("", sortMemory), number: map[string]int{}}
 	if err := guardFiles(files, func() error { return s.Scan(ctx, scan) }); err != nil {
 		return nil, errors.Join(err, scan.sorter.Close())
 	}

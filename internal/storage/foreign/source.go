@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
@@ -37,6 +38,10 @@ type File struct {
 	Path string
 	// Name is that of Meta.Files, and Stem what is put before keys that other files have too.
 	Name, Stem string
+	// Unpack decompresses a file that is compressed as a whole, in the caller's goroutine; nil if it is not. Offsets
+	// are then those of the Size bytes that it must give.
+	Unpack func(packed io.Reader) (io.ReadCloser, error)
+	Size   int64
 }
 
 // Sample is what a scan found of a sample.
