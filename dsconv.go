@@ -67,6 +67,7 @@ func Formats() formats.Registry {
 		archiveFormat{},
 		parquet.Format{},
 		tfrecord.Examples{},
+		lmdb.Images{},
 		lmdb.Format{},
 		hdf5.Format{},
 		shard.Format{},

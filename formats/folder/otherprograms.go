@@ -38,7 +38,6 @@ var otherPrograms = []kindOfFile{
 	{"fine_label_names.txt", "", "it is a file of CIFAR-100; " + foreign.FromPython},
 	{"meta", "fine_label_names", "it is a file of CIFAR-100; " + foreign.FromPython},
 	{"cifar-10*-*.tar.gz", "", "it is an archive of CIFAR's files; " + foreign.FromPython},
-	{"*.mdb", "", "it is an LMDB; " + foreign.FromPython},
 	{"*.mat", "", "it is a file of MATLAB; " + foreign.FromPython},
 	{"*.mds*", "", "it is a shard of MDS: give FOLDER, which must have the index.json"},
 	{"index.json", `"chunks"`, "it is a dataset of LitData's, which is not read: pack the images that it was made from"},

@@ -9,11 +9,9 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/description"
-	"github.com/dsconv/dsconv/internal/storage/foreign"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/npy"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
@@ -53,9 +51,6 @@ func open(path string, salvage bool) (formats.Dataset, error) {
 	}
 	path = filepath.Clean(path)
 	meta, sums, err := sidecar.Read(path)
-	if errors.Is(err, formats.ErrNotDataset) && durable.Exists(filepath.Join(path, dataName)) {
-		err = fmt.Errorf("%w; an LMDB of another program: %s", err, foreign.FromPython)
-	}
 	if err != nil {
 		return nil, err
 	}

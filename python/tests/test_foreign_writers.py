@@ -64,6 +64,15 @@ def tfrecord(folder: Path) -> Foreign:
     return Foreign(folder, "tf-example", {"image": "image", "label": "label"})
 
 
+def lmdb(folder: Path) -> Foreign:
+    library = pytest.importorskip("lmdb", reason="lmdb is not installed")
+    with library.open(str(folder / "x.lmdb"), map_size=1 << 24) as env, env.begin(write=True) as txn:
+        for i in range(N):
+            txn.put(f"{i:02}/{i % 3}/photo.png".encode(), png(i))
+        txn.put(b"__len__", str(N).encode())
+    return Foreign(folder / "x.lmdb", "image-lmdb", {})
+
+
 @functools.cache
 def mds_writer() -> Any:
     found = importlib.util.find_spec("streaming")
@@ -77,15 +86,19 @@ def mds_writer() -> Any:
     return importlib.import_module("streaming.base.format.mds.writer").MDSWriter
 
 
-def mds(folder: Path) -> Foreign:
+def mds(folder: Path, **options: Any) -> Foreign:
     columns = {"img": "png", "y": "int"}
-    with mds_writer()(out=str(folder / "x"), columns=columns, size_limit=900) as shards:
+    with mds_writer()(out=str(folder / "x"), columns=columns, size_limit=900, **options) as shards:
         for i in range(N):
             shards.write({"img": photo(i), "y": i % 3})
     return Foreign(folder / "x", "mds", {"image": "img", "label": "y"})
 
 
-@pytest.fixture(params=[webdataset, tfrecord, mds])
+def mds_zstd(folder: Path) -> Foreign:
+    return mds(folder, compression="zstd")
+
+
+@pytest.fixture(params=[webdataset, tfrecord, lmdb, mds, mds_zstd])
 def foreign(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Foreign:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "data"

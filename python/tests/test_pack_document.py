@@ -96,16 +96,6 @@ def write_lmdb(path: str, values: list[bytes], **others: bytes) -> None:
             transaction.put(key.encode(), value)
 
 
-def image_files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    lmdb = pytest.importorskip("lmdb", reason="lmdb is not installed")
-    with lmdb.open("files", map_size=1 << 24) as env, env.begin(write=True) as transaction:
-        for i, values in enumerate(COLOR):
-            out = io.BytesIO()
-            Image.fromarray(values).save(out, "PNG")
-            transaction.put(f"{i:05d}_{LABELS[i]}.png".encode(), out.getvalue())
-    return {"files.lmdb": COLOR}
-
-
 def pickles(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     files = []
     for values in COLOR:
@@ -148,7 +138,6 @@ WRITERS = {
     "torch.save": saved,
     "HDF5 with pixels": hdf5,
     "HDF5 with encoded images": encoded_hdf5,
-    "LMDB of image files": image_files,
     "LMDB of pickles": pickles,
     "LMDB of Caffe's Datums": datums,
 }

@@ -186,6 +186,9 @@ type Node struct {
 // flags returns the node's flags.
 func (n *Node) flags() int { return U16(n.b[NodeFlags:]) }
 
+// IsDatabase reports whether the value is that of a named database.
+func (n *Node) IsDatabase() bool { return n.flags()&NodeDatabase != 0 }
+
 // Size returns the bytes of the value.
 func (n *Node) Size() uint32 { return u32(n.b) }
 func (n *Node) dataAt() int  { return NodeHeader + U16(n.b[NodeKeySize:]) }

@@ -149,6 +149,7 @@ var types = []reflect.Type{
 	reflect.TypeFor[*formats.Field](),
 	reflect.TypeFor[*formats.Meta](),
 	reflect.TypeFor[tfrecord.Examples](),
+	reflect.TypeFor[lmdb.Images](),
 	reflect.TypeFor[formats.Patterns](),
 	reflect.TypeFor[formats.Portion](),
 	reflect.TypeFor[formats.ReadOptions](),
