@@ -117,6 +117,7 @@ func (s *store) open() (err error) {
 	if err := s.removeLock(); err != nil {
 		return err
 	}
+	keepHeapPages()
 	if s.env, err = lmdb.NewEnv(); err != nil {
 		return err
 	}
