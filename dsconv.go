@@ -68,7 +68,6 @@ func Formats() formats.Registry {
 		parquet.Format{},
 		tfrecord.Examples{},
 		lmdb.Images{},
-		hdf5.Images{},
 		lmdb.Format{},
 		hdf5.Format{},
 		shard.Format{},

@@ -84,10 +84,8 @@ func shared(t *testing.T) map[string][]byte {
 	}
 	var table bytes.Buffer
 	check(t, parquet.Write(&table, rows))
-	cells, err := os.ReadFile("formats/hdf5/testdata/others.h5")
-	check(t, err)
 	return map[string][]byte{
-		"x.zip": zipped, "x.tar": tarOf(t, "a/", picture, alone), "x.tar.gz": gz.Bytes(), "train.parquet": table.Bytes(), "x.h5": cells,
+		"x.zip": zipped, "x.tar": tarOf(t, "a/", picture, alone), "x.tar.gz": gz.Bytes(), "train.parquet": table.Bytes(),
 		"web.tar": tarOf(t, "", picture, func(stem string) (string, string) { return stem + ".cls", "1" }),
 	}
 }

@@ -28,18 +28,6 @@ func SplitWords() []string {
 // IsSplitWord reports whether word is one of SplitWords, in upper or lower case.
 func IsSplitWord(word string) bool { return slices.Contains(SplitWords(), strings.ToLower(word)) }
 
-// CutSplit divides the name of an array, such as train_images or set_x.test, into its split, which is the first or the last
-// word, and the other words joined by '_', in lower case. The split is "" if there is none.
-func CutSplit(name string) (split, rest string) {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_-.", r) })
-	for i, word := range words {
-		if (i == 0 || i == len(words)-1) && IsSplitWord(word) {
-			return word, strings.Join(slices.Delete(words, i, i+1), "_")
-		}
-	}
-	return "", strings.Join(words, "_")
-}
-
 // CheckSplit reports why name cannot be the name of a split. A folder of datasets has one file
 // per split, OUT/NAME.lmdb, so the name must be a single path element. The empty name means no
 // split.

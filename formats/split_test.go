@@ -31,14 +31,3 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
-
-func TestCutSplit(t *testing.T) {
-	for name, want := range map[string][2]string{
-		"train_images": {"train", "images"}, "X-Test": {"test", "x"}, "test_set_y": {"test", "set_y"}, "x.train.y": {"", "x_train_y"},
-		"validation": {"validation", ""}, "trainer_x": {"", "trainer_x"}, "": {"", ""}, "dev_x_val": {"dev", "x_val"},
-	} {
-		if split, rest := CutSplit(name); split != want[0] || rest != want[1] {
-			t.Errorf("%s: %q and %q", name, split, rest)
-		}
-	}
-}

@@ -28,18 +28,6 @@ func treeUnderItself(t *testing.T) []byte {
 	return nil
 }
 
-// manyRows is an HDF5 file whose 12 images are said to be a billion.
-func manyRows(t *testing.T) []byte {
-	t.Helper()
-	b := read(t, "../../formats/hdf5/testdata/others.h5")
-	at := bytes.Index(b, binary.LittleEndian.AppendUint64(nil, 12))
-	if at < 0 {
-		t.Fatal("the file has no such dimensions")
-	}
-	binary.LittleEndian.PutUint64(b[at:], 1<<30)
-	return b
-}
-
 func gzipOf(t *testing.T, b []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -69,7 +57,6 @@ func TestHostileForeignFiles(t *testing.T) {
 		"webdataset": {map[string][]byte{"x.tar": append(append(tarHeader(t, "a.cls", 1), make([]byte, 512)...), tarHeader(t, "a.jpg", 8<<30-1)...)}, "x.tar"},
 		"tfrecord":   {map[string][]byte{"x.tfrecord": append(record, make([]byte, 64)...)}, "x.tfrecord"},
 		"lmdb":       {map[string][]byte{"data.mdb": treeUnderItself(t), "": nil}, "page"},
-		"hdf5":       {map[string][]byte{"x.h5": manyRows(t)}, "x.h5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := filepath.Join(t.TempDir(), "claims")

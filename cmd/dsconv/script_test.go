@@ -52,11 +52,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
 			env.Setenv("PYTHON", os.Getenv("DSCONV_PYTHON"))
-			h5, err := filepath.Abs("../../formats/hdf5/testdata/others.h5")
-			if err != nil {
-				return err
-			}
-			env.Setenv("H5PY_FILE", h5)
 			env.Setenv("HOSTILE", "\x1b[31m\u009b31m\u202e")
 			return nil
 		},

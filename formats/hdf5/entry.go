@@ -50,35 +50,6 @@ func (s *summary) add(e entry) {
 	s.size += e.size
 }
 
-// addStaged is add of an entry that may be forged. The values of all entries are a file of size bytes.
-func (s *summary) addStaged(e entry, size int64) error {
-	if e.size < 0 || e.size > size-s.size {
-		return fmt.Errorf("%w: value %d of %d bytes would begin at byte %d of %d", formats.ErrDamaged, s.n, e.size, s.size, size)
-	}
-	if encodingCodes[e.encoding] == formats.Raw && !hasSize(e.shape, typeCodes[e.dtype], e.size) {
-		return fmt.Errorf("%w: value %d has %d bytes, which do not match the shape %v", formats.ErrDamaged, s.n, e.size, e.shape)
-	}
-	s.add(e)
-	return nil
-}
-
-// check reports why these cannot be the entries of n samples whose values are a file of size bytes.
-func (s *summary) check(n int, size int64) error {
-	switch {
-	case s.n != n:
-		return fmt.Errorf("%w: %d values for %d samples", formats.ErrDamaged, s.n, n)
-	case s.size != size:
-		return fmt.Errorf("%w: the values have %d bytes, their file has %d", formats.ErrDamaged, s.size, size)
-	}
-	return nil
-}
-
-// hasSize reports whether an array of that shape has size bytes.
-func hasSize(shape []int, t formats.DType, size int64) bool {
-	n, ok := elements(shape, 1<<40)
-	return ok && n*int64(t.Size()) == size
-}
-
 // uniform reports whether all values are raw and have one shape and element type.
 func (s *summary) uniform() bool {
 	return s.n > 0 && !s.varying && encodingCodes[s.first.encoding] == formats.Raw

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/foreign"
 )
 
 // The file ends with the table of block checksums (checksum.Checksums) of all that HDF5 wrote, the
@@ -77,7 +78,7 @@ func explainNoFooter(file []byte) error {
 			return fmt.Errorf("%w: the file is truncated: it has %d bytes, but HDF5 wrote %d", formats.ErrDamaged, len(file), n)
 		}
 	}
-	return fmt.Errorf("%w: the footer is missing: dsconv did not write the file, or its end was cut off or damaged", formats.ErrNotDataset)
+	return fmt.Errorf("%w: the footer is missing: dsconv did not write the file, or its end was cut off or damaged; a file of another program: %s", formats.ErrNotDataset, foreign.FromPython)
 }
 
 // readChecksums reads the block checksums; ErrDamaged if they are not what was written.

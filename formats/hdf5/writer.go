@@ -12,7 +12,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -124,33 +123,21 @@ func (w *writer) reopenFiles() error {
 		}
 		w.files = append(w.files, f)
 	}
-	if err := w.checkStaged(); err != nil {
+	if err := w.summarize(); err != nil {
 		return fmt.Errorf("resume %s: %w", w.Path(dataFile), err)
 	}
 	return nil
 }
 
-// checkStaged compares the journal's rows and the fields' indexes with the files, since the
-// library would trust them.
-func (w *writer) checkStaged() error {
-	images, size, last := &w.summaries[0], w.files[0].Size()-headSize, ""
+// summarize summarizes the samples of the journal.
+func (w *writer) summarize() error {
 	err := w.EachRow(func(r *sampleindex.Row) error {
-		if r.Key <= last {
-			return fmt.Errorf("%w: the key %q comes after %q", formats.ErrDamaged, r.Key, last)
-		}
-		last = strings.Clone(r.Key)
-		return images.addStaged(imageEntry(w.image(), &r.Info), size)
+		w.summaries[0].add(imageEntry(w.image(), &r.Info))
+		return nil
 	})
-	if err == nil {
-		err = images.check(images.n, size)
-	}
 	for k, i := range w.extra {
-		s, size := &w.summaries[1+k], w.files[1+2*k].Size()
 		if err == nil {
-			err = w.entries(i, func(e entry) error { return s.addStaged(e, size) })
-		}
-		if err == nil {
-			err = s.check(images.n, size)
+			err = w.entries(i, func(e entry) error { w.summaries[1+k].add(e); return nil })
 		}
 	}
 	return err

@@ -138,7 +138,7 @@ env.close()
 	}
 	formatcheck.Python(t, script, path, "3")
 	for _, read := range []func(int, *formats.Sample) error{ds.Read, ds.(formats.Viewer).View} {
-		if err := read(0, &s); !errors.Is(err, formats.ErrDamaged) {
+		if err := read(0, &s); !errors.Is(err, formats.ErrChanged) {
 			t.Errorf("after another program has written: %v", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -56,7 +57,7 @@ func (c *scanner) each(ctx context.Context, do func(n *lmdbfile.Node) (more bool
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.file, err)
 		}
-		if n.Flags()&lmdbfile.NodeDatabase != 0 {
+		if n.IsDatabase() {
 			return fmt.Errorf("%s: %w", c.file, errNamed)
 		}
 		if more, err := do(&n); err != nil || !more {
@@ -226,11 +227,15 @@ func openImages(ctx context.Context, path string, o formats.ReadOptions) (format
 		Format: Images{}.Name(), Path: path, Version: 2, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decode,
 		Files: []foreign.File{{Path: file, Name: filepath.Base(file), Stem: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}},
 	}
-	ds, err := foreign.Open(ctx, c.source)
-	if err != nil {
-		return nil, err
+	return foreign.Open(ctx, c.source)
+}
+
+// decode implements foreign.Source.
+func decode(_ string, raw []byte, _ []int) (formats.Value, error) {
+	if !utf8.Valid(raw) {
+		return formats.Value{}, fmt.Errorf("%w: the text is not UTF-8", formats.ErrSchema)
 	}
-	return newDataset(ds, file)
+	return formats.Value{Data: raw, Encoding: formats.Plain}, nil
 }
 
 // The columns of a scan, and their names.

@@ -11,8 +11,6 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/storage/mapped"
 )
 
 // snapshot is the state of an environment in a checkpoint. Restoring the file's length and both
@@ -58,9 +56,9 @@ func (s *store) takeSnapshot() (snapshot, error) {
 }
 
 // restore restores the data.mdb that f is, closes it and returns its checksums. ErrDamaged if that is not
-// possible, or if the file is not one that a writer of that many entries per database leaves.
-func (s snapshot) restore(f *os.File, names []string, entries int) (blockChecksums, error) {
-	err := s.checkFile(f, names, entries)
+// possible.
+func (s snapshot) restore(f *os.File) (blockChecksums, error) {
+	err := s.checkFile(f)
 	var sums blockChecksums
 	if err == nil {
 		sums, err = s.write(f)
@@ -71,9 +69,8 @@ func (s snapshot) restore(f *os.File, names []string, entries int) (blockChecksu
 	return sums, nil
 }
 
-// checkFile compares the checkpoint with the file, and validates all that the LMDB library
-// trusts.
-func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
+// checkFile compares the checkpoint with the file.
+func (s snapshot) checkFile(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err
@@ -87,12 +84,19 @@ func (s snapshot) checkFile(f *os.File, names []string, entries int) error {
 	if s.Size < metaOffset(lmdbfile.MetaPages) || s.Size%int64(page) != 0 || !free {
 		return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
 	}
-	m, err := mapped.Map(f.Name())
-	if err != nil {
-		return err
+	for i, b := range s.Metas {
+		if len(b) != lmdbfile.MetaLength {
+			return fmt.Errorf("%w: the last checkpoint cannot be parsed", formats.ErrDamaged)
+		}
+		m, err := lmdbfile.ParseMetaPage(b, i)
+		if err != nil {
+			return err
+		}
+		if m.PageSize != page {
+			return lmdbfile.DamagedPage(m.No, "it was written with pages of %d bytes, this machine has pages of %d: resume on a machine like the first", m.PageSize, page)
+		}
 	}
-	err = guard.Read(m.Data, func() error { return s.validate(m.Data, page, names, entries) })
-	return errors.Join(err, m.Close())
+	return nil
 }
 
 func (s snapshot) write(f *os.File) (blockChecksums, error) {

@@ -89,15 +89,14 @@ func newStore(stage *staging.Stage, name string, names []string) *store {
 	return &store{stage: stage, name: name, dir: stage.Path(name), names: names, limit: flushBytes, mapSize: initialMapSize, gathered: newBatch(), spare: newBatch()}
 }
 
-// reopenStore continues the environment in the named folder as of st; each of its databases has that many
-// entries.
-func reopenStore(stage *staging.Stage, name string, names []string, st snapshot, entries int) (*store, error) {
+// reopenStore continues the environment in the named folder as of st.
+func reopenStore(stage *staging.Stage, name string, names []string, st snapshot) (*store, error) {
 	s := newStore(stage, name, names)
 	f, err := stage.Open(path.Join(name, dataName))
 	if err != nil {
 		return nil, err
 	}
-	if s.checksums, err = st.restore(f, names, entries); err != nil {
+	if s.checksums, err = st.restore(f); err != nil {
 		return nil, err
 	}
 	return s, s.open()

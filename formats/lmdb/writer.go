@@ -82,8 +82,8 @@ func (w *writer) openStores() (err error) {
 	if err := json.Unmarshal(w.State, &st); err != nil || (st.Fields != nil) != (len(names) > 0) {
 		return fmt.Errorf("resume %s: %w: the last checkpoint cannot be parsed", w.Path(stagedName), formats.ErrDamaged)
 	}
-	if w.images, err = reopenStore(w.Stage, stagedName, nil, st.Images, w.Len()); err == nil && st.Fields != nil {
-		w.fields, err = reopenStore(w.Stage, fields, names, *st.Fields, w.Len())
+	if w.images, err = reopenStore(w.Stage, stagedName, nil, st.Images); err == nil && st.Fields != nil {
+		w.fields, err = reopenStore(w.Stage, fields, names, *st.Fields)
 	}
 	return err
 }

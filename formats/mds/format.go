@@ -2,7 +2,6 @@ package mds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/formats"
@@ -34,9 +33,6 @@ func (f Format) Open(path string) (formats.Dataset, error) {
 
 // OpenWith opens the dataset at path. A map gives the columns of fields.
 func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("mds.OpenWith: the context is nil: give context.Background()")
-	}
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}
@@ -48,20 +44,7 @@ func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &foreign.Source{
-		Format: Format{}.Name(), Path: path, Version: 2, Options: o, Extra: set.texts, Files: set.files,
-		Decode: decode, Scan: f.scan,
-		Layout: func(found *foreign.Found) (*foreign.Layout, error) {
-			l, err := f.layout(found)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			return l, nil
-		},
-	}
-	ds, err := foreign.Open(ctx, s)
-	if err != nil {
-		return nil, err // not ds: a nil *foreign.Dataset is not a nil Dataset
-	}
-	return ds, nil
+	return foreign.Open(ctx, &foreign.Source{
+		Format: Format{}.Name(), Path: path, Version: 2, Options: o, Extra: set.texts, Files: set.files, Decode: decode, Scan: f.scan, Layout: f.layout,
+	})
 }

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
-	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
@@ -37,7 +35,7 @@ func (WebDataset) Match(path string) bool {
 		return false
 	}
 	parts, _ := find(path) // opening says what is missing
-	return slices.ContainsFunc(some(parts), func(p part) bool { return looksLikeSamples(p.Path) }) && !hasLost(filepath.Dir(path))
+	return slices.ContainsFunc(some(parts), func(p part) bool { return looksLikeSamples(p.Path) })
 }
 
 // some returns at most a few of the tars, spread over all: the first ones may be archives of classes.
@@ -48,28 +46,6 @@ func some(parts []part) (list []part) {
 		list = append(list, parts[i])
 	}
 	return list
-}
-
-// hasLost reports whether the folder has a description of dsconv's without its tars: perhaps the tar that was asked for
-// is one of them under another name, and opening it as dsconv's says so.
-func hasLost(dir string) bool {
-	f, err := unblocked.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	entries, _ := f.ReadDir(1024)
-	for _, side := range entries {
-		stem, ok := strings.CutSuffix(side.Name(), sidecarSuffix)
-		if !ok || !side.IsDir() || !isTar(stem) {
-			continue
-		}
-		p, err := sharded.ParseShardPath(filepath.Join(dir, stem))
-		if err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !e.IsDir() && p.SharesSidecar(e.Name()) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // isFolderOfTars reports whether the folder has tars and neither images nor folders, or folders of splits that
@@ -120,9 +96,6 @@ func (f WebDataset) Open(path string) (formats.Dataset, error) {
 // OpenWith opens the tars at path. A map gives the extension of a field's members, several of which are
 // separated by semicolons, and for the label also a place in their JSON: label=json.meta.class.
 func (WebDataset) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("shard.WebDataset.OpenWith: the context is nil: give context.Background()")
-	}
 	parts, err := find(path)
 	if err == nil {
 		err = check(path, parts)
@@ -134,20 +107,10 @@ func (WebDataset) OpenWith(ctx context.Context, path string, o formats.ReadOptio
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &foreign.Source{Format: WebDataset{}.Name(), Path: path, Version: 3, Options: o, Decode: decodeMember, Layout: func(f *foreign.Found) (*foreign.Layout, error) {
-		l, err := wanted.layout(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return l, nil
-	}}
+	s := &foreign.Source{Format: WebDataset{}.Name(), Path: path, Version: 3, Options: o, Decode: decodeMember, Layout: wanted.layout}
 	for _, p := range parts {
 		s.Files = append(s.Files, p.File)
 	}
 	s.Scan = func(ctx context.Context, scan *foreign.Scan) error { return wanted.scan(ctx, scan, parts) }
-	ds, err := foreign.Open(ctx, s)
-	if err != nil {
-		return nil, err // not ds: a nil *foreign.Dataset is not a nil Dataset
-	}
-	return ds, nil
+	return foreign.Open(ctx, s)
 }

@@ -2,7 +2,6 @@ package tfrecord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,7 +26,7 @@ var (
 func (Examples) Name() string { return "tf-example" }
 
 // Aliases implements formats.Aliased.
-func (Examples) Aliases() []string { return []string{"tfexample", "tfds"} }
+func (Examples) Aliases() []string { return []string{"tfexample"} }
 
 // Match implements formats.Format: it matches files that are named like TFRecords and begin like them,
 // folders with such files, and patterns of them, unless dsconv wrote them.
@@ -40,9 +39,6 @@ func (Examples) Match(path string) bool {
 		return false
 	}
 	files, err := find(path)
-	if several := (*errSeveral)(nil); errors.As(err, &several) {
-		return true // opening says which there are
-	}
 	if err != nil || len(files) == 0 {
 		return false
 	}

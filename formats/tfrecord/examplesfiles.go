@@ -32,7 +32,7 @@ func isRecordName(name string) bool {
 }
 
 // isPattern reports whether path names several files.
-func isPattern(path string) bool { return strings.ContainsAny(path, "*?[{") }
+func isPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
 
 // find lists the files at path, in the order of their names: a file, a pattern, a folder of files, or a folder
 // with a folder of files for each split.
@@ -50,20 +50,11 @@ func find(path string) ([]file, error) {
 }
 
 func findPattern(pattern string) ([]file, error) {
-	var paths []string
-	expanded, err := expandBraces(pattern)
+	paths, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
-	for _, p := range expanded {
-		more, err := filepath.Glob(p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", pattern, err)
-		}
-		paths = append(paths, more...)
-	}
-	slices.Sort(paths)
-	if paths = slices.Compact(paths); len(paths) == 0 {
+	if len(paths) == 0 {
 		return nil, formats.NotFound(pattern)
 	}
 	return named(paths), nil
@@ -77,7 +68,7 @@ func findFolder(path string) ([]file, error) {
 	var files []file
 	for _, split := range formats.SplitWords() {
 		list, err := recordsIn(filepath.Join(path, split))
-		if err != nil && !isNotExist(err) {
+		if err != nil && !os.IsNotExist(err) {
 			return nil, err
 		}
 		for _, p := range list {
@@ -85,24 +76,10 @@ func findFolder(path string) ([]file, error) {
 		}
 	}
 	if len(files) == 0 {
-		if folder, err := preparedIn(path); folder != "" || err != nil {
-			return filesOf(folder, err)
-		}
 		return nil, fmt.Errorf("%s: %w: it has no files named like TFRecords (x.tfrecord, x-00000-of-00010)", path, formats.ErrNotDataset)
 	}
 	return files, nil
 }
-
-// filesOf lists the files of a folder that was looked for.
-func filesOf(folder string, err error) ([]file, error) {
-	if err != nil {
-		return nil, err
-	}
-	list, err := recordsIn(folder)
-	return named(list), err
-}
-
-func isNotExist(err error) bool { return err != nil && os.IsNotExist(err) }
 
 // recordsIn lists the TFRecord files of a folder.
 func recordsIn(folder string) ([]string, error) {

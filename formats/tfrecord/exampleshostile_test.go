@@ -103,29 +103,27 @@ func TestHostile(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":                     {nil, "no records"},
-		"a frame that is too long":  {huge, "the file ends"},
-		"truncated":                 {slices.Concat(good(0), good(1)[:30]), "the file ends"},
-		"garbage after":             {append(good(0), "0123456789abcdef"...), "checksum of a frame's length"},
-		"data checksum":             {damaged, "checksum of a frame's data"},
-		"gzip":                      {zipped.Bytes(), "compressed"},
-		"no example":                {frame([]byte("no example")), "cannot be parsed"},
-		"no features":               {frame(nil), "SequenceExamples"},
-		"a sequence":                {frame(slices.Concat(exampleWith(image, featureOf("label", intsOf(1))), field(2, field(1, []byte{10, 1, 'x'})))), "SequenceExample"},
-		"a sequence at the end":     {slices.Concat(bytes.Repeat(good(0), 200), frame(slices.Concat(exampleWith(image), field(2, field(1, []byte{10, 1, 'x'}))))), "SequenceExample"},
-		"no image":                  {frame(exampleWith(featureOf("label", intsOf(1)))), "no feature has images"},
-		"nested length":             {frame(field(1, []byte{10, 0xff, 0xff, 0xff, 0xff, 0x7f})), "cannot be parsed"},
-		"a varint for ever":         {frame(bytes.Repeat([]byte{0x80}, 100)), "cannot be parsed"},
-		"groups":                    {frame([]byte{0x0b, 0x0b, 0x0c, 0x0c}), "cannot be parsed"},
-		"thousands of features":     {frame(exampleWith(many...)), "more than 1000 features"},
-		"another kind":              {slices.Concat(good(0), frame(exampleWith(image, featureOf("label", bytesOf("x"))))), "label"},
-		"another kind of a field":   {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleWith(image, featureOf("box", intsOf(1))))), "box"},
-		"an image that is none":     {slices.Concat(good(0), frame(exampleWith(featureOf("image", bytesOf("text"))))), "not an image file"},
-		"two images":                {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleWith(featureOf("image", bytesOf(photo, photo))))), "2 values"},
-		"two labels":                {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleWith(image, featureOf("label", intsOf(1, 2))))), "2 labels"},
-		"a large label":             {frame(exampleWith(image, featureOf("label", intsOf(1<<40)))), "not a class index"},
-		"a shape beyond the pixels": {frame(exampleWith(featureOf("image_raw", bytesOf("12")), featureOf("height", intsOf(1<<20)), featureOf("width", intsOf(1<<20)))), "shape"},
-		"a negative shape":          {frame(exampleWith(featureOf("image_raw", bytesOf("12")), featureOf("height", intsOf(-1)), featureOf("width", intsOf(1)))), "shape"},
+		"empty":                    {nil, "no records"},
+		"a frame that is too long": {huge, "the file ends"},
+		"truncated":                {slices.Concat(good(0), good(1)[:30]), "the file ends"},
+		"garbage after":            {append(good(0), "0123456789abcdef"...), "checksum of a frame's length"},
+		"data checksum":            {damaged, "checksum of a frame's data"},
+		"gzip":                     {zipped.Bytes(), "compressed"},
+		"no example":               {frame([]byte("no example")), "cannot be parsed"},
+		"no features":              {frame(nil), "SequenceExamples"},
+		"a sequence":               {frame(slices.Concat(exampleWith(image, featureOf("label", intsOf(1))), field(2, field(1, []byte{10, 1, 'x'})))), "SequenceExample"},
+		"a sequence at the end":    {slices.Concat(bytes.Repeat(good(0), 200), frame(slices.Concat(exampleWith(image), field(2, field(1, []byte{10, 1, 'x'}))))), "SequenceExample"},
+		"no image":                 {frame(exampleWith(featureOf("label", intsOf(1)))), "no feature has image files"},
+		"nested length":            {frame(field(1, []byte{10, 0xff, 0xff, 0xff, 0xff, 0x7f})), "cannot be parsed"},
+		"a varint for ever":        {frame(bytes.Repeat([]byte{0x80}, 100)), "cannot be parsed"},
+		"groups":                   {frame([]byte{0x0b, 0x0b, 0x0c, 0x0c}), "cannot be parsed"},
+		"thousands of features":    {frame(exampleWith(many...)), "more than 1000 features"},
+		"another kind":             {slices.Concat(good(0), frame(exampleWith(image, featureOf("label", bytesOf("x"))))), "label"},
+		"another kind of a field":  {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleWith(image, featureOf("box", intsOf(1))))), "box"},
+		"an image that is none":    {slices.Concat(good(0), frame(exampleWith(featureOf("image", bytesOf("text"))))), "not an image file"},
+		"two images":               {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleWith(featureOf("image", bytesOf(photo, photo))))), "2 values"},
+		"two labels":               {slices.Concat(bytes.Repeat(good(0), 200), frame(exampleWith(image, featureOf("label", intsOf(1, 2))))), "2 labels"},
+		"a large label":            {frame(exampleWith(image, featureOf("label", intsOf(1<<40)))), "not a class index"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.tfrecord")
 		store(t, path, c.data)
@@ -184,7 +182,7 @@ func TestMatch(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{
-		"x.txt": false, "y.tfrecord": false, "publishing.tfrecord": false, "shards-00003.tfrecord": false, "own-00000.tfrecord": false, "own-%05d.tfrecord": false, "own-{00000..00000}.tfrecord": false,
+		"x.txt": false, "y.tfrecord": false, "publishing.tfrecord": false, "shards-00003.tfrecord": false, "own-00000.tfrecord": false, "own-%05d.tfrecord": false,
 		"z.tfrecords": true, "missing.tfrecord": false, "missing-*.tfrecord": false, "z.*": true, "": false,
 	} {
 		path := filepath.Join(dir, name)
@@ -193,11 +191,6 @@ func TestMatch(t *testing.T) {
 		}
 		if got := f.Match(path); got != want {
 			t.Errorf("Match(%q) = %v", name, got)
-		}
-	}
-	for _, pattern := range []string{"{0..99999999}", "{5..1}", strings.Repeat("{a,b}", 40)} {
-		if _, err := f.Open(filepath.Join(dir, pattern)); err == nil {
-			t.Errorf("%s: no error", pattern)
 		}
 	}
 }
@@ -224,7 +217,6 @@ func TestFlipped(t *testing.T) {
 func FuzzExample(f *testing.F) {
 	f.Add(good(3)[tfexample.FrameHead:], "label=box")
 	f.Add(exampleWith(featureOf("image/encoded", bytesOf(photo)), featureOf("image/class/label", intsOf(1)), featureOf("image/class/synset", bytesOf("n1"))), "")
-	f.Add(exampleWith(featureOf("image_raw", bytesOf("123456")), featureOf("height", intsOf(1)), featureOf("width", intsOf(2))), "image=image_raw")
 	f.Setenv("XDG_CACHE_HOME", f.TempDir())
 	f.Fuzz(func(t *testing.T, example []byte, entries string) {
 		m, err := formats.ParseMap(entries)
@@ -243,32 +235,4 @@ func FuzzExample(f *testing.F) {
 func frameOf(data []byte) []byte {
 	b := append(tfexample.AppendFrameHead(nil, len(data)), data...)
 	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))))
-}
-
-// TestPrepared: the only dataset below the folders of TensorFlow Datasets is opened; of several the error names each.
-func TestPrepared(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir := t.TempDir()
-	add := func(folder string) {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		store(t, filepath.Join(dir, folder, "toy-train.tfrecord-00000-of-00001"), good(0))
-		store(t, filepath.Join(dir, folder, "features.json"), []byte("{}"))
-	}
-	add("toy/5.1.0")
-	for _, path := range []string{dir, filepath.Join(dir, "toy")} {
-		if err := readAll(t, path, formats.ReadOptions{}); err != nil || !(tfrecord.Examples{}).Match(path) {
-			t.Error(path, err)
-		}
-	}
-	add("toy/4.0.0")
-	_, err := tfrecord.Examples{}.Open(dir)
-	if want := filepath.Join(dir, "toy/4.0.0") + ", " + filepath.Join(dir, "toy/5.1.0"); err == nil || !strings.Contains(err.Error(), want) || !(tfrecord.Examples{}).Match(dir) {
-		t.Error(err)
-	}
-	store(t, filepath.Join(dir, "train.record"), good(0))
-	if err := readAll(t, filepath.Join(dir, "train.record"), formats.ReadOptions{}); err != nil || !(tfrecord.Examples{}).Match(filepath.Join(dir, "train.record")) {
-		t.Error(err)
-	}
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/storage/foreign"
-	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
 
@@ -18,10 +18,8 @@ import (
 type scanner struct {
 	files  []file
 	source *foreign.Source
-	tfds   *tfds
 	layout *layout
-	// decided: the labels themselves say what they count from.
-	decided bool
+	lowest int64 // label
 }
 
 // The examples that the fields are judged by: the first ones of the first file, and the first one of each
@@ -31,69 +29,49 @@ const (
 	surveyedFiles    = 64
 )
 
-// frames calls yield with the offset and the bytes of each frame of a file; more is false to end. The checksum of its length is verified.
-func frames(m *mapped.Mapping, yield func(at int64, frame []byte) (more bool, err error)) error {
-	data := m.Data
-	for at := int64(0); at < int64(len(data)); {
-		var n int64
-		rest := data[at:]
-		err := guard.Read(rest[:min(len(rest), tfexample.FrameHead)], func() (err error) {
-			if at == 0 && isCompressed(rest[:min(len(rest), tfexample.FrameHead)]) {
-				return errCompressed
-			}
-			n, err = tfexample.FrameLength(rest)
-			return err
-		})
+// each calls do with each frame of file k and the example in it, with most at most.
+func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, example []byte) error) error {
+	data, at := s.Files[k].Data, int64(0)
+	for n := 0; at < int64(len(data)) && n != most; n++ {
+		frame, example, err := frameAt(data, at)
+		if err == nil {
+			err = do(at, frame, example)
+		}
 		if err != nil {
-			return fmt.Errorf("byte %d: %w", at, err)
+			return fmt.Errorf("%s: byte %d: %w", c.files[k].path, at, err)
 		}
-		if n > int64(len(rest)) {
-			return fmt.Errorf("byte %d: %w: a frame of %d bytes, but the file ends after %d", at, formats.ErrDamaged, n, len(rest))
-		}
-		frame := rest[:n:n]
-		more := false
-		err = guard.Read(frame, func() (err error) {
-			more, err = yield(at, frame)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("byte %d: %w", at, err)
-		}
-		if !more {
-			return nil
-		}
-		at += n
+		at += int64(len(frame))
 	}
 	return nil
 }
 
-// each calls do with each example of file k.
-func (c *scanner) each(s *foreign.Scan, k, most int, do func(at int64, frame, example []byte) error) error {
-	n := 0
-	err := frames(s.Files[k], func(at int64, frame []byte) (bool, error) {
-		example, err := exampleIn(frame)
-		if err == nil {
-			err = do(at, frame, example)
-		}
-		n++
-		return n != most, err
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.files[k].path, err)
+// frameAt returns the frame at byte at and the example in it. The checksum of its length is verified, that of its data is not.
+func frameAt(data []byte, at int64) (frame, example []byte, err error) {
+	rest := data[at:]
+	if at == 0 && isCompressed(rest) {
+		return nil, nil, errCompressed
 	}
-	return nil
+	n, err := tfexample.FrameLength(rest)
+	if err == nil && n > int64(len(rest)) {
+		err = fmt.Errorf("%w: a frame of %d bytes, but the file ends after %d", formats.ErrDamaged, n, len(rest))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	frame = rest[:n:n]
+	if example, err = tfexample.Unframe(frame, false); err == nil && tfexample.IsSequence(example) {
+		err = errSequence
+	}
+	return frame, example, err
 }
 
 var errSequence = fmt.Errorf("%w: it is a SequenceExample, whose lists of features are not read: write each record as a tf.train.Example, "+
 	"with a list of values where it has a list of features", formats.ErrSchema)
 
-// exampleIn returns the example in a frame. The checksum of its data is not verified.
-func exampleIn(frame []byte) ([]byte, error) {
-	example, err := tfexample.Unframe(frame, false)
-	if err == nil && tfexample.IsSequence(example) {
-		err = errSequence
-	}
-	return example, err
+// verifyFrame implements foreign.Source: it compares the data of a frame with its checksum.
+func verifyFrame(frame []byte) error {
+	_, err := tfexample.Unframe(frame, true)
+	return err
 }
 
 // survey judges the fields by some examples.
@@ -124,7 +102,7 @@ func (c *scanner) survey(s *foreign.Scan) error {
 	if all.examples == 0 {
 		return fmt.Errorf("%s: %w: its files have no records", c.source.Path, formats.ErrNotDataset)
 	}
-	l, err := newLayout(all, c.source.Options.Map, c.tfds)
+	l, err := newLayout(all, c.source.Options.Map)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.source.Path, err)
 	}
@@ -137,27 +115,23 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) error {
 	if err := c.survey(s); err != nil {
 		return err
 	}
-	if c.layout.offset == undecided {
-		if err := c.decideOffset(ctx, s); err != nil {
-			return err
-		}
-	}
-	columns := make([]int, len(c.layout.schema))
-	for i := range columns {
-		var err error
-		if columns[i], err = s.Column(c.layout.schema[i].Name); err != nil {
+	for k := range c.layout.schema {
+		if _, err := s.Column(c.layout.schema[k].Name); err != nil {
 			return err
 		}
 	}
 	numbers := map[string]int{} // examples so far, by split
-	r := c.layout.newRecord()
+	r := &record{c.layout, make([]tfexample.Feature, len(c.layout.names))}
 	for k := range c.files {
 		split := c.files[k].split
 		err := c.each(s, k, -1, func(at int64, frame, example []byte) error {
-			one, err := r.whole(example, split, numbers[split], k)
+			one, err := foreign.Sample{}, r.parse(example)
+			if err == nil {
+				one, err = r.sample(split, numbers[split], k)
+			}
 			numbers[split]++
 			if err == nil {
-				err = r.locate(s.Files[k], at, frame, columns, &one)
+				err = r.locate(s.Files[k], at, frame, &one)
 			}
 			switch {
 			case errors.Is(err, formats.ErrDamaged):
@@ -165,29 +139,10 @@ func (c *scanner) scan(ctx context.Context, s *foreign.Scan) error {
 			case err != nil:
 				return err
 			}
+			if one.Label >= 0 {
+				c.lowest = min(c.lowest, one.Label)
+			}
 			return s.Add(&one)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// decideOffset finds what the labels count from.
-func (c *scanner) decideOffset(ctx context.Context, s *foreign.Scan) error {
-	labels := labelRange{map[int64]struct{}{}}
-	r := c.layout.newRecord()
-	for k := range c.files {
-		err := c.each(s, k, -1, func(_ int64, _, example []byte) error {
-			if r.parse(example) != nil {
-				return nil //nolint:nilerr // the scan skips it
-			}
-			x, ok, err := r.label()
-			if ok {
-				labels.add(x)
-			}
-			return err
 		})
 		if err != nil {
 			return err
@@ -196,29 +151,25 @@ func (c *scanner) decideOffset(ctx context.Context, s *foreign.Scan) error {
 			return ctx.Err()
 		}
 	}
-	by, err := labels.offset()
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.source.Path, err)
-	}
-	c.layout.offset, c.decided = by, true
 	return nil
 }
 
 // layoutOf implements foreign.Source.
-func (c *scanner) layoutOf(f *foreign.Found) (*foreign.Layout, error) {
-	l := &foreign.Layout{Schema: c.layout.schema}
-	if c.decided && c.layout.offset == minusOne {
-		l.Notices = []string{"the labels are all of 1 to n, as TensorFlow's ImageNet scripts count them: 1 becomes the index 0; --map label=" + classLabel + "+0 leaves them"}
+func (c *scanner) layoutOf(*foreign.Found) (*foreign.Layout, error) {
+	if c.layout.unclear && c.lowest > 0 && c.lowest < math.MaxInt64 {
+		return nil, fmt.Errorf("%w: the smallest label in %s is %d, so nobody knows whether they count from 0 or, as TensorFlow's ImageNet scripts have it, from 1: "+
+			"give the map label=%s+0 or label=%s-1", formats.ErrSchema, classLabel, c.lowest, classLabel, classLabel)
 	}
-	for k := range c.layout.schema {
-		field := &c.layout.schema[k]
-		from := foreign.FieldSource{}
-		for i := range f.Columns {
-			if f.Columns[i].Name == field.Name && field.Kind != formats.Label {
-				from = foreign.FieldSource{Columns: []int{i}, As: c.layout.as(k)}
-			}
+	l := &foreign.Layout{Schema: c.layout.schema}
+	if durable.Exists(filepath.Join(filepath.Dir(c.files[0].path), "features.json")) {
+		l.Notices = []string{"the names of classes, which TensorFlow Datasets has in files of its own, are not read: dsconv.pack(tfds.as_numpy(...), ...) has them: docs/python-datasets.md"}
+	}
+	for k, from := range c.layout.fields {
+		var of foreign.FieldSource
+		if c.layout.schema[k].Kind != formats.Label {
+			of = foreign.FieldSource{Columns: []int{k}, As: from.as}
 		}
-		l.Fields = append(l.Fields, from)
+		l.Fields = append(l.Fields, of)
 	}
 	return l, nil
 }
@@ -229,29 +180,14 @@ func openExamples(ctx context.Context, path string, o formats.ReadOptions) (form
 	if err != nil {
 		return nil, err
 	}
-	c := &scanner{files: files}
-	if c.tfds, err = readTFDS(filepath.Dir(files[0].path)); err != nil {
-		return nil, err
-	}
-	c.source = &foreign.Source{
-		Format: Examples{}.Name(), Path: path, Version: 2, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: new(decoder).decode,
-	}
-	for i := range files {
-		f := &files[i]
-		if c.tfds != nil {
-			if split, ok := c.tfds.split(filepath.Base(f.path)); ok {
-				f.split = split
-			}
-		}
-		name := filepath.Base(f.path)
-		if filepath.Dir(f.path) != filepath.Dir(files[0].path) || len(files) > 1 && filepath.Base(filepath.Dir(f.path)) == f.split {
-			name = filepath.Base(filepath.Dir(f.path)) + "/" + name
+	c := &scanner{files: files, lowest: math.MaxInt64}
+	c.source = &foreign.Source{Format: Examples{}.Name(), Path: path, Version: 3, Options: o, Scan: c.scan, Layout: c.layoutOf, Decode: decodeFeature, Verify: verifyFrame}
+	for _, f := range files {
+		name, dir := filepath.Base(f.path), filepath.Base(filepath.Dir(f.path))
+		if filepath.Dir(f.path) != filepath.Dir(files[0].path) || len(files) > 1 && dir == f.split {
+			name = dir + "/" + name
 		}
 		c.source.Files = append(c.source.Files, foreign.File{Path: f.path, Name: name, Stem: name})
 	}
-	ds, err := foreign.Open(ctx, c.source)
-	if err != nil {
-		return nil, err
-	}
-	return &exampleDataset{ds}, nil
+	return foreign.Open(ctx, c.source)
 }

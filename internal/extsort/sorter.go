@@ -76,7 +76,7 @@ func (s *Sorter) spill() (err error) {
 		return nil
 	}
 	if s.f == nil {
-		if s.f, err = Temporary(s.dir); err != nil {
+		if s.f, err = temporary(s.dir); err != nil {
 			return err
 		}
 	}
@@ -94,11 +94,8 @@ func (s *Sorter) spill() (err error) {
 
 // Each calls yield for each record in the bytewise order of the keys; records with the same key come in the
 // order of Add. The slices are valid until yield returns. An error of yield ends the loop and is returned.
-// Each may be called once.
+// It may be called again.
 func (s *Sorter) Each(yield func(key, value []byte) error) error {
-	if s.done {
-		return errors.New("extsort: a second call of Each")
-	}
 	if s.done = true; s.err != nil {
 		return s.err
 	}
@@ -118,6 +115,6 @@ func (s *Sorter) Close() error {
 	if s.f != nil {
 		err = errors.Join(err, s.f.Close())
 	}
-	s.f, s.done = nil, true
+	s.f, s.done, s.err = nil, true, errors.New("extsort: it is closed")
 	return err
 }

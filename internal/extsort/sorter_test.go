@@ -141,11 +141,30 @@ func TestUseAfterTheEnd(t *testing.T) {
 	if err := s.Each(func(_, _ []byte) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
-	if err := s.Each(func(_, _ []byte) error { return nil }); err == nil {
-		t.Error("Each twice")
+	n := 0
+	if err := s.Each(func(_, _ []byte) error { n++; return nil }); err != nil || n != 1 {
+		t.Errorf("again %d records, %v", n, err)
 	}
 	if err := s.Add(nil, nil); err == nil {
 		t.Error("Add after Each")
+	}
+}
+
+// What was merged can be merged again; what is closed cannot.
+func TestEachAgain(t *testing.T) {
+	s := small(t, 5000)
+	add(t, s, some(rand.New(rand.NewPCG(1, 1)), 3000, func() []byte { return []byte("key") }))
+	for range 3 {
+		n := 0
+		if err := s.Each(func(_, _ []byte) error { n++; return nil }); err != nil || n != 3000 {
+			t.Fatalf("%d records, %v", n, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Each(func(_, _ []byte) error { return nil }); err == nil {
+		t.Error("Each after Close")
 	}
 }
 

@@ -8,21 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Temporary returns a file in the folder dir, "" means os.TempDir(), that has no name any more: nothing is
+// temporary returns a file in the folder dir, "" means os.TempDir(), that has no name any more: nothing is
 // left of it when it is closed or the process is killed.
-func Temporary(dir string) (*os.File, error) {
+func temporary(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".dsconv-*")
 	if err != nil {
-		return nil, Explain(dir, err)
+		return nil, explain(dir, err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(Explain(dir, err), f.Close())
+		return nil, errors.Join(explain(dir, err), f.Close())
 	}
 	return f, nil
 }
 
-// Explain adds to an error about a file from Temporary which folder it is in, and what to do.
-func Explain(dir string, err error) error {
+// explain adds to an error about a file from temporary which folder it is in, and what to do.
+func explain(dir string, err error) error {
 	advice := ""
 	if dir == "" {
 		dir, advice = os.TempDir(), "; the variable TMPDIR chooses another folder"

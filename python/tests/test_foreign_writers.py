@@ -73,16 +73,6 @@ def lmdb(folder: Path) -> Foreign:
     return Foreign(folder / "x.lmdb", "image-lmdb", {})
 
 
-def hdf5(folder: Path) -> Foreign:
-    library = pytest.importorskip("h5py", reason="h5py is not installed")
-    with library.File(folder / "x.h5", "w") as file:
-        images = file.create_dataset("images", (N,), library.vlen_dtype(np.uint8), chunks=(4,), compression="gzip")
-        for i in range(N):
-            images[i] = np.frombuffer(png(i), np.uint8)
-        file["labels"] = np.arange(N) % 3
-    return Foreign(folder / "x.h5", "hdf5-arrays", {"image": "/images", "label": "/labels"})
-
-
 @functools.cache
 def mds_writer() -> Any:
     found = importlib.util.find_spec("streaming")
@@ -108,7 +98,7 @@ def mds_zstd(folder: Path) -> Foreign:
     return mds(folder, compression="zstd")
 
 
-@pytest.fixture(params=[webdataset, tfrecord, lmdb, hdf5, mds, mds_zstd])
+@pytest.fixture(params=[webdataset, tfrecord, lmdb, mds, mds_zstd])
 def foreign(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Foreign:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "data"

@@ -77,6 +77,18 @@ def hdf5(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"h5.lmdb": COLOR}
 
 
+def encoded_hdf5(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    with h5py.File("x.h5", "w") as file:
+        rows = file.create_dataset("images", (N,), h5py.vlen_dtype(np.uint8))
+        for i, values in enumerate(COLOR):
+            out = io.BytesIO()
+            Image.fromarray(values).save(out, "PNG")
+            rows[i] = np.frombuffer(out.getvalue(), np.uint8)
+        file["labels"] = LABELS
+    return {"encoded.lmdb": COLOR}
+
+
 def write_lmdb(path: str, values: list[bytes], **others: bytes) -> None:
     lmdb = pytest.importorskip("lmdb", reason="lmdb is not installed")
     with lmdb.open(path, map_size=1 << 24) as env, env.begin(write=True) as transaction:
@@ -124,7 +136,8 @@ WRITERS = {
     "CIFAR-10 and CIFAR-100": cifar,
     "NumPy": npz,
     "torch.save": saved,
-    "HDF5 with pixels; files with encoded images are read where they lie": hdf5,
+    "HDF5 with pixels": hdf5,
+    "HDF5 with encoded images": encoded_hdf5,
     "LMDB of pickles": pickles,
     "LMDB of Caffe's Datums": datums,
 }

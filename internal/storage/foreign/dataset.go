@@ -19,8 +19,8 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// Dataset reads what another program wrote. It is safe for concurrent use.
-type Dataset struct {
+// dataset reads what another program wrote. It is safe for concurrent use.
+type dataset struct {
 	description.ValueReader
 	source   *Source
 	files    []*mapped.Mapping
@@ -34,23 +34,26 @@ type Dataset struct {
 }
 
 var (
-	_ formats.Dataset        = (*Dataset)(nil)
-	_ formats.Viewer         = (*Dataset)(nil)
-	_ formats.Prefetcher     = (*Dataset)(nil)
-	_ formats.StorageOrdered = (*Dataset)(nil)
-	_ formats.Identifier     = (*Dataset)(nil)
-	_ formats.Skipper        = (*Dataset)(nil)
-	_ formats.Filed          = (*Dataset)(nil)
+	_ formats.Dataset        = (*dataset)(nil)
+	_ formats.Viewer         = (*dataset)(nil)
+	_ formats.Prefetcher     = (*dataset)(nil)
+	_ formats.StorageOrdered = (*dataset)(nil)
+	_ formats.Identifier     = (*dataset)(nil)
+	_ formats.Skipper        = (*dataset)(nil)
+	_ formats.Filed          = (*dataset)(nil)
 )
 
 // Open opens the dataset s. It scans the files if the user's cache has no index of them, which ends when ctx
 // does. Two processes may do so at once; if the cache cannot be written, the index is in a file without a name.
-func Open(ctx context.Context, s *Source) (*Dataset, error) {
+func Open(ctx context.Context, s *Source) (formats.Dataset, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("open %s: the context is nil: give context.Background()", s.Path)
+	}
 	files, states, err := s.openFiles()
 	if err != nil {
 		return nil, err
 	}
-	d := &Dataset{source: s, files: files, contents: newContents(s, files), states: states, id: s.id(states)}
+	d := &dataset{source: s, files: files, contents: newContents(s, files), states: states, id: s.id(states)}
 	if err := d.contents.check(); err != nil {
 		return nil, errors.Join(err, d.closeFiles())
 	}
@@ -65,10 +68,10 @@ func Open(ctx context.Context, s *Source) (*Dataset, error) {
 	return d, nil
 }
 
-func (d *Dataset) closeFiles() error { return errors.Join(d.contents.close(), closeFiles(d.files)) }
+func (d *dataset) closeFiles() error { return errors.Join(d.contents.close(), closeFiles(d.files)) }
 
 // load opens the index and the description in the cache, or makes them.
-func (d *Dataset) load(ctx context.Context) (*indexfile.File, *described, error) {
+func (d *dataset) load(ctx context.Context) (*indexfile.File, *described, error) {
 	if known := readDescription(d.id); known != nil {
 		index, err := indexfile.OpenCached(&indexfile.Source{ID: d.id, Count: known.Meta.Count})
 		if err == nil {
@@ -79,7 +82,7 @@ func (d *Dataset) load(ctx context.Context) (*indexfile.File, *described, error)
 }
 
 // make scans the files.
-func (d *Dataset) make(ctx context.Context) (index *indexfile.File, known *described, err error) {
+func (d *dataset) make(ctx context.Context) (index *indexfile.File, known *described, err error) {
 	if err := settle(ctx, d.states); err != nil {
 		return nil, nil, err
 	}
@@ -120,9 +123,9 @@ func (p *plan) describe() (*described, error) {
 	case err != nil:
 		return nil, err
 	case len(p.skips) > maxSkips:
-		return nil, fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s", s.Path, formats.ErrDamaged, maxSkips, p.skips[0].Path, p.skips[0].Cause)
+		return nil, s.unreadable(p.skips, "more than %d of its samples cannot be read", maxSkips)
 	case profile.Len() == 0:
-		return nil, fmt.Errorf("%s: %w: none of its samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, p.skips[0].Path, p.skips[0].Cause)
+		return nil, s.unreadable(p.skips, "none of its samples can be read")
 	}
 	d := &described{Fields: p.layout.Fields, Skips: p.skips, Notices: p.layout.Notices, Meta: formats.Meta{
 		Version: 1, Format: s.Format, Schema: p.layout.Schema, Columns: s.Columns, Recipe: s.Options.Recipe(),
@@ -135,7 +138,7 @@ func (p *plan) describe() (*described, error) {
 }
 
 // place numbers the locations of the extra fields, as plan does.
-func (d *Dataset) place() {
+func (d *dataset) place() {
 	n := 0
 	for k, f := range d.fields {
 		if len(f.Columns) == 0 || k == d.Meta().Schema.ImageIndex() {
@@ -148,13 +151,13 @@ func (d *Dataset) place() {
 }
 
 // Skips implements formats.Skipper: it lists what is in the files and is no sample.
-func (d *Dataset) Skips() []formats.Skip { return d.skips }
+func (d *dataset) Skips() []formats.Skip { return d.skips }
 
 // Notices says how the samples were read, where that is not evident.
-func (d *Dataset) Notices() []string { return d.notices }
+func (d *dataset) Notices() []string { return d.notices }
 
 // DataFiles implements formats.Filed.
-func (d *Dataset) DataFiles() []string {
+func (d *dataset) DataFiles() []string {
 	paths := make([]string, len(d.source.Files))
 	for k, f := range d.source.Files {
 		paths[k] = f.Path
@@ -163,13 +166,13 @@ func (d *Dataset) DataFiles() []string {
 }
 
 // Identify implements formats.Identifier.
-func (d *Dataset) Identify(w io.Writer) error {
+func (d *dataset) Identify(w io.Writer) error {
 	_, err := w.Write(d.id[:])
 	return err
 }
 
 // lend returns field k of sample i: see description.ValueReader.
-func (d *Dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.Value, error) {
+func (d *dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.Value, error) {
 	field := d.Meta().Schema[k]
 	at := e.Location()
 	if slot := d.slot[k]; slot >= 0 {
@@ -198,7 +201,7 @@ func (d *Dataset) lend(_ int, e sampleindex.Entry, k int, shape []int) (formats.
 	return v, nil
 }
 
-func (d *Dataset) decode(k int, raw []byte, shape []int) (formats.Value, error) {
+func (d *dataset) decode(k int, raw []byte, shape []int) (formats.Value, error) {
 	if as := d.fields[k].As; as != "" {
 		return d.source.Decode(as, raw, shape)
 	}
@@ -224,18 +227,43 @@ func lendDefault(k formats.Kind) formats.Value {
 }
 
 // Read implements formats.Dataset.
-func (d *Dataset) Read(i int, s *formats.Sample) error {
-	return d.checked(i, d.ValueReader.Read(i, s))
+func (d *dataset) Read(i int, s *formats.Sample) error {
+	err := d.ValueReader.Read(i, s)
+	if err == nil && d.source.Verify != nil {
+		err = d.verify(i)
+	}
+	return d.checked(i, err)
+}
+
+// verify verifies the bytes at the place of sample i's designated image, which were just read.
+func (d *dataset) verify(i int) error {
+	if err := d.Gate.Enter(i); err != nil {
+		return err
+	}
+	defer d.Gate.Leave(i)
+	e, err := d.Index().At(i)
+	if err != nil {
+		return err
+	}
+	at := e.Location()
+	raw, err := d.files[at.Shard].Slice(at.Offset, at.Length)
+	if err == nil {
+		err = guard.Read(raw, func() error { return d.source.Verify(raw) })
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %s: %w", d.Path, d.Index().Name(i), err)
+	}
+	return nil
 }
 
 // View implements formats.Viewer.
-func (d *Dataset) View(i int, s *formats.Sample) error {
+func (d *dataset) View(i int, s *formats.Sample) error {
 	return d.checked(i, d.ValueReader.View(i, s))
 }
 
 // checked returns read, the error of reading sample i, unless its file was written to since the dataset was opened: that is
 // the error then.
-func (d *Dataset) checked(i int, read error) error {
+func (d *dataset) checked(i int, read error) error {
 	if errors.Is(read, formats.ErrClosed) {
 		return read
 	}
@@ -249,7 +277,7 @@ func (d *Dataset) checked(i int, read error) error {
 	return read
 }
 
-func (d *Dataset) location(i int) (sampleindex.Location, error) {
+func (d *dataset) location(i int) (sampleindex.Location, error) {
 	if err := d.Gate.Enter(i); err != nil {
 		return sampleindex.Location{}, err
 	}
@@ -262,7 +290,7 @@ func (d *Dataset) location(i int) (sampleindex.Location, error) {
 }
 
 // Prefetch implements formats.Prefetcher.
-func (d *Dataset) Prefetch(indices []int32) {
+func (d *dataset) Prefetch(indices []int32) {
 	locations := make([]sampleindex.Location, 0, len(indices))
 	if d.Gate.Enter(0) != nil {
 		return
@@ -281,7 +309,7 @@ func (d *Dataset) Prefetch(indices []int32) {
 }
 
 // EachStored implements formats.StorageOrdered.
-func (d *Dataset) EachStored(yield func(i int32) error) (err error) {
+func (d *dataset) EachStored(yield func(i int32) error) (err error) {
 	sorter := extsort.New("", sortMemory/8)
 	defer func() { err = errors.Join(err, sorter.Close()) }()
 	var key [12]byte

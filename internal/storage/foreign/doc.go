@@ -1,6 +1,6 @@
 // Package foreign reads datasets that other programs wrote, where they lie. A format gives a [Source]: the
 // data files, a scan that finds the samples in them, and what a value's bytes mean. [Open] makes an index of
-// the samples once, in the user's cache, and returns a [Dataset] that lends values from the mapped files.
+// the samples once, in the user's cache, and returns a dataset that lends values from the mapped files.
 //
 // The index is that of one state of the files: their names, sizes, times and inodes, the options and the
 // format's version of reading. Other files have another index, so a changed file is never read by an old

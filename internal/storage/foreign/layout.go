@@ -30,7 +30,7 @@ type plan struct {
 func (s *Source) plan(f *found, files []filestate.State) (*plan, error) {
 	l, err := s.Layout(&f.Found)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	p := &plan{source: s, files: files, found: f, layout: l, labels: map[string]int64{}, slot: slices.Repeat([]int{-1}, len(f.Columns)), skips: f.skips}
 	if err := p.nameClasses(); err != nil {
@@ -90,7 +90,7 @@ func Numbered(n int) []string {
 func (p *plan) rows(note func(skip)) sampleindex.Rows {
 	return func(yield func(r *sampleindex.Row) error) error {
 		var r sampleindex.Row
-		return p.found.spool.each(func(one *Sample) error {
+		return p.found.each(func(one *Sample, _ bool) error {
 			if missing := p.fill(&r, one); missing != "" {
 				note(skip{Path: r.Source.Path, Cause: "it has no " + missing})
 				return nil

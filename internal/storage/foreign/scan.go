@@ -56,8 +56,7 @@ func (s *Scan) Column(name string) (int, error) {
 // Skip records something that is no sample, such as path, and why.
 func (s *Scan) Skip(path, cause string) error {
 	if len(s.skips) == maxSkips {
-		return fmt.Errorf("%s: %w: more than %d of its samples cannot be read; the first is %s: %s",
-			s.source.Path, formats.ErrDamaged, maxSkips, s.skips[0].Path, s.skips[0].Cause)
+		return s.source.unreadable(s.skips, "more than %d of its samples cannot be read", maxSkips)
 	}
 	s.skips = append(s.skips, skip{Path: path, Cause: cause})
 	return nil
@@ -91,9 +90,13 @@ func (s *Scan) Add(one *Sample) error {
 			return fmt.Errorf("%s: sample %q: %s: %w", s.source.Files[one.File].Path, one.Key, s.columns[v.Column].Name, err)
 		}
 	}
+	return s.put(s.sorter, one)
+}
+
+func (s *Scan) put(sorter *extsort.Sorter, one *Sample) error {
 	s.key = binary.BigEndian.AppendUint32(append(append(s.key[:0], one.Key...), 0), uint32(one.File))
 	s.record = appendSample(s.record[:0], one)
-	return s.sorter.Add(s.key, s.record)
+	return sorter.Add(s.key, s.record)
 }
 
 // Use calls use with the bytes of file k, decompressed if it is compressed as a whole. They are valid until use
@@ -141,10 +144,11 @@ func (s *Scan) look(file mapped.Mapping, v *Value) error {
 	return nil
 }
 
-// found are the samples of a scan, in the order of their keys, in a file.
+// found are the samples of a scan, in the order of their keys.
 type found struct {
 	Found
-	spool   *spool
+	scan    *Scan
+	sorter  *extsort.Sorter
 	highest int64 // label
 	skips   []skip
 }
@@ -152,21 +156,18 @@ type found struct {
 // scan finds the samples of s.
 func (s *Source) scan(ctx context.Context, files []*mapped.Mapping, c *contents) (f *found, err error) {
 	scan := &Scan{Files: files, contents: c, current: -1, ctx: ctx, source: s, sorter: extsort.New("", sortMemory), number: map[string]int{}}
-	defer func() { err = errors.Join(err, scan.sorter.Close()) }()
 	if err := guardFiles(files, func() error { return s.Scan(ctx, scan) }); err != nil {
-		return nil, err
+		return nil, errors.Join(err, scan.sorter.Close())
 	}
 	if scan.bad > 0 && scan.bad >= scan.samples {
-		return nil, fmt.Errorf("%s: %w: %d of its %d samples cannot be read; the first is %s: %s",
-			s.Path, formats.ErrDamaged, scan.bad, scan.bad+scan.samples, scan.skips[0].Path, scan.skips[0].Cause)
+		return nil, errors.Join(scan.sorter.Close(), s.unreadable(scan.skips, "%d of its %d samples cannot be read", scan.bad, scan.bad+scan.samples))
 	}
-	f, err = scan.collect(scan.sorter, false)
-	var repeated *repeatedKey
-	if errors.As(err, &repeated) {
+	f, err = scan.count(scan.sorter, false)
+	if err == nil && f.repeated {
 		f, err = scan.renamed(f)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.close())
+		return nil, err
 	}
 	if f.Samples == 0 {
 		return nil, errors.Join(s.empty(scan), f.close())
@@ -188,71 +189,64 @@ func guardFiles(files []*mapped.Mapping, read func() error) error {
 // empty is the error of a dataset without samples.
 func (s *Source) empty(scan *Scan) error {
 	if len(scan.skips) > 0 {
-		return fmt.Errorf("%s: %w: none of its %d samples can be read; the first is %s: %s", s.Path, formats.ErrDamaged, len(scan.skips), scan.skips[0].Path, scan.skips[0].Cause)
+		return s.unreadable(scan.skips, "none of its %d samples can be read", len(scan.skips))
 	}
 	return fmt.Errorf("%s: %w: it has no samples", s.Path, formats.ErrNotDataset)
 }
 
-func (f *found) close() error {
-	if f == nil || f.spool == nil {
-		return nil
-	}
-	return f.spool.close()
+// unreadable is the error about samples that are among skips.
+func (s *Source) unreadable(skips []skip, format string, args ...any) error {
+	return fmt.Errorf("%s: %w: %s; the first is %s: %s", s.Path, formats.ErrDamaged, fmt.Sprintf(format, args...), skips[0].Path, skips[0].Cause)
 }
 
-// repeatedKey is the error about a key of several samples.
-type repeatedKey struct{ key string }
+func (f *found) close() error { return f.sorter.Close() }
 
-func (e *repeatedKey) Error() string { return fmt.Sprintf("several samples have the key %q", e.key) }
-
-// collect merges what the sorter has of each sample. Once it finds a key of two samples it goes on, and returns a
-// repeatedKey, unless unique is set: then that is an error.
-func (s *Scan) collect(sorter *extsort.Sorter, unique bool) (f *found, err error) {
-	f = &found{Found: Found{Classes: map[string]int{}}, highest: -1}
-	if f.spool, err = newSpool(); err != nil {
-		return f, err
-	}
-	f.Columns = append([]Column{}, s.columns...)
-	var last Sample
-	var repeated error
-	have := false
-	flush := func() error {
-		if !have {
-			return nil
-		}
-		return f.add(&last)
-	}
-	err = sorter.Each(func(_, record []byte) error {
+// count counts what the sorter has, which it closes if it fails. With unique a key of two samples is an error.
+func (s *Scan) count(sorter *extsort.Sorter, unique bool) (*found, error) {
+	f := &found{Found: Found{Classes: map[string]int{}, Columns: slices.Clone(s.columns)}, scan: s, sorter: sorter, highest: -1}
+	first := -1 // the file of the first of two samples with one key
+	err := f.each(func(one *Sample, repeated bool) error {
 		if f.Samples%1024 == 0 && s.ctx.Err() != nil {
 			return s.ctx.Err()
 		}
-		var one Sample
-		if err := takeSample(record, &one); err != nil {
+		if f.repeated = f.repeated || repeated; repeated && unique {
+			if first >= 0 {
+				return fmt.Errorf("%s: %w: two samples have the key %q, in %s and %s: give one of them another name", s.source.Path, formats.ErrKey, one.Key,
+					s.source.Files[first].Path, s.source.Files[one.File].Path)
+			}
+			first = one.File
+		}
+		return f.add(one)
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+// each calls yield with each sample, valid until yield returns; repeated: another one has the same key.
+func (f *found) each(yield func(one *Sample, repeated bool) error) error {
+	last, one, have, repeated := new(Sample), new(Sample), false, false
+	err := f.sorter.Each(func(_, record []byte) error {
+		if err := takeSample(record, one); err != nil {
 			return err
 		}
-		switch {
-		case !have || one.Key != last.Key:
-		case one.File == last.File && one.Unique == "":
-			return s.merge(&last, &one)
-		case unique:
-			return fmt.Errorf("%s: %w: two samples have the key %q, in %s and %s: give one of them another name", s.source.Path, formats.ErrKey, one.Key,
-				s.source.Files[last.File].Path, s.source.Files[one.File].Path)
-		default:
-			repeated = &repeatedKey{one.Key}
+		same := have && one.Key == last.Key
+		if same && one.File == last.File && one.Unique == "" {
+			return f.scan.merge(last, one)
 		}
-		if err := flush(); err != nil {
-			return err
+		if have {
+			if err := yield(last, repeated || same); err != nil {
+				return err
+			}
 		}
-		last, have = one, true
+		last, one, have, repeated = one, last, true, same
 		return nil
 	})
-	if err == nil {
-		err = flush()
+	if err == nil && have {
+		err = yield(last, repeated)
 	}
-	if err == nil {
-		err = f.spool.flush()
-	}
-	return f, cmp.Or(err, repeated)
+	return err
 }
 
 // merge adds what one has to the sample of the same key and file.
@@ -294,7 +288,7 @@ func (c *Column) addTensor(t *Tensor) {
 	}
 }
 
-// add counts a sample and writes it to the spool.
+// add counts a sample.
 func (f *found) add(one *Sample) error {
 	f.Samples++
 	for _, v := range one.Values {
@@ -313,8 +307,7 @@ func (f *found) add(one *Sample) error {
 		}
 	}
 	if one.Label >= 0 {
-		f.labeled++
 		f.highest = max(f.highest, one.Label)
 	}
-	return f.spool.add(one)
+	return nil
 }

@@ -29,6 +29,8 @@ type Source struct {
 	// Decode returns the value whose bytes are raw, in mapped memory: as is what Layout says of the field.
 	// Shape may be appended to shape[:0]. What is not converted is lent.
 	Decode func(as string, raw []byte, shape []int) (formats.Value, error)
+	// Verify, if not nil, compares the bytes at the place of an image that was read with their checksum.
+	Verify func(raw []byte) error
 }
 
 // File is a data file.
@@ -99,11 +101,11 @@ const firstBytes = 4096
 
 // Found is what a scan found.
 type Found struct {
-	Samples int
-	Columns []Column
-	Classed int            // samples with a Class
-	Classes map[string]int // samples of each Class
-	labeled int            // samples with a Label
+	Samples  int
+	Columns  []Column
+	Classed  int            // samples with a Class
+	Classes  map[string]int // samples of each Class
+	repeated bool           // a key is that of several samples
 }
 
 // Layout says what the samples of a dataset have.

@@ -23,8 +23,8 @@ const (
 	NodeBig      = 0x01 // the data is the number of an overflow page
 	NodeDatabase = 0x02 // the data is an MDB_db
 
-	// MaxDepth is the limit of LMDB's cursors.
-	MaxDepth = 32
+	// maxDepth is the limit of LMDB's cursors.
+	maxDepth = 32
 )
 
 // ErrNoKey means that a tree does not have the key.
@@ -38,11 +38,11 @@ type Pages struct {
 	Count uint64 // pages that both the file and the meta page have
 }
 
-// NewPages returns the pages of data that the meta page has.
-func NewPages(data []byte, m *Meta) Pages {
+// newPages returns the pages of data that the meta page has.
+func newPages(data []byte, m *Meta) Pages {
 	p := Pages{Data: data, Size: m.PageSize}
-	if p.Count = uint64(len(data) / p.Size); m.Last < p.Count {
-		p.Count = m.Last + 1
+	if p.Count = uint64(len(data) / p.Size); m.last < p.Count {
+		p.Count = m.last + 1
 	}
 	return p
 }
@@ -76,8 +76,8 @@ func checkPage(b []byte, no uint64, kinds int) error {
 	return nil
 }
 
-// TreePage is a branch or leaf page.
-type TreePage struct {
+// treePage is a branch or leaf page.
+type treePage struct {
 	No    uint64
 	B     []byte
 	Upper int
@@ -85,40 +85,40 @@ type TreePage struct {
 	Leaf  bool
 }
 
-// TreePage returns page no, which must be a branch or a leaf.
-func (p *Pages) TreePage(no uint64) (TreePage, error) {
+// treePage returns page no, which must be a branch or a leaf.
+func (p *Pages) treePage(no uint64) (treePage, error) {
 	b, err := p.raw(no)
 	if err != nil {
-		return TreePage{}, err
+		return treePage{}, err
 	}
 	return parseTreePage(b, no)
 }
 
 // parseTreePage parses b, read as page no.
-func parseTreePage(b []byte, no uint64) (TreePage, error) {
+func parseTreePage(b []byte, no uint64) (treePage, error) {
 	if err := checkPage(b, no, KindBranch|KindLeaf); err != nil {
-		return TreePage{}, err
+		return treePage{}, err
 	}
 	lower, upper := U16(b[PageLower:]), U16(b[PageUpper:])
-	t := TreePage{No: no, B: b, Upper: upper, Nodes: (lower - PageHeader) / 2, Leaf: U16(b[PageFlags:])&KindLeaf != 0}
+	t := treePage{No: no, B: b, Upper: upper, Nodes: (lower - PageHeader) / 2, Leaf: U16(b[PageFlags:])&KindLeaf != 0}
 	if lower < PageHeader || lower > upper || upper > len(b) || lower%2 != 0 || t.Nodes == 0 {
-		return TreePage{}, DamagedPage(no, "the offsets of its nodes end at %d, the nodes begin at %d", lower, upper)
+		return treePage{}, DamagedPage(no, "the offsets of its nodes end at %d, the nodes begin at %d", lower, upper)
 	}
 	return t, nil
 }
 
 // Node returns node i, whose header and key are within the page.
-func (t *TreePage) Node(i int) (Node, error) {
-	at, _, ok := t.NodeBounds(i)
+func (t *treePage) Node(i int) (Node, error) {
+	at, _, ok := t.nodeBounds(i)
 	if !ok {
 		return Node{}, DamagedPage(t.No, "node %d is not within the page", i)
 	}
 	return Node{Page: t.No, b: t.B[at:]}, nil
 }
 
-// NodeBounds returns the offsets where node i begins and its key ends; ok is false if that is not
+// nodeBounds returns the offsets where node i begins and its key ends; ok is false if that is not
 // within the page.
-func (t *TreePage) NodeBounds(i int) (at, end int, ok bool) {
+func (t *treePage) nodeBounds(i int) (at, end int, ok bool) {
 	at = U16(t.B[PageHeader+2*i:])
 	if at < t.Upper || at > len(t.B)-NodeHeader {
 		return 0, 0, false
@@ -128,7 +128,7 @@ func (t *TreePage) NodeBounds(i int) (at, end int, ok bool) {
 }
 
 // search returns the node of key in a leaf, or in a branch the node whose subtree has the key.
-func (t *TreePage) search(key []byte) (Node, error) {
+func (t *treePage) search(key []byte) (Node, error) {
 	// The first key of a branch stands for all smaller keys; its bytes have no meaning.
 	low, high := 1, t.Nodes-1
 	if t.Leaf {
@@ -136,7 +136,7 @@ func (t *TreePage) search(key []byte) (Node, error) {
 	}
 	for low <= high {
 		mid := (low + high) / 2
-		at, end, ok := t.NodeBounds(mid)
+		at, end, ok := t.nodeBounds(mid)
 		if !ok {
 			return t.Node(mid)
 		}
@@ -159,12 +159,12 @@ func (t *TreePage) search(key []byte) (Node, error) {
 // Find returns the leaf node of key in the tree under page root. Keys are in LMDB's order,
 // that of bytes.Compare.
 func (p *Pages) Find(root uint64, key []byte) (Node, error) {
-	if root == NoPage {
+	if root == noPage {
 		return Node{}, ErrNoKey
 	}
 	no := root
-	for range MaxDepth {
-		t, err := p.TreePage(no)
+	for range maxDepth {
+		t, err := p.treePage(no)
 		if err != nil {
 			return Node{}, err
 		}
@@ -174,7 +174,7 @@ func (p *Pages) Find(root uint64, key []byte) (Node, error) {
 		}
 		no = n.Child()
 	}
-	return Node{}, DamagedPage(root, "the tree under it has more than %d levels", MaxDepth)
+	return Node{}, DamagedPage(root, "the tree under it has more than %d levels", maxDepth)
 }
 
 // Node is a node of a page; b extends to the end of the page.
@@ -183,18 +183,21 @@ type Node struct {
 	b    []byte
 }
 
-// Flags returns the node's flags.
-func (n *Node) Flags() int { return U16(n.b[NodeFlags:]) }
+// flags returns the node's flags.
+func (n *Node) flags() int { return U16(n.b[NodeFlags:]) }
+
+// IsDatabase reports whether the value is that of a named database.
+func (n *Node) IsDatabase() bool { return n.flags()&NodeDatabase != 0 }
 
 // Size returns the bytes of the value.
-func (n *Node) Size() uint32 { return U32(n.b) }
+func (n *Node) Size() uint32 { return u32(n.b) }
 func (n *Node) dataAt() int  { return NodeHeader + U16(n.b[NodeKeySize:]) }
 
 // Key returns the key, in the page's memory.
 func (n *Node) Key() []byte { return n.b[NodeHeader:n.dataAt()] }
 
 // Child returns the page under a node of a branch.
-func (n *Node) Child() uint64 { return uint64(U32(n.b)) | uint64(n.Flags())<<32 }
+func (n *Node) Child() uint64 { return uint64(u32(n.b)) | uint64(n.flags())<<32 }
 
 // Data returns the size bytes after the key.
 func (n *Node) Data(size uint32) ([]byte, error) {
@@ -208,37 +211,37 @@ func (n *Node) Data(size uint32) ([]byte, error) {
 // Value returns the value of a leaf node, in the page or in overflow pages.
 func (p *Pages) Value(n *Node) ([]byte, error) {
 	no, b, err := n.valueLocation()
-	if err != nil || no == NoPage {
+	if err != nil || no == noPage {
 		return b, err
 	}
-	return p.Overflow(no, n.Size())
+	return p.overflow(no, n.Size())
 }
 
 // valueLocation returns the page where the value of a leaf node begins, or noPage and the value
 // itself if it is in the node.
 func (n *Node) valueLocation() (no uint64, value []byte, err error) {
-	switch n.Flags() {
+	switch n.flags() {
 	case 0:
 		value, err = n.Data(n.Size())
-		return NoPage, value, err
+		return noPage, value, err
 	case NodeBig:
 		b, err := n.Data(8)
 		if err != nil {
-			return NoPage, nil, err
+			return noPage, nil, err
 		}
 		// The result must not be noPage, which is too large for an overflow page anyway.
-		return min(U64(b), NoPage-1), nil, nil
+		return min(U64(b), noPage-1), nil, nil
 	}
-	return NoPage, nil, DamagedPage(n.Page, "a node with the flags %#x", n.Flags())
+	return noPage, nil, DamagedPage(n.Page, "a node with the flags %#x", n.flags())
 }
 
-// Overflow returns the value of that size that begins after the header of page no.
-func (p *Pages) Overflow(no uint64, size uint32) ([]byte, error) {
+// overflow returns the value of that size that begins after the header of page no.
+func (p *Pages) overflow(no uint64, size uint32) ([]byte, error) {
 	head, err := p.Page(no, KindOverflow)
 	if err != nil {
 		return nil, err
 	}
-	n := uint64(U32(head[PagePages:]))
+	n := uint64(u32(head[PagePages:]))
 	if end := PageHeader + uint64(size); n > p.Count-no || end > n*uint64(p.Size) {
 		return nil, DamagedPage(no, "%d pages for a value of %d bytes", n, size)
 	}
@@ -248,7 +251,7 @@ func (p *Pages) Overflow(no uint64, size uint32) ([]byte, error) {
 
 // databaseRoot returns the root of the database that b, an MDB_db on page no, describes.
 func databaseRoot(b []byte, no uint64) (uint64, error) {
-	// Flags would mean another order of keys, or duplicates.
+	// flags would mean another order of keys, or duplicates.
 	if flags := U16(b[DBFlags:]); flags != 0 {
 		return 0, DamagedPage(no, "a database with the flags %#x", flags)
 	}
@@ -262,10 +265,10 @@ func (p *Pages) namedRoot(main uint64, name string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n.Flags() != NodeDatabase || n.Size() != DBLength {
+	if n.flags() != NodeDatabase || n.Size() != dbLength {
 		return 0, DamagedPage(n.Page, "the record does not describe a database")
 	}
-	b, err := n.Data(DBLength)
+	b, err := n.Data(dbLength)
 	if err != nil {
 		return 0, err
 	}

@@ -26,7 +26,7 @@ type Cursor struct {
 
 // position is a copy of a page and the number of its next node.
 type position struct {
-	TreePage
+	treePage
 	next int
 	copy []byte
 }
@@ -40,7 +40,7 @@ func NewCursor(e *Environment, db int) *Cursor {
 // error once; the next call continues after the page and what is under it.
 func (c *Cursor) Next() (Node, error) {
 	for {
-		if c.child != NoPage {
+		if c.child != noPage {
 			if err := c.enter(); err != nil {
 				return Node{}, err
 			}
@@ -67,8 +67,8 @@ func (c *Cursor) Next() (Node, error) {
 // enter visits the child.
 func (c *Cursor) enter() error {
 	no := c.child
-	c.child = NoPage
-	if c.left == 0 || len(c.path) == MaxDepth {
+	c.child = noPage
+	if c.left == 0 || len(c.path) == maxDepth {
 		c.path = c.path[:0]
 		return DamagedPage(no, "the tree has no end")
 	}
@@ -83,20 +83,20 @@ func (c *Cursor) enter() error {
 	top.copy = slices.Grow(top.copy[:0], len(b))[:len(b)]
 	err = guard.Read(b, func() error { copy(top.copy, b); return nil })
 	if err == nil {
-		top.TreePage, err = parseTreePage(top.copy, no)
+		top.treePage, err = parseTreePage(top.copy, no)
 	}
 	if err != nil {
 		c.path = c.path[:depth]
 		return err
 	}
 	if top.next = 0; !top.Leaf {
-		c.prefetch(&top.TreePage)
+		c.prefetch(&top.treePage)
 	}
 	return nil
 }
 
 // prefetch requests the pages under a branch, which are scattered among those of the values.
-func (c *Cursor) prefetch(t *TreePage) {
+func (c *Cursor) prefetch(t *treePage) {
 	size := int64(c.Size)
 	locations := make([]sampleindex.Location, 0, t.Nodes)
 	for i := range t.Nodes {

@@ -67,11 +67,11 @@ func (e *Environment) Open(data []byte, databases []string) error {
 		e.fail(len(e.Databases), err)
 		return err
 	}
-	e.Pages = NewPages(data, &m)
+	e.Pages = newPages(data, &m)
 	e.file = e.Pages
 	e.file.Count = uint64(len(data) / m.PageSize)
 	e.Stamp = m.stamp()
-	main, mainErr := databaseRoot(m.Main, m.No)
+	main, mainErr := databaseRoot(m.main, m.No)
 	if len(databases) == 0 {
 		e.Databases[0] = Database{Root: main, Err: mainErr}
 		return errors.Join(err, mainErr)

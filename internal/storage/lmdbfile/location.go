@@ -7,14 +7,14 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 )
 
-// Location returns where the value of a leaf node is in the file. Overflow pages are not touched.
+// Location returns where the value of a leaf node is in the file. overflow pages are not touched.
 func (p *Pages) Location(n *Node) (sampleindex.Location, error) {
 	size := int64(n.Size())
 	no, _, err := n.valueLocation()
 	if err != nil {
 		return sampleindex.Location{}, err
 	}
-	if no == NoPage {
+	if no == noPage {
 		at := int64(n.Page+1)*int64(p.Size) - int64(len(n.b)) + int64(n.dataAt())
 		return sampleindex.Location{Offset: at, Length: size}, nil
 	}
@@ -39,7 +39,7 @@ func (p *Pages) ValueAt(at sampleindex.Location, key []byte) ([]byte, error) {
 		return nil, DamagedPage(no, "no value has %d bytes", at.Length)
 	}
 	if offset == PageHeader { // in a leaf, nodes come after the page's header
-		return p.Overflow(no, uint32(at.Length))
+		return p.overflow(no, uint32(at.Length))
 	}
 	b, err := p.raw(no)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Pages) ValueAt(at sampleindex.Location, key []byte) ([]byte, error) {
 		return nil, DamagedPage(no, "there is no value %d bytes into it", offset)
 	}
 	n := Node{Page: no, b: b[begin:]}
-	if n.Flags() != 0 || int64(n.Size()) != at.Length || n.dataAt() != NodeHeader+len(key) || !bytes.Equal(n.Key(), key) {
+	if n.flags() != 0 || int64(n.Size()) != at.Length || n.dataAt() != NodeHeader+len(key) || !bytes.Equal(n.Key(), key) {
 		return nil, DamagedPage(no, "the value %d bytes into it is not that of the key", offset)
 	}
 	return n.Data(n.Size())

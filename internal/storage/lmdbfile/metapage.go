@@ -22,10 +22,8 @@ const (
 	// MDB_meta with its page's header: pages 0 and 1.
 	MetaMagic    = 16  // uint32
 	MetaVersion  = 20  // uint32
-	MetaAddress  = 24  // uint64, zero unless the map has a fixed one
 	MetaMapSize  = 32  // uint64
 	MetaPageSize = 40  // uint32, md_pad of the first MDB_db
-	MetaFree     = 40  // the first MDB_db, the list of free pages
 	MetaMain     = 88  // the second MDB_db
 	MetaLastPage = 136 // uint64
 	MetaTxn      = 144 // uint64
@@ -35,7 +33,7 @@ const (
 	// MDB_db, a database.
 	DBFlags  = 4  // uint16
 	DBRoot   = 40 // uint64
-	DBLength = 48
+	dbLength = 48
 )
 
 // What every meta page has.
@@ -44,15 +42,15 @@ const (
 	DataVersion = 1
 	minPageSize = 256
 	maxPageSize = 0x8000
-	// NoPage is the root of a database without keys: P_INVALID.
-	NoPage = ^uint64(0)
+	// noPage is the root of a database without keys: P_INVALID.
+	noPage = ^uint64(0)
 )
 
 // U16 reads a number in the machine's byte order.
 func U16(b []byte) int { return int(binary.NativeEndian.Uint16(b)) }
 
-// U32 is like U16.
-func U32(b []byte) uint32 { return binary.NativeEndian.Uint32(b) }
+// u32 is like U16.
+func u32(b []byte) uint32 { return binary.NativeEndian.Uint32(b) }
 
 // U64 is like U16.
 func U64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
@@ -62,8 +60,8 @@ type Meta struct {
 	No       uint64 // of the page
 	Txn      uint64
 	PageSize int
-	Last     uint64 // page
-	Main     []byte // MDB_db of the main database
+	last     uint64 // page
+	main     []byte // MDB_db of the main database
 }
 
 // stamp returns what differs after every edit by LMDB's own library, though the file may have the same length:
@@ -71,7 +69,7 @@ type Meta struct {
 // compacting copy of a file of one transaction has another root, since the root is its last page.
 func (m *Meta) stamp() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, m.Txn)
-	return append(binary.LittleEndian.AppendUint64(b, m.Last), m.Main...)
+	return append(binary.LittleEndian.AppendUint64(b, m.last), m.main...)
 }
 
 // newestMeta returns the meta page of the last transaction. If one of the two is damaged, it
@@ -104,14 +102,14 @@ func parseMeta(data []byte, no, size int) (Meta, error) {
 // ParseMetaPage reads meta page no.
 func ParseMetaPage(b []byte, no int) (Meta, error) {
 	m := Meta{
-		No: uint64(no), Txn: U64(b[MetaTxn:]), PageSize: int(U32(b[MetaPageSize:])), Last: U64(b[MetaLastPage:]),
-		Main: b[MetaMain:MetaLastPage],
+		No: uint64(no), Txn: U64(b[MetaTxn:]), PageSize: int(u32(b[MetaPageSize:])), last: U64(b[MetaLastPage:]),
+		main: b[MetaMain:MetaLastPage],
 	}
 	switch {
 	case U64(b[pageNumber:]) != uint64(no) || U16(b[PageFlags:])&kindMask != KindMeta:
 		return Meta{}, DamagedPage(uint64(no), "it is not a meta page")
-	case U32(b[MetaMagic:]) != Magic || U32(b[MetaVersion:]) != DataVersion:
-		return Meta{}, DamagedPage(uint64(no), "magic %#x and version %d are not LMDB's", U32(b[MetaMagic:]), U32(b[MetaVersion:]))
+	case u32(b[MetaMagic:]) != Magic || u32(b[MetaVersion:]) != DataVersion:
+		return Meta{}, DamagedPage(uint64(no), "magic %#x and version %d are not LMDB's", u32(b[MetaMagic:]), u32(b[MetaVersion:]))
 	case !validPageSize(m.PageSize):
 		return Meta{}, DamagedPage(uint64(no), "impossible page size of %d bytes", m.PageSize)
 	}
@@ -146,13 +144,4 @@ func (e *PageError) Unwrap() error { return formats.ErrDamaged }
 // DamagedPage returns a *PageError.
 func DamagedPage(no uint64, format string, args ...any) error {
 	return &PageError{no, fmt.Sprintf(format, args...)}
-}
-
-// Stamp returns what differs after every transaction that was written to data, the content of a data.mdb.
-func Stamp(data []byte) ([]byte, error) {
-	m, err := newestMeta(data)
-	if err != nil {
-		return nil, err
-	}
-	return m.stamp(), nil
 }

@@ -168,12 +168,6 @@ func (f Feature) Len() (n int, err error) {
 	return n, err
 }
 
-// IsEmpty reports whether there is no value: writers give a missing one an empty list, of any kind.
-func (f Feature) IsEmpty() bool {
-	n, err := f.Len()
-	return n == 0 && err == nil
-}
-
 // Ints calls yield with each value of an int64 list, packed or not.
 func (f Feature) Ints(yield func(int64)) error {
 	return f.numbers(Ints, func(wire protowire.Type, content []byte) error {
