@@ -126,7 +126,7 @@ func open(t testing.TB, name string, data []byte) *FS {
 	return f
 }
 
-// members are as large as seek points are apart, with parts that compress and parts that do not.
+// members are of several sizes, with parts that compress and parts that do not.
 func members() []file {
 	var files []file
 	for i := range 40 {

@@ -1,5 +1,5 @@
-// Package archive reads the files of an archive where they lie: zip, tar, tar.gz and tar.zst. Nothing is unpacked to
-// the disk, and the archive is never changed.
+// Package archive reads the files of an archive: zip, tar, tar.gz and tar.zst. Zips and plain tars are read where they
+// lie, and no archive is ever changed.
 //
 //	files, err := archive.Open(ctx, "CUB_200_2011.tgz")
 //	...
@@ -31,9 +31,7 @@
 // # What it costs
 //
 // Open reads the directory of a zip, the headers of a tar, and all of a compressed tar. A million members take about
-// 100 MB of memory. A member of a zip or a plain tar takes one read. A compressed tar is decompressed from the
-// seek point before the member: one every 4 MiB or more for gzip (at most 4,096 of 32 KiB each), the start of a
-// frame for zstd. Decompressed pages are kept, 128 MiB of them, so that members that are near each other are
-// decompressed once. Most programs write a .tar.zst as one frame, which has no seek point but its start: reading it
-// in another order than that of the archive is slow. Compress it in frames (pzstd), or unpack it with zstd -d.
+// 100 MB of memory. A member of a zip or a tar takes one read. A compressed tar is decompressed once, by Open, into a
+// file without a name in os.TempDir(), where nothing is left of it when the FS is closed or the process is killed: there must
+// be space for the tar.
 package archive

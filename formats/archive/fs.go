@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,19 +29,26 @@ func (f *FS) Identify(w io.Writer) error {
 	if w == nil {
 		return fmt.Errorf("%s: Identify into a nil io.Writer", f.path)
 	}
-	_, err := fmt.Fprintf(w, "%q %v\n", f.String(), f.was.Identity())
-	return err
+	for _, p := range slices.SortedFunc(slices.Values(f.parts), func(a, b *part) int { return strings.Compare(a.folder, b.folder) }) {
+		if _, err := fmt.Fprintf(w, "%q %v\n", path.Join(p.path, cmp.Or(f.root, p.root)), p.was.Identity()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Refused lists the members that Stat and Open cannot name, with the cause. A path that ends in "/" is that of a
 // folder, or of an archive in the archive, or the file name of the archive, of which something is missing.
 // The caller owns the list.
-func (f *FS) Refused() (all []formats.Skip) {
-	for _, r := range f.index.refused {
+func (f *FS) Refused() []formats.Skip { return f.index.refusedBelow(f.root, path.Base(f.path)+"/") }
+
+// refusedBelow lists the members of an archive with that name that are refused, by their paths in root.
+func (x *index) refusedBelow(root, name string) (all []formats.Skip) {
+	for _, r := range x.refused {
 		if r.Path == "/" {
-			r.Path = f.whole()
-		} else if f.root != "" {
-			if below, ok := strings.CutPrefix(r.Path, f.root+"/"); ok {
+			r.Path = name
+		} else if root != "" {
+			if below, ok := strings.CutPrefix(r.Path, root+"/"); ok {
 				r.Path = below
 			} else if fs.ValidPath(strings.TrimSuffix(r.Path, "/")) {
 				continue // it is not in the root
@@ -52,23 +60,21 @@ func (f *FS) Refused() (all []formats.Skip) {
 }
 
 // Notices says how names were read where the archive does not tell.
-func (f *FS) Notices() []string {
-	if f.index.decodedNames == 0 {
-		return nil
+func (f *FS) Notices() (all []string) {
+	for _, p := range f.parts {
+		if p.notice != "" {
+			all = append(all, p.notice)
+		}
 	}
-	return []string{fmt.Sprintf("%s: %d name(s) are not UTF-8 and were read as code page 437, such as %q: if that is wrong, unpack it with its own code page (unzip -O CP932, for instance), and pack the folder",
-		f.path, f.index.decodedNames, f.index.decodedName)}
+	return all
 }
-
-// whole is the path under which Refused lists what is wrong with the archive as a whole.
-func (f *FS) whole() string { return path.Base(f.path) + "/" }
 
 // find returns the member or the folder at a name of the FS.
 func (f *FS) find(op, name string) (*entry, int32, error) {
 	if !fs.ValidPath(name) {
 		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if f == nil || f.closed.Load() { // nil in a ClassArchives that nobody opened
+	if f.closed.Load() || f.index == nil { // nil in an FS that nobody opened
 		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrClosed}
 	}
 	inside := join(f.root, name)
@@ -158,21 +164,15 @@ func (f *FS) ReadInto(name string, buf []byte) ([]byte, error) {
 
 // read reads a member. Sizes were compared with what the archive has, or could have, before.
 func (f *FS) read(e *entry, buf []byte) ([]byte, error) {
+	if f.closed.Load() {
+		return buf[:0], fs.ErrClosed
+	}
 	if int64(cap(buf)) < e.size {
 		buf = make([]byte, e.size)
 	}
 	buf = buf[:e.size]
-	var err error
-	if f.zip != nil {
-		err = f.zip.read(e, buf)
-	} else {
-		err = f.stream.readAt(buf, e.offset)
-	}
-	if changed := f.unchanged(); changed != nil {
-		return buf[:0], changed
-	}
-	if err != nil {
-		return buf[:0], fmt.Errorf("%s: %w", f.path, err)
+	if err := f.parts[e.part].read(f.index, e, buf); err != nil {
+		return buf[:0], err
 	}
 	return buf, nil
 }
@@ -212,7 +212,13 @@ func (i *info) Mode() fs.FileMode {
 }
 
 // ModTime is the archive's. A member's own time, of whole seconds, may stay the same although its bytes changed.
-func (i *info) ModTime() time.Time { return time.Unix(0, i.f.was.Identity().ModTime) }
+func (i *info) ModTime() time.Time {
+	p := i.f.parts[0]
+	if i.e != nil {
+		p = i.f.parts[i.e.part]
+	}
+	return time.Unix(0, p.was.Identity().ModTime)
+}
 
 func (i *info) IsDir() bool                { return i.e == nil }
 func (i *info) Sys() any                   { return nil }

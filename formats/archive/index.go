@@ -19,6 +19,7 @@ type entry struct {
 	folder  int32
 	refusal int32 // index in index.causes, 0 if it can be read
 	order   int32 // position in the archive
+	part    int32 // of the FS
 	method  uint16
 	crc     uint32
 	rawName uint32 // of a member of a zip: the checksum of its name as the directory has it

@@ -23,14 +23,14 @@ const (
 // tarScan lists the members of a tar.
 type tarScan struct {
 	*index
-	in    sequence
+	in    *sequence
 	links []string // targets
 	last  int      // the entry added last, -1 if none
 	since int64    // in.consumed() where its data begins
 }
 
 // scanTar lists the members of the tar that in begins with.
-func scanTar(in sequence, x *index) error {
+func scanTar(in *sequence, x *index) error {
 	s := &tarScan{index: x, in: in, last: -1}
 	if _, err := s.list("", in.size(), 0); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *tarScan) list(name string, end int64, depth int) (headers int, err erro
 	prefix := name[:max(0, len(name)-len(".tar"))]
 	in := &bounded{sequence: s.in, end: end}
 	r := tar.NewReader(in)
-	at := s.in.position() // where the next member begins
+	at := s.in.pos // where the next member begins
 	for {
 		h, err := r.Next()
 		s.endLast()
@@ -65,7 +65,7 @@ func (s *tarScan) list(name string, end int64, depth int) (headers int, err erro
 			return headers, s.explain(err, at)
 		}
 		headers++
-		at = s.in.position() + h.Size
+		at = s.in.pos + h.Size
 		if rest := at % tarBlock; rest > 0 {
 			at += tarBlock - rest
 		}
@@ -118,7 +118,7 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 		return -1, nil
 	}
 	name = join(prefix, name)
-	offset := s.in.position()
+	offset := s.in.pos
 	switch h.Typeflag {
 	case tar.TypeDir:
 		_, err = s.mkdir(name)
@@ -196,7 +196,7 @@ func (s *tarScan) checkEnd(in *bounded, name string, headers int) error {
 	}
 	buf := make([]byte, 4096)
 	for zeros := 0; zeros <= longestPadding; {
-		at := s.in.position()
+		at := s.in.pos
 		n, err := in.Read(buf)
 		if i := slices.IndexFunc(buf[:n], func(b byte) bool { return b != 0 }); i >= 0 {
 			return s.refuse(name+"/", fmt.Sprintf("data follows the end mark of this tar at byte %d and is not read: it is several tars in one, or damaged; GNU tar unpacks all of it with --ignore-zeros", at+int64(i)))
@@ -214,7 +214,7 @@ func (s *tarScan) checkEnd(in *bounded, name string, headers int) error {
 
 // bounded is a sequence that ends before its end, and remembers how many zeros it has just read.
 type bounded struct {
-	sequence
+	*sequence
 	end     int64 // -1 for none
 	skipped bool
 	zeros   int
@@ -222,7 +222,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.end >= 0 {
-		left := b.end - b.position()
+		left := b.end - b.pos
 		if left <= 0 {
 			return 0, io.EOF
 		}

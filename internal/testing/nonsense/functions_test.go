@@ -67,7 +67,7 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
-	reflect.TypeFor[*archive.ClassArchives](), reflect.TypeFor[*archive.FS](),
+	reflect.TypeFor[*archive.FS](),
 	reflect.TypeFor[*codec.EncodeOptions](),
 	reflect.TypeFor[parquet.Format](),
 	reflect.TypeFor[*codec.Mode](),
