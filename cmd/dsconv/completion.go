@@ -190,7 +190,7 @@ var writingValues = map[string][]string{
 	"format":      {"lmdb", "hdf5", "h5", "shard", "tar", "webdataset", "tfrecord"},
 	"split":       {"auto", "none"},
 	"label-type":  {"index", "name", "float"},
-	"field":       {folder.FieldsAuto, folder.FieldsNone},
+	"field":       {folder.FieldsNone},
 	"class-order": {"natural"},
 	"unlisted":    {folder.UnlistedSkip, folder.UnlistedFolder},
 	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},

@@ -3,8 +3,7 @@
 //
 //	files, err := archive.Open(ctx, "CUB_200_2011.tgz")
 //	...
-//	defer files.Close()
-//	d, err := folder.OpenFS(ctx, files, folder.Config{})
+//	d, err := folder.OpenTree(ctx, files, folder.Config{}) // which closes files too
 //
 // dsconv.Open and dsconv.OpenSource do this for any path of an archive.
 //

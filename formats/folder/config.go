@@ -41,8 +41,7 @@ type Config struct {
 	Patterns formats.Patterns
 	// Fields are the fields of samples besides the image and the labels, NAME=PATTERN[,kind=KIND], such as
 	// "mask=masks/{key}.png" and "caption={key}.txt"; the pattern of the field image says which files are the
-	// samples' images. FieldsNone alone says that each image is a sample of its own, FieldsAuto that files of one
-	// name are one sample. See docs/fields.md.
+	// samples' images. FieldsNone alone says that each image is a sample of its own. See docs/fields.md.
 	Fields []string
 	// Boxes are annotations of objects: files of COCO, or a pattern of YOLO's .txt or Pascal VOC's .xml files. A file of
 	// COCO may be for the images in one folder: "train=instances.json". One that has a "=" in its path is written "./a=b.json".

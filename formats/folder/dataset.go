@@ -17,7 +17,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// Dataset is a folder of images, on the disk or in an fs.FS. It is safe for concurrent use.
+// Dataset is a folder of images, on the disk or in an archive. It is safe for concurrent use.
 type Dataset struct {
 	in            *vfs.Watched
 	gate          lifetime.Gate
@@ -94,7 +94,7 @@ func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 func (d *Dataset) Len() int { return d.records.Len() }
 
 // Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
-// has all of them. For an fs.FS it is a text for messages.
+// has all of them.
 func (d *Dataset) Root() string { return d.in.String() }
 
 // IsList reports whether the images are those of a list: see OpenList.

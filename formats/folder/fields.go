@@ -11,13 +11,8 @@ import (
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
-// The values of Config.Fields that are no patterns.
-const (
-	// FieldsNone: each image is a sample of its own.
-	FieldsNone = fields.None
-	// FieldsAuto: the files that share an image's name up to its first dot are the sample's fields.
-	FieldsAuto = fields.Auto
-)
+// FieldsNone is the value of Config.Fields with which each image is a sample of its own.
+const FieldsNone = fields.None
 
 // FieldSummary says what was found for a field of Config.Fields, Boxes or Captions.
 type FieldSummary struct {

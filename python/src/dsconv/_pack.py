@@ -152,7 +152,7 @@ def pack(
     how each column was read.
 
     `field` gives samples more than an image and a label, from files beside the images: {"mask": "masks/{key}.png",
-    "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "auto" or "none". `boxes` are a .json file of
+    "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "none". `boxes` are a .json file of
     COCO or a pattern of YOLO's or Pascal VOC's files, such as "labels/{key}.txt", and `captions` a .json file of COCO,
     or a .csv or .txt with columns image and caption.
     A dict has a file of COCO for each folder: {"train": "instances_train.json"}.

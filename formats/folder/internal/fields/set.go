@@ -34,8 +34,6 @@ type Set struct {
 	warnings       sync.Map // by the path of the image
 	voters         []vfs.File
 	drawings       []drawing // of specs, then of annotations
-	// Auto: the fields are those of Auto, which a StemFinder finds.
-	Auto bool
 }
 
 // New returns the fields of the options, nil if they have none.
@@ -43,13 +41,9 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 	if !o.Any() {
 		return nil, nil
 	}
-	s := &Set{in: in, memory: o.Memory, Auto: len(o.Fields) == 1 && o.Fields[0] == Auto}
-	fields := o.Fields
-	if s.Auto || len(fields) == 1 && fields[0] == None {
-		fields = nil
-	}
+	s := &Set{in: in, memory: o.Memory}
 	var err error
-	if s.image, s.specs, err = parseSpecs(fields); err != nil {
+	if s.image, s.specs, err = parseSpecs(o.Fields); err != nil {
 		return nil, err
 	}
 	if err := s.addAnnotations(o); err != nil {
