@@ -124,7 +124,6 @@ func OpenClassArchives(ctx context.Context, root string) (_ *FS, err error) {
 		}
 	}
 	f.index.sort()
-	f.index.listFolders()
 	return f, nil
 }
 
@@ -149,17 +148,17 @@ func (f *FS) addClass(ctx context.Context, name string, known map[string]string)
 	n := int32(len(f.parts) - 1)
 	p := f.parts[n]
 	p.folder, p.root = folder, x.only(path.Base(folder))
-	if x.hasFolders(p.root) {
+	if _, deeper := x.content(p.root); len(deeper) > 0 {
 		return fmt.Errorf("%s has folders, so it is not the images of one class: give the archives as sources, as in \"%s=%s\"", name, className(name), name)
 	}
-	if _, err := f.index.mkdir(folder); err != nil {
+	if err := f.index.mkdir(folder); err != nil {
 		return err
 	}
-	d := &x.dirs[x.byPath[p.root]]
-	for i := range x.entries[d.first:d.last] {
-		e := x.entries[int(d.first)+i]
+	members, _ := x.in(p.root)
+	for _, e := range members {
+		_, name := splitPath(e.path)
 		e.part = n
-		if err := f.index.add(join(folder, x.nameOf(&e)), e, x.causes[e.refusal]); err != nil {
+		if err := f.index.add(join(folder, name), *e, x.causes[e.refusal]); err != nil {
 			return err
 		}
 	}
@@ -177,10 +176,12 @@ func (f *FS) addClass(ctx context.Context, name string, known map[string]string)
 
 // only returns the folder in the archive that is named as the class, if there is nothing else, else "".
 func (x *index) only(class string) string {
-	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.foldersIn(&x.dirs[0])) == 1 {
-		return class
+	hasFiles, folders := x.content("")
+	if hasFiles || len(folders) != 1 || folders[0] != class {
+		return ""
 	}
-	return ""
+	if _, below := x.in(class); len(below) > 0 {
+		return ""
+	}
+	return class
 }
-
-func (x *index) hasFolders(path string) bool { return len(x.foldersIn(&x.dirs[x.byPath[path]])) > 0 }

@@ -22,7 +22,7 @@
 //
 // A member that cannot be read has a cause, and no other member is affected. It is encrypted, compressed by a method
 // that dsconv does not read, sparse, a link out of the archive, a device; its bytes overlap those of another
-// member; it unpacks to more than 64 MiB and more than 32 times its compressed size. Stat and Open return the
+// member; it unpacks to more than 64 MiB and more than 32 times its compressed size. Stat and ReadInto return the
 // cause, and Refused lists members whose names cannot be opened: absolute ones, names with "..", names that are not UTF-8,
 // earlier ones of the same name; and a tar that is not whole: it has no end mark, or more than padding after it. An archive that is truncated or damaged, or that unpacks to more than 1 GiB and more than 100
 // times its size, is an error of Open.
@@ -30,7 +30,7 @@
 // # What it costs
 //
 // Open reads the directory of a zip, the headers of a tar, and all of a compressed tar. A million members take about
-// 100 MB of memory. A member of a zip or a tar takes one read. A compressed tar is decompressed once, by Open, into a
+// 150 MB of memory. A member of a zip or a tar takes one read. A compressed tar is decompressed once, by Open, into a
 // file without a name in os.TempDir(), where nothing is left of it when the FS is closed or the process is killed: there must
 // be space for the tar.
 package archive

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,12 +12,6 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-)
-
-var (
-	_ fs.ReadDirFS  = (*FS)(nil)
-	_ fs.StatFS     = (*FS)(nil)
-	_ fs.ReadFileFS = (*FS)(nil)
 )
 
 // String returns the path of the archive, and that of the root in it.
@@ -69,88 +62,65 @@ func (f *FS) Notices() (all []string) {
 	return all
 }
 
-// find returns the member or the folder at a name of the FS.
-func (f *FS) find(op, name string) (*entry, int32, error) {
-	if !fs.ValidPath(name) {
-		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
-	}
-	if f.closed.Load() || f.index == nil { // nil in an FS that nobody opened
-		return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrClosed}
-	}
-	inside := join(f.root, name)
+// find returns the member at a name of the FS, nil for a folder, and its path in the archive.
+func (f *FS) find(op, name string) (e *entry, path string, err error) {
+	path = join(f.root, name)
 	if name == "." {
-		inside = f.root
+		path = f.root
 	}
-	if e := f.index.find(inside); e != nil {
-		if why := f.index.causes[e.refusal]; why != "" {
-			return nil, -1, &fs.PathError{Op: op, Path: name, Err: errors.New(why)}
+	switch {
+	case !fs.ValidPath(name):
+		err = fs.ErrInvalid
+	case f.closed.Load() || f.index == nil: // nil in an FS that nobody opened
+		err = fs.ErrClosed
+	default:
+		e = f.index.find(path)
+		if e == nil && !f.index.known[path] {
+			err = fs.ErrNotExist
+		} else if e != nil && e.refusal != 0 {
+			err = errors.New(f.index.causes[e.refusal])
 		}
-		return e, -1, nil
 	}
-	if id, ok := f.index.byPath[inside]; ok {
-		return nil, id, nil
+	if err != nil {
+		return nil, "", &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	return nil, -1, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	return e, path, nil
 }
 
-// Stat implements fs.StatFS. The error of a member that is not read is its cause.
+// Stat returns what a member or a folder is. The error of a member that is not read is its cause.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
-	e, id, err := f.find("stat", name)
-	switch {
-	case err != nil:
+	e, path, err := f.find("stat", name)
+	if err != nil {
 		return nil, err
-	case e != nil:
-		return &info{f: f, e: e}, nil
 	}
-	return f.dirInfo(id), nil
+	return &info{f: f, e: e, path: path}, nil
 }
 
-// Open implements fs.FS. A member is read when the first of its bytes is.
-func (f *FS) Open(name string) (fs.File, error) {
-	e, id, err := f.find("open", name)
-	switch {
-	case err != nil:
-		return nil, err
-	case e != nil:
-		return &member{info: info{f: f, e: e}}, nil
-	}
-	return &openDir{info: *f.dirInfo(id), left: f.entriesOf(id)}, nil
-}
-
-// ReadDir implements fs.ReadDirFS.
+// ReadDir lists a folder by name.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
-	e, id, err := f.find("readdir", name)
+	e, path, err := f.find("readdir", name)
 	if err == nil && e != nil {
 		err = &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return f.entriesOf(id), nil
-}
-
-// entriesOf lists a folder by name.
-func (f *FS) entriesOf(id int32) []fs.DirEntry {
-	d := &f.index.dirs[id]
-	files := make([]info, d.last-d.first)
-	all := make([]fs.DirEntry, 0, len(files)+len(d.folders))
-	for i := range files {
-		files[i] = info{f: f, e: &f.index.entries[int(d.first)+i]}
-		all = append(all, &files[i])
+	members, folders := f.index.in(path)
+	all := make([]fs.DirEntry, 0, len(members)+len(folders))
+	for _, e := range members {
+		all = append(all, &info{f: f, e: e, path: e.path})
 	}
-	for _, folder := range d.folders {
-		all = append(all, f.dirInfo(folder))
+	for _, folder := range folders {
+		all = append(all, &info{f: f, path: *folder})
 	}
-	if len(d.folders) > 0 {
+	if len(folders) > 0 {
 		slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	}
-	return all
+	return all, nil
 }
 
-// ReadFile implements fs.ReadFileFS.
-func (f *FS) ReadFile(name string) ([]byte, error) { return f.ReadInto(name, nil) }
-
-// ReadInto reads a member into the memory of buf, or into new memory if that is too small.
+// ReadInto reads a member into the memory of buf, or into new memory if that is too small. Sizes were compared with what
+// the archive has, or could have, before.
 func (f *FS) ReadInto(name string, buf []byte) ([]byte, error) {
 	e, _, err := f.find("read", name)
 	if err == nil && e == nil {
@@ -159,19 +129,11 @@ func (f *FS) ReadInto(name string, buf []byte) ([]byte, error) {
 	if err != nil {
 		return buf[:0], err
 	}
-	return f.read(e, buf)
-}
-
-// read reads a member. Sizes were compared with what the archive has, or could have, before.
-func (f *FS) read(e *entry, buf []byte) ([]byte, error) {
-	if f.closed.Load() {
-		return buf[:0], fs.ErrClosed
-	}
 	if int64(cap(buf)) < e.size {
 		buf = make([]byte, e.size)
 	}
 	buf = buf[:e.size]
-	if err := f.parts[e.part].read(f.index, e, buf); err != nil {
+	if err := f.parts[e.part].read(e, buf); err != nil {
 		return buf[:0], err
 	}
 	return buf, nil
@@ -181,15 +143,10 @@ func (f *FS) read(e *entry, buf []byte) ([]byte, error) {
 type info struct {
 	f    *FS
 	e    *entry // nil for a folder
-	path string // of a folder
+	path string
 }
 
-func (f *FS) dirInfo(id int32) *info { return &info{f: f, path: f.index.dirs[id].path} }
-
 func (i *info) Name() string {
-	if i.e != nil {
-		return i.f.index.nameOf(i.e)
-	}
 	if i.path == i.f.root {
 		return "."
 	}
@@ -224,54 +181,3 @@ func (i *info) IsDir() bool                { return i.e == nil }
 func (i *info) Sys() any                   { return nil }
 func (i *info) Type() fs.FileMode          { return i.Mode().Type() }
 func (i *info) Info() (fs.FileInfo, error) { return i, nil }
-
-// member is an open file.
-type member struct {
-	info
-	data *bytes.Reader // nil until the first Read
-}
-
-func (m *member) Stat() (fs.FileInfo, error) { return &m.info, nil }
-
-func (m *member) Read(b []byte) (int, error) {
-	if m.data == nil {
-		data, err := m.f.read(m.e, nil)
-		if err != nil {
-			return 0, err
-		}
-		m.data = bytes.NewReader(data)
-	}
-	if len(b) == 0 {
-		return 0, nil
-	}
-	return m.data.Read(b)
-}
-
-func (*member) Close() error { return nil }
-
-// openDir is an open folder.
-type openDir struct {
-	info
-	left []fs.DirEntry
-}
-
-func (d *openDir) Stat() (fs.FileInfo, error) { return &d.info, nil }
-
-func (d *openDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.Name(), Err: fs.ErrInvalid}
-}
-
-func (*openDir) Close() error { return nil }
-
-// ReadDir implements fs.ReadDirFile.
-func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n > 0 && len(d.left) == 0 {
-		return nil, io.EOF
-	}
-	if n <= 0 || n > len(d.left) {
-		n = len(d.left)
-	}
-	some := d.left[:n:n]
-	d.left = d.left[n:]
-	return some, nil
-}

@@ -26,7 +26,7 @@ func refusals(f *FS) map[string]string {
 	all := refusedBy(f)
 	for i := range f.index.entries {
 		if e := &f.index.entries[i]; e.refusal != 0 {
-			all[f.index.pathOf(e)] = f.index.causes[e.refusal]
+			all[e.path] = f.index.causes[e.refusal]
 		}
 	}
 	return all
@@ -55,7 +55,7 @@ func check(t *testing.T, name string, data []byte, want map[string]string) {
 	if len(got) > 0 {
 		t.Errorf("%s: refused too: %q", name, got)
 	}
-	if b, err := f.ReadFile(good); err != nil || string(b) != "good" {
+	if b, err := f.ReadInto(good, nil); err != nil || string(b) != "good" {
 		t.Errorf("%s: the good member: %q, %v", name, b, err)
 	}
 }
@@ -130,7 +130,7 @@ func TestHostileTar(t *testing.T) {
 		"twice.jpg": "new", "self.jpg": "self", "before.jpg": "old", "before2.jpg": "old", "later.jpg": "new", "link39.jpg": "new", "hard.jpg": "good", "a/soft.jpg": "good", "chain.jpg": "good",
 		strings.Repeat("long/", 60) + "1.jpg": "x", strings.Repeat("gnu/", 60) + "1.jpg": "x",
 	} {
-		if got, err := f.ReadFile(name); err != nil || string(got) != want {
+		if got, err := f.ReadInto(name, nil); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -301,10 +301,10 @@ func TestHostileZip(t *testing.T) {
 	if len(got) > 0 {
 		t.Errorf("refused too: %q", got)
 	}
-	if b, err := f.ReadFile("twice.jpg"); err != nil || string(b) != "x" {
+	if b, err := f.ReadInto("twice.jpg", nil); err != nil || string(b) != "x" {
 		t.Errorf("the last of two: %q, %v", b, err)
 	}
-	if _, err := f.ReadFile(good); err == nil || !strings.Contains(err.Error(), "checksum") {
+	if _, err := f.ReadInto(good, nil); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("a wrong checksum: %v", err)
 	}
 }
@@ -322,7 +322,7 @@ func TestZipSizes(t *testing.T) {
 		b := bytes.Clone(packed.Bytes())
 		binary.LittleEndian.PutUint32(b[bytes.LastIndex(b, []byte(zipMember))+24:], size)
 		f := open(t, "x.zip", b)
-		if _, err := f.ReadFile("a.jpg"); err == nil || !strings.Contains(err.Error(), "damaged") {
+		if _, err := f.ReadInto("a.jpg", nil); err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
@@ -447,7 +447,7 @@ func FuzzOpen(f *testing.F) {
 		defer files.Close()
 		for i := range files.index.entries {
 			if e := &files.index.entries[i]; e.size < 1<<20 {
-				_, _ = files.ReadFile(files.index.pathOf(e))
+				_, _ = files.ReadInto(e.path, nil)
 			}
 		}
 	})

@@ -263,7 +263,7 @@ func (f *FS) setRoot(folder, around string) error {
 	}
 	clean, why := cleanName(folder)
 	for _, root := range []string{clean, join(around, clean)} {
-		if why == "" && f.index.isFolder(root) {
+		if why == "" && f.index.known[root] {
 			f.root = root
 			return nil
 		}
@@ -271,11 +271,11 @@ func (f *FS) setRoot(folder, around string) error {
 	return fmt.Errorf("%s has no folder %q: %w", f.path, folder, fs.ErrNotExist)
 }
 
-// read fills b with the member e of x. The error is formats.ErrChanged if the archive was written to since it was opened.
-func (p *part) read(x *index, e *entry, b []byte) (err error) {
+// read fills b with the member e. The error is formats.ErrChanged if the archive was written to since it was opened.
+func (p *part) read(e *entry, b []byte) (err error) {
 	switch {
 	case p.isZip:
-		err = readZip(p.file, e, join(p.root, strings.TrimPrefix(x.pathOf(e)[len(p.folder):], "/")), b)
+		err = readZip(p.file, e, join(p.root, strings.TrimPrefix(e.path[len(p.folder):], "/")), b)
 	case p.unpacked != nil:
 		err = readAt(p.unpacked, b, e.offset)
 	default:

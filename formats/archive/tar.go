@@ -97,7 +97,7 @@ func (s *tarScan) lastName() string {
 	if len(s.entries) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (after %s)", s.pathOf(&s.entries[len(s.entries)-1]))
+	return fmt.Sprintf(" (after %s)", s.entries[len(s.entries)-1].path)
 }
 
 // endLast sets what the last member took of the compressed file.
@@ -121,7 +121,7 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 	offset := s.in.pos
 	switch h.Typeflag {
 	case tar.TypeDir:
-		_, err = s.mkdir(name)
+		err = s.mkdir(name)
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		if isSparse(h) {
 			return -1, s.add(name, entry{}, "a sparse member, which dsconv does not read: unpack the tar")
@@ -171,8 +171,7 @@ func (s *tarScan) inner(name string, h *tar.Header, offset int64, depth int) (ne
 	end := offset + h.Size
 	next = (end + tarBlock - 1) / tarBlock * tarBlock
 	if h.Size == 0 {
-		_, err := s.mkdir(name[:len(name)-len(".tar")])
-		return -1, err
+		return -1, s.mkdir(name[:len(name)-len(".tar")])
 	}
 	headers, err := s.list(name, end, depth+1)
 	switch {

@@ -59,10 +59,10 @@ func (s *tarScan) followHardLinks() error {
 	slices.SortFunc(hard, func(a, b *entry) int { return cmp.Compare(a.order, b.order) })
 	for _, e := range hard { // a link that one leads to is followed already
 		target := s.links[e.offset]
-		switch to := s.before(target, e.order); {
+		switch to := s.before(target, int(e.order)); {
 		case to != nil:
 			e.method, e.offset, e.size, e.packed, e.refusal = to.method, to.offset, to.size, to.packed, to.refusal
-		case s.isFolder(target):
+		case s.known[target]:
 			if err := s.refuseFolderLink(e); err != nil {
 				return err
 			}
@@ -73,27 +73,10 @@ func (s *tarScan) followHardLinks() error {
 	return nil
 }
 
-// before returns the last member at a clean path that stands before position order of the archive, nil if there is none.
-// The entries are sorted.
-func (x *index) before(path string, order int32) *entry {
-	folder, name := splitPath(path)
-	id, ok := x.byPath[folder]
-	if !ok {
-		return nil
-	}
-	i, _ := slices.BinarySearchFunc(x.entries, order, func(e entry, order int32) int {
-		return cmp.Or(cmp.Compare(e.folder, id), strings.Compare(x.nameOf(&e), name), cmp.Compare(e.order, order))
-	})
-	if i == 0 || x.entries[i-1].folder != id || x.nameOf(&x.entries[i-1]) != name {
-		return nil
-	}
-	return &x.entries[i-1]
-}
-
 // refuseFolderLink refuses a link to a folder, also as a folder, since it may stand for images.
 func (s *tarScan) refuseFolderLink(e *entry) error {
 	e.method, e.offset, e.refusal = 0, 0, s.cause(whyFolder)
-	return s.refuse(s.pathOf(e)+"/", whyFolder)
+	return s.refuse(e.path+"/", whyFolder)
 }
 
 // followSymlinks gives each symbolic link the data of the file that it leads to.
@@ -112,7 +95,7 @@ func (s *tarScan) followSymlinks() error {
 			}
 		}
 		switch {
-		case to == nil && s.isFolder(target):
+		case to == nil && s.known[target]:
 			folders = append(folders, e)
 		case to == nil:
 			e.refusal = s.cause(whyNowhere)

@@ -196,8 +196,7 @@ func (z *zipScan) member(b []byte) error {
 	case name == "":
 		return nil
 	case strings.HasSuffix(raw, "/"):
-		_, err := z.mkdir(name)
-		return err
+		return z.mkdir(name)
 	case isArchiveName(name) || strings.HasSuffix(strings.ToLower(name), ".tar"):
 		return z.refuse(name+"/", whyPacked)
 	}

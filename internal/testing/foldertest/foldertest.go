@@ -52,12 +52,6 @@ func (t FileTree) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.FS, 
 // ReadDir is that of the fs.FS.
 func (t FileTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.FS, name) }
 
-// Lstat is that of the fs.FS.
-func (t FileTree) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(t.FS, name) }
-
-// ReadLink is that of the fs.FS.
-func (t FileTree) ReadLink(name string) (string, error) { return fs.ReadLink(t.FS, name) }
-
 // ReadInto reads a file.
 func (t FileTree) ReadInto(name string, buf []byte) ([]byte, error) {
 	data, err := fs.ReadFile(t.FS, name)

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,7 +17,9 @@ import (
 
 // Tree is folder.Tree.
 type Tree interface {
-	fs.FS
+	// Stat and ReadDir take the names of an fs.FS. ReadDir sorts by name.
+	Stat(name string) (fs.FileInfo, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
 	// Close is called once, by the Dataset's Close or if opening it fails.
 	io.Closer
 	// String is the path of the Tree on the disk, for messages and the recipe.
@@ -40,12 +43,13 @@ func NewTree(t Tree) FS { return tree{t} }
 // at returns the name as an fs.FS takes it.
 func at(name string) string { return path.Clean("./" + name) }
 
-func (t tree) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.Tree, at(name)) }
+func (t tree) Stat(name string) (fs.FileInfo, error) { return t.Tree.Stat(at(name)) }
 
-func (t tree) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(t.Tree, at(name)) }
+// Lstat is Stat: a Tree has no links.
+func (t tree) Lstat(name string) (fs.FileInfo, error) { return t.Tree.Stat(at(name)) }
 
 func (t tree) OpenFolder(name string) (Folder, error) {
-	entries, err := fs.ReadDir(t.Tree, at(name))
+	entries, err := t.ReadDir(at(name))
 	return &treeFolder{t, name, entries}, err
 }
 
@@ -79,12 +83,8 @@ func (t tree) Read(name string, size, _ int64, buf []byte) ([]byte, error) {
 }
 
 func (t tree) Head(name string, buf []byte) (int, error) {
-	f, err := t.Open(at(name))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return readHead(f, buf)
+	data, err := t.ReadInto(at(name), nil)
+	return copy(buf, data), err
 }
 
 func (t tree) Join(name string) string { return name }
@@ -94,11 +94,11 @@ func (t tree) OpenText(name string) (io.ReadCloser, error) {
 	if isFile(name) {
 		return unblocked.Open(name)
 	}
-	f, err := t.Open(at(t.inside(name)))
+	data, err := t.ReadInto(at(t.inside(name)), nil)
 	if err != nil {
 		return nil, notFound(name, t, err)
 	}
-	return f, nil
+	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
 func notFound(name string, in FS, err error) error {
