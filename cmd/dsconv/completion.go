@@ -192,7 +192,6 @@ var writingValues = map[string][]string{
 	"label-type":  {"index", "name", "float"},
 	"field":       {folder.FieldsNone},
 	"class-order": {"natural"},
-	"unlisted":    {folder.UnlistedSkip, folder.UnlistedFolder},
 	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
 	"encode":      {"keep", "jpeg-tiled", "jpeg", "png", "raw"},
 	"decode":      {"exact", "fast"},

@@ -16,7 +16,6 @@ func sourceFlags(see, otherwise string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "labels", Usage: "table of labels in `FILE`: .csv, .tsv, .jsonl, .json, .txt or .parquet with paths and labels; labels.json of unpack; or FOLDER=FILE for one folder of SRC" + see, DefaultText: otherwise},
 		&cli.StringFlag{Name: "label-columns", Usage: "label columns `A,B,C` of the table, the first is the designated label; or path=A,label=B (label= if none has labels; label=B,label=C is a multi-hot label of columns that are classes)", DefaultText: otherwise},
-		&cli.StringFlag{Name: "unlisted", Usage: "`WHAT` becomes of images that their table of labels does not list: skip, or folder (the class is their folder's)", DefaultText: cmp.Or(otherwise, "skip")},
 		&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image (multi-label)", DefaultText: otherwise},
 		&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of the label columns: index, name or float, or A=float,B=name" + see, DefaultText: cmp.Or(otherwise, "by the cells")},
 		&cli.StringFlag{Name: "class-order", Usage: "`ORDER` of the classes: natural (2 before 10), or a file with one class per line", DefaultText: cmp.Or(otherwise, "as ImageFolder's")},

@@ -19,9 +19,6 @@ type Config struct {
 	// FolderLabels are tables for folders of the source, by their relative paths: {"val": "val.csv"}. Their
 	// paths are relative to that folder or to the source. Images elsewhere have the labels of their folders.
 	FolderLabels map[string]string
-	// Unlisted says what becomes of an image that its table does not list: UnlistedSkip, which is the same
-	// as "", or UnlistedFolder.
-	Unlisted string
 	// LabelColumns names several label columns; the first is the designated label. path=COLUMN and
 	// label=COLUMN name the column of paths and the only one of labels.
 	LabelColumns []string
@@ -75,7 +72,6 @@ func (c *Config) recipe() map[string]string {
 	for folder, file := range c.FolderLabels {
 		set(recipepath.FolderLabels+folder, file)
 	}
-	set("unlisted", c.Unlisted)
 	set("label-columns", strings.Join(c.LabelColumns, ","))
 	set("label-sep", c.LabelSep)
 	set("label-type", c.LabelType)

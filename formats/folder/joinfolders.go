@@ -191,14 +191,6 @@ func (l *labeler) missingNotices() (list []string) {
 	return list
 }
 
-// The values of Config.Unlisted.
-const (
-	// UnlistedSkip skips images that no row of their table lists.
-	UnlistedSkip = "skip"
-	// UnlistedFolder labels them by their class folder.
-	UnlistedFolder = "folder"
-)
-
 // labelFiles returns the files of labels, those of folders after the one of the root.
 func (c *Config) labelFiles() ([]tables.File, error) {
 	var list []tables.File
@@ -214,15 +206,6 @@ func (c *Config) labelFiles() ([]tables.File, error) {
 			return nil, fmt.Errorf("labels for the folder %s: it has two files of labels", clean)
 		}
 		list = append(list, tables.File{Folder: clean, File: c.FolderLabels[folder]})
-	}
-	switch c.Unlisted {
-	case "", UnlistedSkip:
-	case UnlistedFolder:
-		if len(list) == 0 {
-			return nil, fmt.Errorf("unlisted images: %s needs a table of labels: without one, all images have the labels of their folders", UnlistedFolder)
-		}
-	default:
-		return nil, fmt.Errorf("unlisted images: %q: give %s or %s", c.Unlisted, UnlistedSkip, UnlistedFolder)
 	}
 	return list, nil
 }

@@ -78,7 +78,7 @@ func openIn(ctx context.Context, in vfs.FS, cfg Config) (*Dataset, error) {
 	if cfg.Memory < 0 {
 		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
 	}
-	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
+	system := listing.NewSystemFolders(cfg.Labels != "", cfg.Patterns.Include)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := vfs.Watch(in, func(name string) bool { return mayBeUnreadable(system, filter, name) }, cancel)
