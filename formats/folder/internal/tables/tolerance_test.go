@@ -92,7 +92,7 @@ func TestTablesThatAreAmbiguous(t *testing.T) {
 		"not JSON":              {"l.json", `{"a": `, nil, "not JSON"},
 		"a number":              {"l.json", `7`, nil, "not a description"},
 		"a list of numbers":     {"l.json", "[\n7]", nil, "line 2: not a JSON object"},
-		"NUL":                   {"l.json", `{"a/1.jpg": "\u0000"}`, nil, "line 1: a NUL"},
+		"NUL":                   {"l.json", `{"a/1.jpg": "\u0000"}`, nil, "line 1: label has a NUL"},
 		"lines of all lengths":  {"l.txt", "a/1.jpg\tx\nb/3.png\tx\ty\n", nil, "line 2: 3 cells, the lines before have 2"},
 		"no lines":              {"l.txt", "\n\n", nil, "it is empty"},
 	} {
