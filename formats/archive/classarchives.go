@@ -158,7 +158,7 @@ func (f *FS) addClass(ctx context.Context, name string, known map[string]string)
 	for _, e := range members {
 		_, name := splitPath(e.path)
 		e.part = n
-		if err := f.index.add(join(folder, name), *e, x.causes[e.refusal]); err != nil {
+		if err := f.index.add(join(folder, name), *e, e.refusal); err != nil {
 			return err
 		}
 	}

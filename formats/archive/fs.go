@@ -77,8 +77,8 @@ func (f *FS) find(op, name string) (e *entry, path string, err error) {
 		e = f.index.find(path)
 		if e == nil && !f.index.known[path] {
 			err = fs.ErrNotExist
-		} else if e != nil && e.refusal != 0 {
-			err = errors.New(f.index.causes[e.refusal])
+		} else if e != nil && e.refusal != "" {
+			err = errors.New(e.refusal)
 		}
 	}
 	if err != nil {

@@ -25,8 +25,8 @@ const good = "a/good.jpg" // a member that is whole in every archive
 func refusals(f *FS) map[string]string {
 	all := refusedBy(f)
 	for i := range f.index.entries {
-		if e := &f.index.entries[i]; e.refusal != 0 {
-			all[e.path] = f.index.causes[e.refusal]
+		if e := &f.index.entries[i]; e.refusal != "" {
+			all[e.path] = e.refusal
 		}
 	}
 	return all

@@ -9,16 +9,18 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// maxIndex bounds what the list of members takes in memory. A member takes 100 bytes and its path, so this is enough
-// for seven million.
+// maxIndex bounds what the list of members takes in memory. A member takes 130 bytes and its path, so this is enough
+// for six million.
 const maxIndex = 1 << 30
 
 // entry is a member of the archive.
 type entry struct {
 	path    string
-	refusal int32 // index in index.causes, 0 if it can be read
-	order   int32 // position in the archive
-	part    int32 // of the FS
+	refusal string // why it cannot be read; "" if it can
+	link    string // where a symbolic link, or a hard one that is not followed yet, leads to
+	order   int32  // position in the archive
+	part    int32  // of the FS
+	hard    bool
 	method  uint16
 	crc     uint32
 	rawName uint32 // of a member of a zip: the checksum of its name as the directory has it
@@ -30,20 +32,18 @@ type entry struct {
 
 // index lists the members and the folders, both by path when it is sorted.
 type index struct {
-	entries  []entry
-	folders  []string
-	known    map[string]bool // the folders; "" is the root
-	causes   []string        // causes[0] is ""
-	causeIDs map[string]int32
-	refused  []formats.Skip // members that the tree does not have
-	size     int64          // bytes in memory
+	entries []entry
+	folders []string
+	known   map[string]bool // the folders; "" is the root
+	refused []formats.Skip  // members that the tree does not have
+	size    int64           // bytes in memory
 
 	decodedNames int    // how many names were not UTF-8
 	decodedName  string // the first of them
 }
 
 func newIndex() *index {
-	return &index{known: map[string]bool{"": true}, causes: []string{""}, causeIDs: map[string]int32{"": 0}}
+	return &index{known: map[string]bool{"": true}}
 }
 
 var errTooMany = errors.New("it has more members than dsconv can list in 1 GiB of memory")
@@ -62,27 +62,15 @@ func (x *index) refuse(name, cause string) error {
 	return x.grow(64 + min(len(name), maxName))
 }
 
-// cause returns the number of a cause.
-func (x *index) cause(why string) int32 {
-	id, ok := x.causeIDs[why]
-	if !ok {
-		id = int32(len(x.causes))
-		x.causes = append(x.causes, why)
-		x.causeIDs[why] = id
-		x.size += int64(2*len(why) + 64)
-	}
-	return id
-}
-
 // add adds a member at a clean path; why is the reason if it cannot be read.
 func (x *index) add(path string, e entry, why string) error {
 	folder, _ := splitPath(path)
 	if err := x.mkdir(folder); err != nil {
 		return err
 	}
-	e.path, e.order, e.refusal = path, int32(len(x.entries)), x.cause(why)
+	e.path, e.order, e.refusal = path, int32(len(x.entries)), why
 	x.entries = append(x.entries, e)
-	return x.grow(100 + len(path))
+	return x.grow(130 + len(path) + len(e.link))
 }
 
 // mkdir makes the folder at a clean path and those above it.
@@ -145,7 +133,7 @@ func (x *index) finish() error {
 
 // isSame reports whether both are the same bytes of the archive.
 func (e *entry) isSame(o *entry) bool {
-	return e.method == o.method && e.offset == o.offset && e.size == o.size && e.refusal == o.refusal
+	return e.method == o.method && e.offset == o.offset && e.size == o.size && e.refusal == o.refusal && e.link == o.link
 }
 
 // before returns the last member at a clean path that stands before position order of the archive, nil if there is none.

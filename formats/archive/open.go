@@ -239,10 +239,10 @@ func refuseDense(x *index, size int64) error {
 	total := int64(0)
 	for i := range x.entries {
 		e := &x.entries[i]
-		if e.refusal == 0 && e.size > freeSize && e.size/maxDensity > e.packed {
-			e.refusal = x.cause(fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed))
+		if e.refusal == "" && e.size > freeSize && e.size/maxDensity > e.packed {
+			e.refusal = fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed)
 		}
-		if e.refusal == 0 {
+		if e.refusal == "" {
 			total += min(e.size, math.MaxInt64-total)
 		}
 	}

@@ -24,9 +24,8 @@ const (
 type tarScan struct {
 	*index
 	in    *sequence
-	links []string // targets
-	last  int      // the entry added last, -1 if none
-	since int64    // in.consumed() where its data begins
+	last  int   // the entry added last, -1 if none
+	since int64 // in.consumed() where its data begins
 }
 
 // scanTar lists the members of the tar that in begins with.

@@ -295,8 +295,8 @@ func (z *zipScan) refuseOverlaps() {
 		}
 		if longest != nil && e.offset < end {
 			for _, both := range []*entry{e, longest} {
-				if both.refusal == 0 {
-					both.refusal = z.cause("its bytes overlap those of another member, as in a zip bomb")
+				if both.refusal == "" {
+					both.refusal = "its bytes overlap those of another member, as in a zip bomb"
 				}
 			}
 		}
