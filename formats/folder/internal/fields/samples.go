@@ -87,7 +87,7 @@ func (s *Set) CountUnused() error {
 	}
 	for i, p := range s.specs {
 		err := s.index.each(i, func(one vfs.File, claimed bool) error {
-			if !claimed && (p.boxes == nil || !p.boxes.isNames(one.Path)) {
+			if !claimed && (p.boxes == nil || !annotations.IsClassNames(one.Path)) {
 				s.unused[i]++
 				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
 			}
