@@ -126,15 +126,11 @@ func (b *boxFiles) Claimed() error { return nil }
 func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
 
 func (b *boxFiles) Summary() annotations.Summary {
-	s := b.set
-	note := b.Note()
-	if n := s.missing[b.field]; n > 0 && b.yolo != nil {
-		note += fmt.Sprintf("; %d images without a file have no boxes", n)
+	s := b.set.summary(b.field)
+	if s.Note = b.Note(); s.Missing > 0 && b.yolo != nil {
+		s.Note += fmt.Sprintf("; %d images without a file have no boxes", s.Missing)
 	}
-	return annotations.Summary{
-		Name: annotations.BoxesField, Kind: formats.Boxes, From: b.spec.pattern.text, Found: s.found[b.field], Missing: s.missing[b.field],
-		Unused: s.unused[b.field], Example: s.orphans[b.field], Note: note,
-	}
+	return s
 }
 
 // Open finds YOLO's class names, or reads all annotations of VOC for theirs.

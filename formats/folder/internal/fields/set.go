@@ -24,7 +24,7 @@ type Set struct {
 	in     vfs.FS
 	memory int64
 	places
-	specs []*spec // of files, those of boxes too
+	specs []*spec // of files; those of boxes are the last
 	index *index
 	// found counts the files of each of specs, missing the samples that have none.
 	found, missing []int
@@ -88,6 +88,14 @@ func (s *Set) addAnnotations(o *Options) error {
 		s.annotations = append(s.annotations, annotations.NewCOCOCaptions(o.Captions))
 	}
 	return nil
+}
+
+// files are the fields that are files themselves.
+func (s *Set) files() []*spec {
+	if n := len(s.specs); n > 0 && s.specs[n-1].boxes != nil {
+		return s.specs[:n-1]
+	}
+	return s.specs
 }
 
 // FieldOf returns which field the file at a path belongs to, -1 if none.
@@ -163,10 +171,8 @@ func (s *Set) describeArray(i int, f *spec) error {
 // Schema returns the fields.
 func (s *Set) Schema() formats.Schema {
 	var list formats.Schema
-	for _, f := range s.specs {
-		if f.boxes == nil {
-			list = append(list, f.field())
-		}
+	for _, f := range s.files() {
+		list = append(list, f.field())
 	}
 	for _, a := range s.annotations {
 		list = append(list, a.Schema()...)
