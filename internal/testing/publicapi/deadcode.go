@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
