@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"io/fs"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
@@ -85,7 +84,7 @@ func snippetOfFormats() error {
 	return nil
 }
 
-func snippetOfFolder(ctx context.Context, embedded fs.FS) error {
+func snippetOfFolder(ctx context.Context, archive folder.Tree) error {
 	ds, err := folder.Open(ctx, "photos", folder.Config{})
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func snippetOfFolder(ctx context.Context, embedded fs.FS) error {
 	defer ds.Close()
 	fmt.Println(ds.Len(), "images", ds.Meta().Classes())
 
-	other, err := folder.OpenFS(ctx, embedded, folder.Config{Labels: "labels.csv"})
+	other, err := folder.OpenTree(ctx, archive, folder.Config{Labels: "labels.csv"})
 	if err != nil {
 		return err
 	}
@@ -349,8 +348,7 @@ func snippetOfArchive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer files.Close()
-	d, err := folder.OpenFS(ctx, files, folder.Config{})
+	d, err := folder.OpenTree(ctx, files, folder.Config{}) // which closes files too
 	if err != nil {
 		return err
 	}

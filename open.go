@@ -104,7 +104,7 @@ func errMapOfFolder(path string) error {
 }
 
 func openList(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.Unlisted != "" {
+	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 {
 		return nil, wrongOptions{fmt.Errorf("%s is a list of images, which has its own labels: leave out tables of labels", path)}
 	}
 	d, err := folder.OpenList(ctx, path, cfg)

@@ -66,7 +66,7 @@ func openSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
 		LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
-		LabelType: option("label-type"), ClassOrder: option("class-order"), Unlisted: option("unlisted"),
+		LabelType: option("label-type"), ClassOrder: option("class-order"),
 		Fields: splitLines(option("field")), Boxes: splitLines(option("boxes")), Captions: splitLines(option("captions")),
 	}
 }

@@ -49,7 +49,7 @@ that are numbers are sorted by value. The summary says how each column was inter
 --labels val=FILE is for the folder val alone: its paths are relative to that folder or to SRC, and
 all other images have the class of their folder, which also names the classes. ImageNet's own
 files are known: LOC_val_solution.csv, and the development kit (ILSVRC2012_devkit_t12.tar.gz, or
-its folder). --unlisted folder gives images that a table does not list the class of their folder.
+its folder).
 
 SRC may be a list of images: a .csv, .tsv, .jsonl, .json, .txt or .parquet file with paths, which
 are relative to the list or absolute, and perhaps labels; - reads paths from standard input, one
@@ -163,9 +163,9 @@ func pack(cc *cli.Context, c *console) error {
 
 // checkLabelOptions returns an error if options of a table are given, but no table.
 func checkLabelOptions(src string, cfg *folder.Config) error {
-	options := cfg.LabelSep != "" || cfg.LabelType != "" || len(cfg.LabelColumns) > 0 || cfg.Unlisted != ""
+	options := cfg.LabelSep != "" || cfg.LabelType != "" || len(cfg.LabelColumns) > 0
 	if options && cfg.Labels == "" && len(cfg.FolderLabels) == 0 && !folder.IsList(src) {
-		return usageErrorf("--label-columns, --label-sep, --label-type and --unlisted need --labels")
+		return usageErrorf("--label-columns, --label-sep and --label-type need --labels")
 	}
 	return nil
 }

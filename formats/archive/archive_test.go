@@ -19,7 +19,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -126,7 +125,7 @@ func open(t testing.TB, name string, data []byte) *FS {
 	return f
 }
 
-// members are as large as seek points are apart, with parts that compress and parts that do not.
+// members are of several sizes, with parts that compress and parts that do not.
 func members() []file {
 	var files []file
 	for i := range 40 {
@@ -190,13 +189,24 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// It is a file system as Go wants them.
-func TestIsFS(t *testing.T) {
-	files := []file{{"a/b/1.jpg", []byte("one")}, {"a/2.jpg", []byte("two")}, {"3.jpg", []byte("three")}, {"a-/4.jpg", nil}}
+// Folders are listed by name, whatever is in them.
+func TestReadDir(t *testing.T) {
+	files := []file{{"a/b/1.jpg", []byte("one")}, {"a/2.jpg", []byte("two")}, {"3.jpg", []byte("three")}, {"a-/4.jpg", nil}, {"a0.jpg", nil}, {"empty/", nil}}
 	for name, data := range map[string][]byte{"x.tar": makeTar(t, files...), "x.zip": makeZip(t, files...)} {
 		f := open(t, name, data)
-		if err := fstest.TestFS(f, "a/b/1.jpg", "a/2.jpg", "3.jpg", "a-/4.jpg"); err != nil {
-			t.Errorf("%s: %v", name, err)
+		for folder, want := range map[string]string{".": "3.jpg a/ a-/ a0.jpg empty/", "a": "2.jpg b/", "a/b": "1.jpg", "a-": "4.jpg", "empty": ""} {
+			entries, err := f.ReadDir(folder)
+			must(t, err)
+			var got []string
+			for _, e := range entries {
+				got = append(got, e.Name()+map[bool]string{true: "/"}[e.IsDir()])
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: %s has %q, want %q", name, folder, got, want)
+			}
+		}
+		if _, err := f.ReadDir("3.jpg"); err == nil {
+			t.Errorf("%s: a file is no folder", name)
 		}
 	}
 }
@@ -208,7 +218,7 @@ func TestZipEqualsGo(t *testing.T) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	must(t, err)
 	for _, m := range z.File {
-		got, err := f.ReadFile(m.Name)
+		got, err := f.ReadInto(m.Name, nil)
 		must(t, err)
 		r, err := m.Open()
 		must(t, err)
@@ -283,7 +293,7 @@ func TestChanged(t *testing.T) {
 	var before, after bytes.Buffer
 	must(t, f.Identify(&before))
 	must(t, os.WriteFile(path, makeTar(t, file{"a/1.jpg", []byte("two")}, file{"b", nil}), 0o644))
-	if _, err := f.ReadFile("a/1.jpg"); !errors.Is(err, formats.ErrChanged) || !strings.Contains(err.Error(), path) {
+	if _, err := f.ReadInto("a/1.jpg", nil); !errors.Is(err, formats.ErrChanged) || !strings.Contains(err.Error(), path) {
 		t.Error("an archive that changed:", err)
 	}
 	g, err := Open(context.Background(), path)

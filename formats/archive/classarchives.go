@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,20 +14,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/unblocked"
-)
-
-// ClassArchives is a folder with an archive for each class, as the tar of ImageNet's training images leaves it when it
-// is unpacked: n01440764.tar is the folder n01440764. The archives may also lie in folders that are splits. It is
-// safe for concurrent use, and must be closed.
-type ClassArchives struct {
-	root  string
-	parts map[string]*FS // by the folder that the archive is: "n01440764", "train/n01440764"
-	top   *FS            // the folders that hold the archives, and those of the archives, without files
-}
-
-var (
-	_ fs.ReadDirFS = (*ClassArchives)(nil)
-	_ fs.StatFS    = (*ClassArchives)(nil)
 )
 
 // besideArchives are the extensions of files that may lie beside the archives of classes.
@@ -109,9 +93,10 @@ func className(path string) string {
 	return name
 }
 
-// OpenClassArchives opens the archives that ListClassArchives finds, also those that are numbered in a row. An archive that has folders is an error: which of them are
-// classes is for the caller to say. ctx ends the listing.
-func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err error) {
+// OpenClassArchives opens the archives that ListClassArchives finds, also those that are numbered in a row, as one FS: n01440764.tar,
+// as the tar of ImageNet's training images has it, is the folder n01440764. The archives may also lie in folders that are splits. An archive
+// that has folders is an error: which of them are classes is for the caller to say. ctx ends the listing.
+func OpenClassArchives(ctx context.Context, root string) (_ *FS, err error) {
 	if ctx == nil {
 		return nil, errors.New("archive.OpenClassArchives: ctx is nil: give context.Background()")
 	}
@@ -123,26 +108,28 @@ func OpenClassArchives(ctx context.Context, root string) (_ *ClassArchives, err 
 		}
 		return nil, err
 	}
-	c := &ClassArchives{root: filepath.Clean(root), parts: map[string]*FS{}, top: &FS{path: root, index: newIndex()}}
+	f := &FS{path: filepath.Clean(root), index: newIndex()}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.Close())
+			err = errors.Join(err, f.Close())
 		}
 	}()
 	slices.SortFunc(paths, func(a, b string) int { // train.tar before train/cat.tar
 		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
 	})
+	known := map[string]string{}
 	for _, p := range paths {
-		if err := cmp.Or(ctx.Err(), c.add(ctx, p)); err != nil {
+		if err := cmp.Or(ctx.Err(), f.addClass(ctx, p, known)); err != nil {
 			return nil, err
 		}
 	}
-	c.top.index.listFolders()
-	return c, nil
+	f.index.sort()
+	return f, nil
 }
 
-func (c *ClassArchives) add(ctx context.Context, name string) error {
-	rel, err := filepath.Rel(c.root, filepath.Dir(name))
+// addClass adds the members of an archive as those of a folder; known has the archives by their folders.
+func (f *FS) addClass(ctx context.Context, name string, known map[string]string) error {
+	rel, err := filepath.Rel(f.path, filepath.Dir(name))
 	if err != nil {
 		return err
 	}
@@ -150,127 +137,51 @@ func (c *ClassArchives) add(ctx context.Context, name string) error {
 	if err := formats.CheckKey(folder); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if other := cmp.Or(c.parts[folder], c.parts[path.Dir(folder)]); other != nil {
-		return fmt.Errorf("%s and %s are both the folder %s: move one of them elsewhere", other.path, name, folder)
+	if other := cmp.Or(known[folder], known[path.Dir(folder)]); other != "" {
+		return fmt.Errorf("%s and %s are both the folder %s: move one of them elsewhere", other, name, folder)
 	}
-	f, err := Open(ctx, name+"/") // the archive's own root
+	known[folder] = name
+	x, err := f.add(ctx, name)
 	if err != nil {
 		return err
 	}
-	c.parts[folder] = f
-	if _, err := c.top.index.mkdir(folder); err != nil {
-		return err
-	}
-	f.root = f.index.only(path.Base(folder))
-	if f.index.hasFolders(f.root) {
+	n := int32(len(f.parts) - 1)
+	p := f.parts[n]
+	p.folder, p.root = folder, x.only(path.Base(folder))
+	if _, deeper := x.content(p.root); len(deeper) > 0 {
 		return fmt.Errorf("%s has folders, so it is not the images of one class: give the archives as sources, as in \"%s=%s\"", name, className(name), name)
 	}
-	return nil
-}
-
-// only returns the folder in the archive that is named as the class, if there is nothing else, else "".
-func (x *index) only(class string) string {
-	if id, ok := x.byPath[class]; ok && len(x.dirs[id].folders) == 0 && !x.hasFiles(&x.dirs[0]) && !x.hasFolders(class) && len(x.foldersIn(&x.dirs[0])) == 1 {
-		return class
+	if err := f.index.mkdir(folder); err != nil {
+		return err
 	}
-	return ""
-}
-
-func (x *index) hasFolders(path string) bool { return len(x.foldersIn(&x.dirs[x.byPath[path]])) > 0 }
-
-// part returns the archive that has name, and its name there; nil if name is a folder above the archives, or nothing.
-func (c *ClassArchives) part(name string) (*FS, string) {
-	for end := 0; fs.ValidPath(name) && end < len(name); end++ {
-		n := strings.IndexByte(name[end:], '/')
-		if n < 0 {
-			n = len(name) - end
-		}
-		end += n
-		if f := c.parts[name[:end]]; f != nil {
-			return f, cmp.Or(strings.TrimPrefix(name[end:], "/"), ".")
+	members, _ := x.in(p.root)
+	for _, e := range members {
+		_, name := splitPath(e.path)
+		e.part = n
+		if err := f.index.add(join(folder, name), *e, e.refusal); err != nil {
+			return err
 		}
 	}
-	return nil, ""
-}
-
-// Open implements fs.FS.
-func (c *ClassArchives) Open(name string) (fs.File, error) {
-	f, below := c.part(name)
-	if f != nil && below != "." {
-		return f.Open(below)
-	}
-	d, err := c.top.Open(name)
-	if err == nil && f != nil {
-		d.(*openDir).left, err = f.ReadDir(".")
-	}
-	return d, err
-}
-
-// Stat implements fs.StatFS.
-func (c *ClassArchives) Stat(name string) (fs.FileInfo, error) {
-	if f, below := c.part(name); f != nil && below != "." {
-		return f.Stat(below)
-	}
-	return c.top.Stat(name)
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (c *ClassArchives) ReadDir(name string) ([]fs.DirEntry, error) {
-	if f, below := c.part(name); f != nil {
-		return f.ReadDir(below)
-	}
-	return c.top.ReadDir(name)
-}
-
-// ReadInto reads a member into the memory of buf, or into new memory if that is too small.
-func (c *ClassArchives) ReadInto(name string, buf []byte) ([]byte, error) {
-	if f, below := c.part(name); f != nil {
-		return f.ReadInto(below, buf)
-	}
-	return c.top.ReadInto(name, buf)
-}
-
-// Identify writes what tells the archives from others. It reads no member.
-func (c *ClassArchives) Identify(w io.Writer) error {
-	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-		if err := c.parts[folder].Identify(w); err != nil {
+	for _, r := range x.refusedBelow(p.root, "/") {
+		r.Path = folder + "/" + r.Path
+		if r.Path == folder+"//" { // of the whole: train/cat.tar/
+			r.Path = path.Join(path.Dir(folder), path.Base(name)) + "/"
+		}
+		if err := f.index.refuse(r.Path, r.Cause); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Refused lists the members that Stat and Open cannot name, with the cause.
-func (c *ClassArchives) Refused() (all []formats.Skip) {
-	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-		for _, r := range c.parts[folder].Refused() {
-			if r.Path == c.parts[folder].whole() { // train/cat.tar/
-				r.Path = path.Join(path.Dir(folder), r.Path) + "/"
-			} else {
-				r.Path = folder + "/" + r.Path
-			}
-			all = append(all, r)
-		}
+// only returns the folder in the archive that is named as the class, if there is nothing else, else "".
+func (x *index) only(class string) string {
+	hasFiles, folders := x.content("")
+	if hasFiles || len(folders) != 1 || folders[0] != class {
+		return ""
 	}
-	return all
-}
-
-// Notices says how names were read where the archives do not tell.
-func (c *ClassArchives) Notices() (all []string) {
-	for _, folder := range slices.Sorted(maps.Keys(c.parts)) {
-		all = append(all, c.parts[folder].Notices()...)
+	if _, below := x.in(class); len(below) > 0 {
+		return ""
 	}
-	return all
-}
-
-// String returns the path of the folder.
-func (c *ClassArchives) String() string { return c.root }
-
-// Close closes the archives. A second Close does nothing.
-func (c *ClassArchives) Close() error {
-	var errs []error
-	for _, f := range c.parts {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
+	return class
 }

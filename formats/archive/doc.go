@@ -1,10 +1,9 @@
-// Package archive reads the files of an archive where they lie: zip, tar, tar.gz and tar.zst. Nothing is unpacked to
-// the disk, and the archive is never changed.
+// Package archive reads the files of an archive: zip, tar, tar.gz and tar.zst. Zips and plain tars are read where they
+// lie, and no archive is ever changed.
 //
 //	files, err := archive.Open(ctx, "CUB_200_2011.tgz")
 //	...
-//	defer files.Close()
-//	d, err := folder.OpenFS(ctx, files, folder.Config{})
+//	d, err := folder.OpenTree(ctx, files, folder.Config{}) // which closes files too
 //
 // dsconv.Open and dsconv.OpenSource do this for any path of an archive.
 //
@@ -23,7 +22,7 @@
 //
 // A member that cannot be read has a cause, and no other member is affected. It is encrypted, compressed by a method
 // that dsconv does not read, sparse, a link out of the archive, a device; its bytes overlap those of another
-// member; it unpacks to more than 64 MiB and more than 32 times its compressed size. Stat and Open return the
+// member; it unpacks to more than 64 MiB and more than 32 times its compressed size. Stat and ReadInto return the
 // cause, and Refused lists members whose names cannot be opened: absolute ones, names with "..", names that are not UTF-8,
 // earlier ones of the same name; and a tar that is not whole: it has no end mark, or more than padding after it. An archive that is truncated or damaged, or that unpacks to more than 1 GiB and more than 100
 // times its size, is an error of Open.
@@ -31,9 +30,7 @@
 // # What it costs
 //
 // Open reads the directory of a zip, the headers of a tar, and all of a compressed tar. A million members take about
-// 100 MB of memory. A member of a zip or a plain tar takes one read. A compressed tar is decompressed from the
-// seek point before the member: one every 4 MiB or more for gzip (at most 4,096 of 32 KiB each), the start of a
-// frame for zstd. Decompressed pages are kept, 128 MiB of them, so that members that are near each other are
-// decompressed once. Most programs write a .tar.zst as one frame, which has no seek point but its start: reading it
-// in another order than that of the archive is slow. Compress it in frames (pzstd), or unpack it with zstd -d.
+// 150 MB of memory. A member of a zip or a tar takes one read. A compressed tar is decompressed once, by Open, into a
+// file without a name in os.TempDir(), where nothing is left of it when the FS is closed or the process is killed: there must
+// be space for the tar.
 package archive

@@ -1,16 +1,17 @@
 package archive
 
 import (
+	"archive/tar"
 	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
@@ -98,32 +99,25 @@ func sniff(f *os.File) kind {
 	return none
 }
 
-// isTarHeader reports whether the checksum of a header is right.
-func isTarHeader(b []byte) bool {
-	const from, to = 148, 156
-	var sum int64
-	for i, c := range b {
-		if i >= from && i < to {
-			c = ' '
-		}
-		sum += int64(c)
-	}
-	want, err := strconv.ParseInt(strings.Trim(string(b[from:to]), " \x00"), 8, 64)
-	return err == nil && sum == want
+// isTarHeader reports whether a block is the first of a tar: its checksum is right.
+func isTarHeader(block []byte) bool {
+	_, err := tar.NewReader(bytes.NewReader(block)).Next()
+	return err == nil || errors.Is(err, io.ErrUnexpectedEOF) // of a header that is longer
 }
 
 // whyNone returns what a file is that begins as no archive, "" if that is not known.
 func whyNone(f *os.File) string {
 	head := make([]byte, tarBlock)
 	n, err := f.ReadAt(head, 0)
-	text := strings.ToValidUTF8(string(head[:n]), "")
-	switch isControl := func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }; {
-	case n == 0 && errors.Is(err, io.EOF):
-		return "it is empty: copy or download it again"
-	case n == 0 || len(text) < n-utf8.UTFMax || strings.ContainsFunc(text, isControl):
+	switch what := formats.Content(head[:n]); {
+	case n == 0 && !errors.Is(err, io.EOF):
 		return ""
-	case strings.HasPrefix(strings.TrimSpace(text), "<"):
+	case what == "empty":
+		return "it is empty: copy or download it again"
+	case strings.Contains(what, "HTML"), strings.Contains(what, "XML"):
 		return "it begins as HTML or XML, and not as an archive: a server may have sent a message in its place; download it again"
+	case strings.Contains(what, "text"):
+		return "it begins as text, and not as an archive: copy or download it again"
 	}
-	return "it begins as text, and not as an archive: copy or download it again"
+	return ""
 }

@@ -94,17 +94,25 @@ func SplitPath(path string) (file, folder string) {
 	return "", ""
 }
 
-// FS is the files of an archive. It is safe for concurrent use, and must be closed.
+// FS is the files of an archive, or of several as one. It is safe for concurrent use, and must be closed.
 type FS struct {
-	path   string // of the file
+	path   string // of the file, or of the folder of several
 	root   string // a folder in it
-	file   *os.File
-	was    filestate.State
+	parts  []*part
 	index  *index
-	zip    *zipReader // nil for a tar
-	stream stream     // nil for a zip
 	closed atomic.Bool
 	once   sync.Once
+}
+
+// part is an archive whose members an FS has.
+type part struct {
+	path         string
+	file         *os.File
+	was          filestate.State
+	isZip        bool
+	unpacked     *os.File // what a compressed tar is unpacked to; nil for others
+	folder, root string   // the folder of the FS that it is, and the folder in the archive that this is
+	notice       string
 }
 
 // Open opens the archive at path, and lists its members. A path that goes on after the name of the archive, such as
@@ -132,88 +140,92 @@ func openAt(ctx context.Context, function, path string, kept []string) (*FS, err
 	if name == "" {
 		name = path
 	}
-	file, err := unblocked.Open(name)
+	f := &FS{path: name}
+	x, err := f.add(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, formats.NotFound(path)
-	} else if err != nil {
-		return nil, err
+		err = formats.NotFound(path)
 	}
-	f := &FS{path: name, file: file, index: newIndex()}
-	if err := f.open(ctx, folder, kept); err != nil {
+	if err == nil {
+		f.index = x
+		err = f.setRoot(folder, x.around(kept))
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-func (f *FS) open(ctx context.Context, folder string, kept []string) (err error) {
-	if st, err := f.file.Stat(); err == nil && !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is not an archive but a folder, or no regular file", f.path)
+// add opens the archive at a path as one more part, and lists its members.
+func (f *FS) add(ctx context.Context, path string) (*index, error) {
+	file, err := unblocked.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	if f.was, err = filestate.OfFile(f.file); err != nil {
-		return err
+	p := &part{path: path, file: file}
+	f.parts = append(f.parts, p)
+	if st, err := file.Stat(); err == nil && !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not an archive but a folder, or no regular file", path)
 	}
-	if err := f.list(ctx); err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
+	if p.was, err = filestate.OfFile(file); err != nil {
+		return nil, err
 	}
-	if err := f.refuseDense(); err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
+	x := newIndex()
+	err = p.list(ctx, x)
+	if err == nil {
+		err = refuseDense(x, p.was.Size())
 	}
-	if err := f.unchanged(); err != nil {
-		return err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return f.setRoot(folder, f.index.around(kept))
+	if x.decodedNames > 0 {
+		p.notice = fmt.Sprintf("%s: %d name(s) are not UTF-8 and were read as code page 437, such as %q: if that is wrong, unpack it with its own code page (unzip -O CP932, for instance), and pack the folder",
+			path, x.decodedNames, x.decodedName)
+	}
+	return x, p.was.CheckFile(file)
 }
 
 // list lists the members.
-func (f *FS) list(ctx context.Context) error {
-	k := sniff(f.file)
+func (p *part) list(ctx context.Context, x *index) error {
+	k := sniff(p.file)
 	if k == none {
-		k = kindOf(f.path)
-		if why := whyNone(f.file); why != "" && k != zipKind { // a program may come before a zip
+		k = kindOf(p.path)
+		if why := whyNone(p.file); why != "" && k != zipKind { // a program may come before a zip
 			return errors.New(why)
 		}
 	}
-	var in sequence
-	var made func(length int64) stream
-	var err error
-	switch size := f.was.Size(); k {
+	in := newPlainSequence(ctx, p.file, p.was.Size())
+	switch k {
 	case zipKind:
-		f.zip = &zipReader{file: f.file, index: f.index}
-		err := scanZip(ctx, f.file, size, f.index)
-		if why := whyNone(f.file); errors.Is(err, errNoZip) && why != "" {
+		p.isZip = true
+		err := scanZip(ctx, p.file, p.was.Size(), x)
+		if why := whyNone(p.file); errors.Is(err, errNoZip) && why != "" {
 			err = fmt.Errorf("it is not a zip: %s", why)
 		}
 		return err
-	case gzipKind:
-		in, made, err = scanGzip(ctx, f.file, size)
-	case zstdKind:
-		in, made, err = scanZstd(ctx, f.file, size)
+	case gzipKind, zstdKind:
+		var err error
+		if in, p.unpacked, err = newUnpacking(ctx, p.file, k); err != nil {
+			return err
+		}
 	case bzip2Kind, xzKind:
 		unpack := map[kind]string{bzip2Kind: "bunzip2", xzKind: "unxz"}[k]
-		stem, named := suffixOf(f.path)
+		stem, named := suffixOf(p.path)
 		if named == none || named == tarKind {
-			stem = strings.TrimSuffix(f.path, filepath.Ext(f.path))
+			stem = strings.TrimSuffix(p.path, filepath.Ext(p.path))
 		}
-		return fmt.Errorf("dsconv does not read tars compressed by bzip2 or xz: %s < %s > %s.tar makes a plain tar of it", unpack, f.path, stem)
-	default:
-		in = newPlainSequence(ctx, f.file, size)
+		return fmt.Errorf("dsconv does not read tars compressed by bzip2 or xz: %s < %s > %s.tar makes a plain tar of it", unpack, p.path, stem)
 	}
-	if err != nil {
-		return err
-	}
-	if err := scanTar(in, f.index); err != nil {
+	if err := scanTar(in, x); err != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	if made == nil {
-		f.stream = plainStream{f.file}
+	if p.unpacked == nil {
 		return nil
 	}
 	// The rest, which is zeros as a rule, has the checksum.
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return err
 	}
-	f.stream = made(in.position())
-	return nil
+	return in.to.Flush()
 }
 
 const (
@@ -221,21 +233,20 @@ const (
 	maxDensity = 32 // times its compressed size that a member may have, above freeSize
 )
 
-// refuseDense refuses members that are far larger than what they are compressed to, and an archive whose members and
-// links are together.
-func (f *FS) refuseDense() error {
+// refuseDense refuses members that are far larger than what they are compressed to, and an archive of size bytes whose
+// members and links are together.
+func refuseDense(x *index, size int64) error {
 	total := int64(0)
-	for i := range f.index.entries {
-		e := &f.index.entries[i]
-		if e.refusal == 0 && e.size > freeSize && e.size/maxDensity > e.packed {
-			e.refusal = f.index.cause(fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed))
+	for i := range x.entries {
+		e := &x.entries[i]
+		if e.refusal == "" && e.size > freeSize && e.size/maxDensity > e.packed {
+			e.refusal = fmt.Sprintf("%d bytes, compressed to %d: no image is, so it is not unpacked", e.size, e.packed)
 		}
-		if e.refusal == 0 {
+		if e.refusal == "" {
 			total += min(e.size, math.MaxInt64-total)
 		}
 	}
-	f.index.causeIDs = nil // all causes are known
-	if isBomb(total, f.was.Size()) {
+	if isBomb(total, size) {
 		return errBomb
 	}
 	return nil
@@ -252,7 +263,7 @@ func (f *FS) setRoot(folder, around string) error {
 	}
 	clean, why := cleanName(folder)
 	for _, root := range []string{clean, join(around, clean)} {
-		if why == "" && f.index.isFolder(root) {
+		if why == "" && f.index.known[root] {
 			f.root = root
 			return nil
 		}
@@ -260,22 +271,35 @@ func (f *FS) setRoot(folder, around string) error {
 	return fmt.Errorf("%s has no folder %q: %w", f.path, folder, fs.ErrNotExist)
 }
 
-// unchanged returns an error if the archive was written to since it was opened, formats.ErrChanged in its chain.
-func (f *FS) unchanged() error {
-	if f.closed.Load() {
-		return fs.ErrClosed
+// read fills b with the member e. The error is formats.ErrChanged if the archive was written to since it was opened.
+func (p *part) read(e *entry, b []byte) (err error) {
+	switch {
+	case p.isZip:
+		err = readZip(p.file, e, join(p.root, strings.TrimPrefix(e.path[len(p.folder):], "/")), b)
+	case p.unpacked != nil:
+		err = readAt(p.unpacked, b, e.offset)
+	default:
+		err = readAt(p.file, b, e.offset)
 	}
-	return f.was.CheckFile(f.file)
+	if changed := p.was.CheckFile(p.file); changed != nil {
+		return changed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.path, err)
+	}
+	return nil
 }
 
 // Close frees what the FS holds. Nothing may read it meanwhile or afterwards. A second Close does nothing.
 func (f *FS) Close() (err error) {
 	f.once.Do(func() {
 		f.closed.Store(true)
-		if f.stream != nil {
-			f.stream.close()
+		for _, p := range f.parts {
+			err = errors.Join(err, p.file.Close())
+			if p.unpacked != nil {
+				err = errors.Join(err, p.unpacked.Close())
+			}
 		}
-		err = f.file.Close()
 	})
 	return err
 }

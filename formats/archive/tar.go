@@ -23,14 +23,13 @@ const (
 // tarScan lists the members of a tar.
 type tarScan struct {
 	*index
-	in    sequence
-	links []string // targets
-	last  int      // the entry added last, -1 if none
-	since int64    // in.consumed() where its data begins
+	in    *sequence
+	last  int   // the entry added last, -1 if none
+	since int64 // in.consumed() where its data begins
 }
 
 // scanTar lists the members of the tar that in begins with.
-func scanTar(in sequence, x *index) error {
+func scanTar(in *sequence, x *index) error {
 	s := &tarScan{index: x, in: in, last: -1}
 	if _, err := s.list("", in.size(), 0); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (s *tarScan) list(name string, end int64, depth int) (headers int, err erro
 	prefix := name[:max(0, len(name)-len(".tar"))]
 	in := &bounded{sequence: s.in, end: end}
 	r := tar.NewReader(in)
-	at := s.in.position() // where the next member begins
+	at := s.in.pos // where the next member begins
 	for {
 		h, err := r.Next()
 		s.endLast()
@@ -65,7 +64,7 @@ func (s *tarScan) list(name string, end int64, depth int) (headers int, err erro
 			return headers, s.explain(err, at)
 		}
 		headers++
-		at = s.in.position() + h.Size
+		at = s.in.pos + h.Size
 		if rest := at % tarBlock; rest > 0 {
 			at += tarBlock - rest
 		}
@@ -97,7 +96,7 @@ func (s *tarScan) lastName() string {
 	if len(s.entries) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (after %s)", s.pathOf(&s.entries[len(s.entries)-1]))
+	return fmt.Sprintf(" (after %s)", s.entries[len(s.entries)-1].path)
 }
 
 // endLast sets what the last member took of the compressed file.
@@ -118,10 +117,10 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 		return -1, nil
 	}
 	name = join(prefix, name)
-	offset := s.in.position()
+	offset := s.in.pos
 	switch h.Typeflag {
 	case tar.TypeDir:
-		_, err = s.mkdir(name)
+		err = s.mkdir(name)
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		if isSparse(h) {
 			return -1, s.add(name, entry{}, "a sparse member, which dsconv does not read: unpack the tar")
@@ -171,8 +170,7 @@ func (s *tarScan) inner(name string, h *tar.Header, offset int64, depth int) (ne
 	end := offset + h.Size
 	next = (end + tarBlock - 1) / tarBlock * tarBlock
 	if h.Size == 0 {
-		_, err := s.mkdir(name[:len(name)-len(".tar")])
-		return -1, err
+		return -1, s.mkdir(name[:len(name)-len(".tar")])
 	}
 	headers, err := s.list(name, end, depth+1)
 	switch {
@@ -196,7 +194,7 @@ func (s *tarScan) checkEnd(in *bounded, name string, headers int) error {
 	}
 	buf := make([]byte, 4096)
 	for zeros := 0; zeros <= longestPadding; {
-		at := s.in.position()
+		at := s.in.pos
 		n, err := in.Read(buf)
 		if i := slices.IndexFunc(buf[:n], func(b byte) bool { return b != 0 }); i >= 0 {
 			return s.refuse(name+"/", fmt.Sprintf("data follows the end mark of this tar at byte %d and is not read: it is several tars in one, or damaged; GNU tar unpacks all of it with --ignore-zeros", at+int64(i)))
@@ -214,7 +212,7 @@ func (s *tarScan) checkEnd(in *bounded, name string, headers int) error {
 
 // bounded is a sequence that ends before its end, and remembers how many zeros it has just read.
 type bounded struct {
-	sequence
+	*sequence
 	end     int64 // -1 for none
 	skipped bool
 	zeros   int
@@ -222,7 +220,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.end >= 0 {
-		left := b.end - b.position()
+		left := b.end - b.pos
 		if left <= 0 {
 			return 0, io.EOF
 		}

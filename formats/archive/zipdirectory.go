@@ -67,7 +67,7 @@ func scanZip(ctx context.Context, file *os.File, size int64, x *index) error {
 // findZipDirectory finds the record at the end of the zip.
 func findZipDirectory(file *os.File, size int64) (*zipDirectory, error) {
 	tail := make([]byte, min(size, zipEndSize+maxZipComment))
-	if err := (plainStream{file}).readAt(tail, size-int64(len(tail))); err != nil {
+	if err := readAt(file, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	var at int
@@ -104,7 +104,7 @@ func (d *zipDirectory) read64(file *os.File, end int64) (int64, error) {
 	if end < zipLocatorSize+zipEnd64Size {
 		return end, nil
 	}
-	if err := (plainStream{file}).readAt(b[:zipLocatorSize], end-zipLocatorSize); err != nil {
+	if err := readAt(file, b[:zipLocatorSize], end-zipLocatorSize); err != nil {
 		return end, err
 	}
 	if string(b[:4]) != zipLocator64 {
@@ -115,7 +115,7 @@ func (d *zipDirectory) read64(file *os.File, end int64) (int64, error) {
 		if at < 0 || at > end-zipLocatorSize-zipEnd64Size {
 			continue
 		}
-		if err := (plainStream{file}).readAt(b, at); err != nil {
+		if err := readAt(file, b, at); err != nil {
 			return end, err
 		}
 		if string(b[:4]) == zipEnd64 {
@@ -196,8 +196,7 @@ func (z *zipScan) member(b []byte) error {
 	case name == "":
 		return nil
 	case strings.HasSuffix(raw, "/"):
-		_, err := z.mkdir(name)
-		return err
+		return z.mkdir(name)
 	case isArchiveName(name) || strings.HasSuffix(strings.ToLower(name), ".tar"):
 		return z.refuse(name+"/", whyPacked)
 	}
@@ -296,8 +295,8 @@ func (z *zipScan) refuseOverlaps() {
 		}
 		if longest != nil && e.offset < end {
 			for _, both := range []*entry{e, longest} {
-				if both.refusal == 0 {
-					both.refusal = z.cause("its bytes overlap those of another member, as in a zip bomb")
+				if both.refusal == "" {
+					both.refusal = "its bytes overlap those of another member, as in a zip bomb"
 				}
 			}
 		}

@@ -15,23 +15,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zipReader reads members of a zip. It is safe for concurrent use.
-type zipReader struct {
-	file    *os.File
-	index   *index
-	inflate sync.Pool // of *inflater
-	zstd    sync.Pool // of *zstd.Decoder
-}
+// Decompressors that are used again.
+var (
+	inflaters    sync.Pool // of *inflater
+	zstdDecoders sync.Pool // of *zstd.Decoder
+)
 
 type inflater struct {
 	in *bufio.Reader
 	r  io.ReadCloser
 }
 
-// read fills b, of the member's size, with the member.
-func (z *zipReader) read(e *entry, b []byte) error {
+// readZip fills b, of the member's size, with the member of a zip, where its name is name.
+func readZip(file *os.File, e *entry, name string, b []byte) error {
 	var head [zipHeaderSize + 256]byte // with the names of most members
-	n, err := z.file.ReadAt(head[:], e.offset)
+	n, err := file.ReadAt(head[:], e.offset)
 	if n < zipHeaderSize {
 		return noEOF(err)
 	}
@@ -42,16 +40,16 @@ func (z *zipReader) read(e *entry, b []byte) error {
 	if data+e.packed > e.limit {
 		return errors.New("damaged: its bytes overlap those of another member")
 	}
-	if err := z.checkName(e, head[zipHeaderSize:n], int(le16(head[26:]))); err != nil {
+	if err := checkName(file, e, name, head[zipHeaderSize:n], int(le16(head[26:]))); err != nil {
 		return err
 	}
 	switch e.method {
 	case methodStore:
-		err = (plainStream{z.file}).readAt(b, data)
+		err = readAt(file, b, data)
 	case methodDeflate:
-		err = z.readDeflate(io.NewSectionReader(z.file, data, e.packed), b)
+		err = readDeflate(io.NewSectionReader(file, data, e.packed), b)
 	case methodZstd:
-		err = z.readZstd(io.NewSectionReader(z.file, data, e.packed), b)
+		err = readZstd(io.NewSectionReader(file, data, e.packed), b)
 	default:
 		err = fmt.Errorf("compressed by method %d", e.method)
 	}
@@ -62,10 +60,10 @@ func (z *zipReader) read(e *entry, b []byte) error {
 }
 
 // checkName compares the name of a member, of size bytes of which head has the first, with that in the directory.
-func (z *zipReader) checkName(e *entry, head []byte, size int) error {
+func checkName(file *os.File, e *entry, path string, head []byte, size int) error {
 	if size > len(head) {
 		head = make([]byte, size)
-		if err := (plainStream{z.file}).readAt(head, e.offset+zipHeaderSize); err != nil {
+		if err := readAt(file, head, e.offset+zipHeaderSize); err != nil {
 			return err
 		}
 	}
@@ -73,7 +71,7 @@ func (z *zipReader) checkName(e *entry, head []byte, size int) error {
 	if crc32.ChecksumIEEE(name) == e.rawName {
 		return nil
 	}
-	if path := z.index.pathOf(e); plainName(string(name)) != plainName(path) {
+	if plainName(string(name)) != plainName(path) {
 		return fmt.Errorf("damaged: its name is %q in the zip's directory and %q before its bytes", path, shorten(string(name)))
 	}
 	return nil
@@ -97,8 +95,8 @@ func plainName(name string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(b.String(), `\`, "/"), "./")
 }
 
-func (z *zipReader) readDeflate(from io.Reader, b []byte) error {
-	f, ok := z.inflate.Get().(*inflater)
+func readDeflate(from io.Reader, b []byte) error {
+	f, ok := inflaters.Get().(*inflater)
 	if ok {
 		f.in.Reset(from)
 		if err := f.r.(flate.Resetter).Reset(f.in, nil); err != nil {
@@ -109,12 +107,12 @@ func (z *zipReader) readDeflate(from io.Reader, b []byte) error {
 		f = &inflater{in, flate.NewReader(in)}
 	}
 	err := readExactly(f.r, b)
-	z.inflate.Put(f)
+	inflaters.Put(f)
 	return err
 }
 
-func (z *zipReader) readZstd(from io.Reader, b []byte) error {
-	d, ok := z.zstd.Get().(*zstd.Decoder)
+func readZstd(from io.Reader, b []byte) error {
+	d, ok := zstdDecoders.Get().(*zstd.Decoder)
 	var err error
 	if ok {
 		err = d.Reset(from)
@@ -125,7 +123,7 @@ func (z *zipReader) readZstd(from io.Reader, b []byte) error {
 		return err
 	}
 	err = readExactly(d, b)
-	z.zstd.Put(d)
+	zstdDecoders.Put(d)
 	return err
 }
 

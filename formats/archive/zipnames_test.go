@@ -41,7 +41,7 @@ func TestZipNames(t *testing.T) {
 		data := forgedZip(zipMemberAt{name: c.name, local: c.local, extra: c.extra, data: []byte("x"), crc: 0x8cdc1683, size: -1, packed: -1, at: -1})
 		f, err := Open(context.Background(), write(t, "x.zip", data)+"/")
 		must(t, err)
-		b, err := f.ReadFile(c.path)
+		b, err := f.ReadInto(c.path, nil)
 		if c.damaged && (err == nil || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), c.local)) || !c.damaged && string(b) != "x" {
 			t.Errorf("%s: %q, %v", what, b, err)
 		}

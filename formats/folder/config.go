@@ -19,9 +19,6 @@ type Config struct {
 	// FolderLabels are tables for folders of the source, by their relative paths: {"val": "val.csv"}. Their
 	// paths are relative to that folder or to the source. Images elsewhere have the labels of their folders.
 	FolderLabels map[string]string
-	// Unlisted says what becomes of an image that its table does not list: UnlistedSkip, which is the same
-	// as "", or UnlistedFolder.
-	Unlisted string
 	// LabelColumns names several label columns; the first is the designated label. path=COLUMN and
 	// label=COLUMN name the column of paths and the only one of labels.
 	LabelColumns []string
@@ -41,8 +38,7 @@ type Config struct {
 	Patterns formats.Patterns
 	// Fields are the fields of samples besides the image and the labels, NAME=PATTERN[,kind=KIND], such as
 	// "mask=masks/{key}.png" and "caption={key}.txt"; the pattern of the field image says which files are the
-	// samples' images. FieldsNone alone says that each image is a sample of its own, FieldsAuto that files of one
-	// name are one sample. See docs/fields.md.
+	// samples' images. FieldsNone alone says that each image is a sample of its own. See docs/fields.md.
 	Fields []string
 	// Boxes are annotations of objects: files of COCO, or a pattern of YOLO's .txt or Pascal VOC's .xml files. A file of
 	// COCO may be for the images in one folder: "train=instances.json". One that has a "=" in its path is written "./a=b.json".
@@ -76,7 +72,6 @@ func (c *Config) recipe() map[string]string {
 	for folder, file := range c.FolderLabels {
 		set(recipepath.FolderLabels+folder, file)
 	}
-	set("unlisted", c.Unlisted)
 	set("label-columns", strings.Join(c.LabelColumns, ","))
 	set("label-sep", c.LabelSep)
 	set("label-type", c.LabelType)

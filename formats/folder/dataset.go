@@ -17,7 +17,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
-// Dataset is a folder of images, on the disk or in an fs.FS. It is safe for concurrent use.
+// Dataset is a folder of images, on the disk or in an archive. It is safe for concurrent use.
 type Dataset struct {
 	in            *vfs.Watched
 	gate          lifetime.Gate
@@ -94,7 +94,7 @@ func (d *Dataset) Meta() *formats.Meta { return &d.meta }
 func (d *Dataset) Len() int { return d.records.Len() }
 
 // Root returns the folder that the samples' Source.Path is relative to: for a list of images, the deepest one that
-// has all of them. For an fs.FS it is a text for messages.
+// has all of them.
 func (d *Dataset) Root() string { return d.in.String() }
 
 // IsList reports whether the images are those of a list: see OpenList.
@@ -140,15 +140,25 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	return d.info(it), nil
 }
 
-func (d *Dataset) info(it *sample) formats.Info {
+func (d *Dataset) info(it *sample) formats.Info { return infoOf(&d.meta, it) }
+
+// infoOf returns what is known of a sample of the dataset m without its file.
+func infoOf(m *formats.Meta, it *sample) formats.Info {
 	in := formats.Info{
 		Key: it.key, Split: it.split, Label: formats.NoLabel, Size: it.Size, Columns: it.columns,
 		Source: formats.Source{Path: it.Path, Size: it.Size, ModTime: it.ModTime},
 	}
-	if l := d.meta.Schema.LabelIndex(); l >= 0 && d.meta.Schema[l].Kind == formats.Label {
+	if l := m.Schema.LabelIndex(); l >= 0 && m.Schema[l].Kind == formats.Label {
 		in.Label = it.labels[0]
 	}
 	return in
+}
+
+// begin sets what s has besides values.
+func begin(s *formats.Sample, m *formats.Meta, in *formats.Info) {
+	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
+	s.SetColumns(in.Columns...)
+	s.Resize(len(m.Schema))
 }
 
 // LabelSum returns the label of sample i, whose Info is in, if it has only one, else a checksum of all its labels.
@@ -182,9 +192,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
 	}
 	in := d.info(it)
-	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
-	s.SetColumns(in.Columns...)
-	s.Resize(len(d.meta.Schema))
+	begin(s, &d.meta, &in)
 	err = d.readValues(it, &in.Source, s.Values)
 	switch {
 	case d.frozen:

@@ -14,9 +14,8 @@ import (
 // descriptionSource gives each image the fields and columns of a table with a description.
 type descriptionSource struct {
 	*Description
-	file   string // the table's name, for messages
-	table  *tables.Table
-	labels []labelReader // by field; unused for fields that are not labels
+	file  string // the table's name, for messages
+	table *tables.Table
 	// Positions of the designated image and label among the fields; -1 for none.
 	image, designated int
 	// Columns of the table; -1 if there is none.
@@ -63,7 +62,6 @@ func (d *descriptionSource) findColumns() error {
 		if f.Column == "" && i != d.image {
 			failed = errors.Join(failed, fmt.Errorf("the description has no column for the field %s", f.Name))
 		}
-		d.labels = append(d.labels, f.reader())
 	}
 	for _, c := range d.Columns {
 		d.columns = append(d.columns, at(c.Column))
@@ -76,6 +74,7 @@ func (d *descriptionSource) findColumns() error {
 func (d *descriptionSource) check() error {
 	d.fieldFiles = map[string]bool{}
 	keys := make(map[string]string, len(d.table.Paths))
+	var value formats.Value
 	for _, p := range d.table.Paths {
 		row := d.table.Rows[p]
 		key := d.keyOf(p, row)
@@ -87,7 +86,7 @@ func (d *descriptionSource) check() error {
 			switch {
 			case at < 0:
 			case d.Fields[i].Kind.IsLabel():
-				if err := d.labels[i].check(row[at]); err != nil {
+				if err := d.Fields[i].set(&value, row[at]); err != nil {
 					return fmt.Errorf("%s: %w", p, err)
 				}
 			case !filepath.IsLocal(filepath.FromSlash(row[at])):
@@ -154,7 +153,7 @@ func (d *descriptionSource) label(it *sample) (why string) {
 	}
 	it.labels = []int64{formats.NoLabel}
 	if l := d.designated; l >= 0 && d.Fields[l].Kind == formats.Label {
-		if list, err := d.labels[l].indices(row[d.cells[l]]); err == nil {
+		if list, err := d.Fields[l].indices(row[d.cells[l]]); err == nil {
 			it.labels[0] = firstOrNoLabel(list)
 		}
 	}
@@ -170,7 +169,7 @@ func (d *descriptionSource) read(in vfs.FS, it *sample, values []formats.Value) 
 		f, v, cell := &d.Fields[i], &values[i], it.row[at]
 		var err error
 		if f.Kind.IsLabel() {
-			err = d.labels[i].set(v, cell)
+			err = f.set(v, cell)
 		} else {
 			err = readFieldFile(in, cell, f.Kind, v)
 		}

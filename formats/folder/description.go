@@ -46,6 +46,8 @@ type FieldColumn struct {
 	Sep string `json:"sep,omitempty"`
 	// Numbered: cells have class indices, because the class names are not unique.
 	Numbered bool `json:"numbered,omitempty"`
+
+	index map[string]int64 // of the classes, once it was read
 }
 
 // UserColumn is a user's column of the dataset and its name in the table.
@@ -110,9 +112,11 @@ func (d *Description) validate() error {
 	}
 	for i := range d.Fields {
 		f := &d.Fields[i]
-		r := labelReader{FieldColumn: f}
-		if f.Kind == formats.MultiHot && (f.Sep == "" || r.width() > labels.MaxIndex+1 || r.width() < int64(len(f.Classes))) {
-			return fmt.Errorf("the multi-hot field %s has no separator (%q) or an impossible size: %d for %d classes", f.Name, f.Sep, r.width(), len(f.Classes))
+		if f.Kind == formats.MultiHot && (f.Sep == "" || f.width() > labels.MaxIndex+1 || f.width() < int64(len(f.Classes))) {
+			return fmt.Errorf("the multi-hot field %s has no separator (%q) or an impossible size: %d for %d classes", f.Name, f.Sep, f.width(), len(f.Classes))
+		}
+		if f.index = nil; !f.Numbered {
+			f.index = labels.IndexOf(f.Classes)
 		}
 	}
 	return d.schema().Validate()
@@ -179,35 +183,21 @@ func (c *FieldColumn) name(i int) string {
 	return c.Classes[i]
 }
 
-// labelReader reads the cells of a label column.
-type labelReader struct {
-	*FieldColumn
-	index map[string]int64
-}
-
-func (c *FieldColumn) reader() labelReader {
-	r := labelReader{FieldColumn: c}
-	if !c.Numbered {
-		r.index = labels.IndexOf(c.Classes)
-	}
-	return r
-}
-
 // indices returns the class indices that a cell names.
-func (r *labelReader) indices(cell string) ([]int64, error) {
+func (c *FieldColumn) indices(cell string) ([]int64, error) {
 	if cell == "" {
 		return nil, nil
 	}
 	names := []string{cell}
-	if r.Kind == formats.MultiHot {
-		names = strings.Split(cell, r.Sep)
+	if c.Kind == formats.MultiHot {
+		names = strings.Split(cell, c.Sep)
 	}
 	list := make([]int64, len(names))
 	for i, name := range names {
-		x, ok := r.index[name]
+		x, ok := c.index[name]
 		if !ok {
-			if x, ok = r.numbered(name); !ok {
-				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", r.Column, name, sheet.ListNames(r.Classes))
+			if x, ok = c.numbered(name); !ok {
+				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", c.Column, name, sheet.ListNames(c.Classes))
 			}
 		}
 		list[i] = x
@@ -217,62 +207,52 @@ func (r *labelReader) indices(cell string) ([]int64, error) {
 
 // numbered parses the index of a class without a unique name: any class of a Numbered field, else
 // a class beyond the names.
-func (r *labelReader) numbered(text string) (int64, bool) {
+func (c *FieldColumn) numbered(text string) (int64, bool) {
 	x, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || x < 0 {
 		return 0, false
 	}
-	if r.Kind == formats.Label && len(r.Classes) == 0 {
+	if c.Kind == formats.Label && len(c.Classes) == 0 {
 		return x, true
 	}
-	return x, x < r.width() && (r.Numbered || x >= int64(len(r.Classes)))
+	return x, x < c.width() && (c.Numbered || x >= int64(len(c.Classes)))
 }
 
 // width returns the number of elements of a multi-hot field.
-func (r *labelReader) width() int64 {
-	if len(r.Shape) == 1 && r.Shape[0] >= 0 {
-		return int64(r.Shape[0])
+func (c *FieldColumn) width() int64 {
+	if len(c.Shape) == 1 && c.Shape[0] >= 0 {
+		return int64(c.Shape[0])
 	}
-	return int64(len(r.Classes))
+	return int64(len(c.Classes))
 }
 
-// check reports what is wrong with a cell.
-func (r *labelReader) check(cell string) (err error) {
-	if r.Kind == formats.Number {
-		_, err = r.number(cell)
-	} else {
-		_, err = r.indices(cell)
-	}
-	return err
-}
-
-func (r *labelReader) number(cell string) (float32, error) {
+func (c *FieldColumn) number(cell string) (float32, error) {
 	if cell == "" {
 		return labels.NaN(), nil
 	}
 	x, err := strconv.ParseFloat(cell, 32)
 	if err != nil {
-		return 0, fmt.Errorf("column %s: %q is not a number", r.Column, cell)
+		return 0, fmt.Errorf("column %s: %q is not a number", c.Column, cell)
 	}
 	return float32(x), nil
 }
 
-// set sets v to the label of a cell that check has accepted.
-func (r *labelReader) set(v *formats.Value, cell string) error {
-	if r.Kind == formats.Number {
-		x, err := r.number(cell)
+// set sets v to the label of a cell.
+func (c *FieldColumn) set(v *formats.Value, cell string) error {
+	if c.Kind == formats.Number {
+		x, err := c.number(cell)
 		v.SetFloat32(x)
 		return err
 	}
-	list, err := r.indices(cell)
+	list, err := c.indices(cell)
 	if err != nil {
 		return err
 	}
-	if r.Kind == formats.Label {
+	if c.Kind == formats.Label {
 		v.SetInt64(firstOrNoLabel(list))
 		return nil
 	}
-	setMultiHot(v, list, int(r.width()))
+	setMultiHot(v, list, int(c.width()))
 	return nil
 }
 

@@ -1,13 +1,12 @@
 // Package folder reads the images that users start from: in class folders, like torchvision's
-// ImageFolder, or listed in a table of labels. It is read-only. The folder is one of the disk, or the
-// root of an fs.FS:
+// ImageFolder, or listed in a table of labels. It is read-only. The folder is one of the disk, or a Tree, such as an archive:
 //
 //	ds, err := folder.Open(ctx, "photos", folder.Config{})
 //	...
 //	defer ds.Close()
 //	fmt.Println(ds.Len(), "images", ds.Meta().Classes())
 //
-//	other, err := folder.OpenFS(ctx, embedded, folder.Config{Labels: "labels.csv"})
+//	other, err := folder.OpenTree(ctx, archive, folder.Config{Labels: "labels.csv"})
 //
 // The class and split of a file:
 //

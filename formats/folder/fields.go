@@ -4,35 +4,18 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
-// The values of Config.Fields that are no patterns.
-const (
-	// FieldsNone: each image is a sample of its own.
-	FieldsNone = fields.None
-	// FieldsAuto: the files that share an image's name up to its first dot are the sample's fields.
-	FieldsAuto = fields.Auto
-)
+// FieldsNone is the value of Config.Fields with which each image is a sample of its own.
+const FieldsNone = fields.None
 
 // FieldSummary says what was found for a field of Config.Fields, Boxes or Captions.
-type FieldSummary struct {
-	Name string       `json:"name"`
-	Kind formats.Kind `json:"kind"`
-	From string       `json:"from"` // the pattern, or the file of annotations
-	// Found counts the files or the entries for images, Missing the samples without one, and Unused the files and
-	// entries that belong to no sample, of which Example is one.
-	Found   int    `json:"found"`
-	Missing int    `json:"missing,omitempty"`
-	Unused  int    `json:"unused,omitempty"`
-	Example string `json:"example,omitempty"`
-	// Note says what else was found out, such as which classes the boxes have.
-	Note string `json:"note,omitempty"`
-}
+type FieldSummary = annotations.Summary
 
 // Options returns what the Config says about fields.
 func (c *Config) fieldOptions() *fields.Options {
@@ -56,13 +39,7 @@ func (d *Dataset) Fields() []FieldSummary {
 	if d.fields == nil {
 		return nil
 	}
-	var list []FieldSummary
-	for _, s := range d.fields.Summaries() {
-		list = append(list, FieldSummary{
-			Name: s.Name, Kind: s.Kind, From: s.From, Found: s.Found, Missing: s.Missing, Unused: s.Unused, Example: s.Example, Note: s.Note,
-		})
-	}
-	return list
+	return d.fields.Summaries()
 }
 
 // FieldFile returns the path of the file that is the value of field k of sample i, and what reads the file. The path is ""

@@ -60,14 +60,19 @@ type joined struct {
 	known map[string]bool
 }
 
+// split returns the labels of row i, as they are written.
+func (j *joined) split(i int) []string {
+	cell := j.table.Rows[j.table.Paths[i]][j.at]
+	if j.sep == "" {
+		return []string{cell}
+	}
+	return strings.Split(cell, j.sep)
+}
+
 // each calls yield for each label of each row, with the row's number, until it is false.
 func (j *joined) each(yield func(row int, label string) bool) {
-	for i, p := range j.table.Paths {
-		list := []string{j.table.Rows[p][j.at]}
-		if j.sep != "" {
-			list = strings.Split(list[0], j.sep)
-		}
-		for _, label := range list {
+	for i := range j.table.Paths {
+		for _, label := range j.split(i) {
 			if label = strings.TrimSpace(label); label != "" && !yield(i, label) {
 				return
 			}
@@ -90,11 +95,7 @@ func (j *joined) onlyNumbers() bool {
 // replaceIndices replaces class indices by the names of the class folders at these positions.
 func (j *joined) replaceIndices() error {
 	for i, p := range j.table.Paths {
-		row := j.table.Rows[p]
-		parts := []string{row[j.at]}
-		if j.sep != "" {
-			parts = strings.Split(parts[0], j.sep)
-		}
+		parts := j.split(i)
 		for k, text := range parts {
 			n, err := strconv.Atoi(strings.TrimSpace(text))
 			switch {
@@ -106,9 +107,7 @@ func (j *joined) replaceIndices() error {
 				parts[k] = j.layout.Names[n]
 			}
 		}
-		row = slices.Clone(row)
-		row[j.at] = strings.Join(parts, j.sep)
-		j.table.Rows[p] = row
+		j.table.Rows[p][j.at] = strings.Join(parts, j.sep)
 	}
 	return nil
 }
@@ -191,14 +190,6 @@ func (l *labeler) missingNotices() (list []string) {
 	return list
 }
 
-// The values of Config.Unlisted.
-const (
-	// UnlistedSkip skips images that no row of their table lists.
-	UnlistedSkip = "skip"
-	// UnlistedFolder labels them by their class folder.
-	UnlistedFolder = "folder"
-)
-
 // labelFiles returns the files of labels, those of folders after the one of the root.
 func (c *Config) labelFiles() ([]tables.File, error) {
 	var list []tables.File
@@ -214,15 +205,6 @@ func (c *Config) labelFiles() ([]tables.File, error) {
 			return nil, fmt.Errorf("labels for the folder %s: it has two files of labels", clean)
 		}
 		list = append(list, tables.File{Folder: clean, File: c.FolderLabels[folder]})
-	}
-	switch c.Unlisted {
-	case "", UnlistedSkip:
-	case UnlistedFolder:
-		if len(list) == 0 {
-			return nil, fmt.Errorf("unlisted images: %s needs a table of labels: without one, all images have the labels of their folders", UnlistedFolder)
-		}
-	default:
-		return nil, fmt.Errorf("unlisted images: %q: give %s or %s", c.Unlisted, UnlistedSkip, UnlistedFolder)
 	}
 	return list, nil
 }

@@ -27,7 +27,6 @@ type labeler struct {
 	// byFolder: images that no table lists may have the label of their class folder, and those of a table without
 	// labels have it.
 	byFolder bool
-	unlisted string       // Config.Unlisted
 	fields   []labelField // of the table
 	rest     []int        // the table's other columns, which become user columns
 }
@@ -45,7 +44,7 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	if err != nil {
 		return nil, err
 	}
-	l := &labeler{files: files, unlisted: cfg.Unlisted, table: cfg.list, isList: cfg.list != nil}
+	l := &labeler{files: files, table: cfg.list, isList: cfg.list != nil}
 	if cfg.list != nil {
 		l.files = []tables.File{cfg.list.Files[0].File}
 	} else if len(files) > 0 {
@@ -62,9 +61,8 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 		order = ""
 	default:
 		order = "" // it orders the table's classes, not the folders'
-		if l.byFolder = cfg.Labels == "" || cfg.Unlisted == UnlistedFolder; cfg.Unlisted != UnlistedFolder {
-			folders = uncovered(folders, cfg.tablesOfFolders(files))
-		}
+		l.byFolder = cfg.Labels == ""
+		folders = uncovered(folders, cfg.tablesOfFolders(files))
 	}
 	if l.layout, err = layout.New(in, folders, order); err != nil {
 		return nil, err
@@ -241,16 +239,11 @@ func (l *labeler) label(it *sample) (why string) {
 		}
 		return ""
 	}
-	f := tables.Covering(l.files, it.Path)
-	switch {
-	case f != nil && l.unlisted != UnlistedFolder:
+	switch f := tables.Covering(l.files, it.Path); {
+	case f != nil:
 		return "it is not listed in " + f.File
 	case !l.byFolder || !ok:
-		why = "it is not in a class folder"
-		if f == nil {
-			return why + ", and no table is for its folder"
-		}
-		return why + " and not listed in " + f.File
+		return "it is not in a class folder, and no table is for its folder"
 	}
 	it.labels = l.ofFolder(class)
 	it.columns = make([]string, len(l.rest))

@@ -61,8 +61,6 @@ func (l *labeler) notices() []string {
 			text += fmt.Sprintf(", which is %s for all. If that is no class, give that folder as the source", l.layout.Names[0])
 		}
 		list = append(list, text)
-	case l.unlisted == UnlistedFolder:
-		list = append(list, "images that no table lists: the class is their folder's")
 	default:
 		list = append(list, "images elsewhere: the class is their folder's")
 	}

@@ -60,8 +60,8 @@ func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
 			return nil, err
 		}
 	}
-	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 || cfg.Unlisted != "" {
-		return nil, fmt.Errorf("%s: a list of images has its own labels: leave out --labels and --unlisted", tables.ListName(file))
+	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 {
+		return nil, fmt.Errorf("%s: a list of images has its own labels: leave out --labels", tables.ListName(file))
 	}
 	if err := cfg.Patterns.Validate(); err != nil {
 		return nil, err

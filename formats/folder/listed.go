@@ -104,14 +104,9 @@ func (d *ListedDataset) Info(i int) (formats.Info, error) {
 		return formats.Info{}, fmt.Errorf("%s: index %d out of range: the listing has %d samples", d.in, i, len(d.rows))
 	}
 	r := &d.rows[i]
-	in := formats.Info{
-		Key: r.Key, Split: r.Split, Label: formats.NoLabel, Size: r.Size, Columns: r.Columns,
-		Source: formats.Source{Path: r.Path, Size: r.Size, ModTime: r.ModTime},
-	}
-	if l := d.meta.Schema.LabelIndex(); l >= 0 && d.meta.Schema[l].Kind == formats.Label {
-		in.Label = r.Labels[0]
-	}
-	return in, nil
+	return infoOf(&d.meta, &sample{
+		File: vfs.File{Path: r.Path, Size: r.Size, ModTime: r.ModTime}, key: r.Key, split: r.Split, labels: r.Labels, columns: r.Columns,
+	}), nil
 }
 
 // Read reads the file of sample i, as Dataset.Read does.
@@ -123,29 +118,22 @@ func (d *ListedDataset) Read(i int, s *formats.Sample) error {
 	if s == nil {
 		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
 	}
-	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
-	s.SetColumns(in.Columns...)
-	s.Resize(len(d.meta.Schema))
+	begin(s, &d.meta, &in)
 	v := &s.Values[d.meta.Schema.ImageIndex()]
-	err = readImage(d.in, &in.Source, v)
-	if errors.Is(err, vfs.ErrChanged) {
-		err = d.readTouched(in.Source, v)
+	of := in.Source
+	err = readImage(d.in, &of, v)
+	if errors.Is(err, vfs.ErrChanged) { // if only its time is another one, it was copied or touched
+		var st fs.FileInfo
+		if st, err = d.in.Stat(of.Path); err == nil {
+			of.ModTime = vfs.ModTime(st)
+			err = readImage(d.in, &of, v)
+		}
 	}
 	if err != nil {
 		return frozen(err)
 	}
 	setLabels(d.meta.Schema[1:], d.rows[i].Labels, s.Values[1:])
 	return nil
-}
-
-// readTouched reads a file that has another time than the listing, and the same size: it was copied or touched.
-func (d *ListedDataset) readTouched(of formats.Source, v *formats.Value) error {
-	st, err := d.in.Stat(of.Path)
-	if err != nil {
-		return err
-	}
-	of.ModTime = vfs.ModTime(st)
-	return readImage(d.in, &of, v)
 }
 
 // Close implements formats.Dataset. No file is open between reads.

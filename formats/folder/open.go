@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,21 +69,6 @@ func checkRoot(root string) error {
 	return nil
 }
 
-// OpenFS is Open for a file system: an embed.FS, a *zip.Reader, an os.DirFS, a fstest.MapFS. The root of
-// fsys is the folder; Config.Labels and the file of Config.ClassOrder are paths in fsys. Keys, labels,
-// skips and samples are those of the same files on the disk. Files need no time. fsys must allow
-// concurrent reads, as all of these do, and must not be closed before the Dataset.
-func OpenFS(ctx context.Context, fsys fs.FS, cfg Config) (*Dataset, error) {
-	if fsys == nil {
-		return nil, errors.New("folder: OpenFS of a nil file system")
-	}
-	in := vfs.Of(fsys)
-	if _, err := in.Lstat(UnfinishedName); err == nil {
-		return nil, fmt.Errorf("%s: an unfinished dsconv unpack: it has the file %s", in, UnfinishedName)
-	}
-	return openIn(ctx, in, cfg)
-}
-
 // openIn opens the folder in in. What cannot be read ends the listing: it may have images.
 func openIn(ctx context.Context, in vfs.FS, cfg Config) (*Dataset, error) {
 	filter, err := cfg.Patterns.Compile()
@@ -94,7 +78,7 @@ func openIn(ctx context.Context, in vfs.FS, cfg Config) (*Dataset, error) {
 	if cfg.Memory < 0 {
 		return nil, fmt.Errorf("folder.Open: Config.Memory is %d: use 0 for the default, or a number above 0", cfg.Memory)
 	}
-	system := listing.NewSystemFolders(cfg.Labels != "" && cfg.Unlisted != UnlistedFolder, cfg.Patterns.Include)
+	system := listing.NewSystemFolders(cfg.Labels != "", cfg.Patterns.Include)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := vfs.Watch(in, func(name string) bool { return mayBeUnreadable(system, filter, name) }, cancel)
@@ -183,9 +167,6 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 // list finds the files: those below the root, or those of a list.
 func (d *Dataset) list(ctx context.Context, s *listing.Scan, cfg *Config) error {
 	if cfg.list == nil {
-		if err := s.FindStems(ctx); err != nil {
-			return err
-		}
 		return s.Walk(ctx)
 	}
 	if d.fields != nil && !slices.Equal(cfg.Fields, []string{FieldsNone}) {

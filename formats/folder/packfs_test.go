@@ -3,7 +3,6 @@ package folder_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"image"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/testing/foldertest"
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
 
@@ -68,26 +68,9 @@ func TestPackOfFileSystemsIsEqual(t *testing.T) {
 	d, err := folder.Open(ctx, root, folder.Config{})
 	want := packed(t, d, err)
 	for name, fsys := range map[string]fs.FS{"DirFS": os.DirFS(root), "MapFS": m} {
-		d, err := folder.OpenFS(ctx, fsys, folder.Config{})
+		d, err := folder.OpenTree(ctx, foldertest.AsTree(fsys), folder.Config{})
 		if !bytes.Equal(packed(t, d, err), want) {
 			t.Errorf("%s: another pack", name)
 		}
 	}
-}
-
-func ExampleOpenFS() {
-	// Also an embed.FS, a *zip.Reader or an os.DirFS.
-	images := fstest.MapFS{"cat/1.jpg": {Data: []byte("\xff\xd8\xff")}, "dog/2.jpg": {Data: []byte("\xff\xd8\xff")}}
-	d, err := folder.OpenFS(context.Background(), images, folder.Config{})
-	if err != nil {
-		panic(err)
-	}
-	defer d.Close()
-	for i := range d.Len() {
-		in, err := d.Info(i)
-		fmt.Println(in.Key, in.Label, err)
-	}
-	// Output:
-	// cat/1 0 <nil>
-	// dog/2 1 <nil>
 }

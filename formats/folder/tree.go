@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -14,24 +13,10 @@ import (
 )
 
 // Tree is a file system that is a source of its own, such as an archive (*archive.FS). It must allow concurrent reads.
-type Tree interface {
-	fs.FS
-	// Close is called once, by the Dataset's Close or if opening it fails.
-	io.Closer
-	// String is the path of the Tree on the disk, for messages and the recipe.
-	fmt.Stringer
-	// Identify writes what tells the Tree from others, and from itself with another content.
-	Identify(w io.Writer) error
-	// Refused lists the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
-	// that of a folder. The caller owns the list.
-	Refused() []formats.Skip
-	// ReadInto reads a file into the memory of buf, or into new memory if that is too small. It returns an error if
-	// the file is not the one that Stat describes.
-	ReadInto(name string, buf []byte) ([]byte, error)
-}
+type Tree = vfs.Tree
 
-// OpenTree is OpenFS for a Tree, which the Dataset owns: Close closes it, and so does an error. Paths in cfg are those
-// of files on the disk, or else in the Tree.
+// OpenTree is Open for a Tree, which the Dataset owns: Close closes it, and so does an error. Paths in cfg are those
+// of files on the disk, or else in the Tree. Keys, labels, skips and samples are those of the same files on the disk.
 func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
 	if t == nil {
 		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")

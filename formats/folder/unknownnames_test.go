@@ -51,7 +51,7 @@ func unknownTree(t *testing.T) (root string, files fstest.MapFS) {
 func TestFilesOfUnknownNames(t *testing.T) {
 	root, files := unknownTree(t)
 	keys := "cat/0a1b2c cat|cat/d41d8cd9.8f00b2 cat|%scat/photo cat|cat/photo.jpg.1 cat|cat/photo.jpg:orig cat|cat/photo.jpg_large cat|dog/a dog"
-	inFS, err := OpenFS(t.Context(), files, Config{})
+	inFS, err := OpenTree(t.Context(), foldertest.AsTree(files), Config{})
 	foldertest.Must(t, err)
 	for link, d := range map[string]*Dataset{"cat/link cat|": open(t, root, Config{}), "": inFS} {
 		if got, want := strings.ReplaceAll(strings.Join(foldertest.Rows(t, d), "|"), "  ", " "), fmt.Sprintf(keys, link); got != want {

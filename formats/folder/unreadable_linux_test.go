@@ -75,7 +75,7 @@ func TestListingEndsAtWhatCannotBeRead(t *testing.T) {
 		{"stat", "a/2.jpg", Config{Patterns: formats.Patterns{Exclude: []string{"a/2.jpg"}}}, true},
 	} {
 		for _, err := range []error{syscall.EIO, syscall.EACCES, syscall.ENOTCONN, syscall.ESTALE, syscall.ETIMEDOUT, fs.ErrPermission} {
-			d, got := OpenFS(context.Background(), failingFS{os.DirFS(root), k.op, k.name, err}, k.cfg)
+			d, got := OpenTree(context.Background(), foldertest.AsTree(failingFS{os.DirFS(root), k.op, k.name, err}), k.cfg)
 			if (got == nil) != k.open || got != nil && (!errors.Is(got, err) || !strings.Contains(got.Error(), path.Base(k.name)) && k.name != ".") {
 				t.Errorf("%s %s: %v: %v", k.op, k.name, err, got)
 			}

@@ -96,10 +96,14 @@ func WithoutRelative(recipe map[string]string) map[string]string {
 		return recipe
 	}
 	to := maps.Clone(recipe)
+	delete(to, Base)
 	for key, value := range recipe {
-		if key == Base || isKey(key) && hasRelative(key, value) {
-			delete(to, key)
-		}
+		Replace(map[string]string{key: value}, func(file string) string {
+			if !filepath.IsAbs(file) {
+				delete(to, key)
+			}
+			return file
+		})
 	}
 	return to
 }
@@ -136,20 +140,6 @@ func replaceIn(key, line string, path func(string) string) string {
 		return "./" + to
 	}
 	return to
-}
-
-// hasRelative reports whether a path in the key's value is relative.
-func hasRelative(key, value string) bool {
-	found := false
-	for line := range strings.SplitSeq(value, "\n") {
-		if isPath(line) {
-			replaceIn(key, line, func(file string) string {
-				found = found || !filepath.IsAbs(file)
-				return file
-			})
-		}
-	}
-	return found
 }
 
 // folderOf returns the absolute path of the folder that the dataset at path is in.

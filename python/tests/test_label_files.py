@@ -121,5 +121,5 @@ def test_a_list_of_images(command: str, imagenet: Path, tmp_path: Path) -> None:
     )
     assert (report.written, report.skipped) == (5, 0)
     assert list(labels_of(command, tmp_path / "x.tar").values()) == [0, 1, 0, 1, 0]
-    with pytest.raises(ValueError, match="--unlisted"):
-        dsconv.pack(imagenet / "val", tmp_path / "y.tar", unlisted="folder", progress=False)
+    with pytest.raises(ValueError, match="--label-sep"):
+        dsconv.pack(imagenet / "val", tmp_path / "y.tar", label_sep=";", progress=False)

@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +39,35 @@ func Tree(t *testing.T, names ...string) string {
 	}
 	return root
 }
+
+// FileTree is an fs.FS as a folder.Tree.
+type FileTree struct{ fs.FS }
+
+// AsTree makes a folder.Tree of an fs.FS.
+func AsTree(fsys fs.FS) FileTree { return FileTree{fsys} }
+
+// Stat is that of the fs.FS.
+func (t FileTree) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.FS, name) }
+
+// ReadDir is that of the fs.FS.
+func (t FileTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.FS, name) }
+
+// ReadInto reads a file.
+func (t FileTree) ReadInto(name string, buf []byte) ([]byte, error) {
+	data, err := fs.ReadFile(t.FS, name)
+	return append(buf[:0], data...), err
+}
+
+// Identify writes nothing.
+func (t FileTree) Identify(io.Writer) error { return nil }
+
+// Refused lists nothing.
+func (t FileTree) Refused() []formats.Skip { return nil }
+
+func (t FileTree) String() string { return fmt.Sprintf("a tree (%T)", t.FS) }
+
+// Close does nothing.
+func (t FileTree) Close() error { return nil }
 
 // Must ends the test at an error.
 func Must(t *testing.T, err error) {

@@ -36,7 +36,7 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
-	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenFS, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
+	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML,
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
@@ -67,7 +67,7 @@ var functions = []any{
 
 // types are those whose exported methods the test calls with nonsense.
 var types = []reflect.Type{
-	reflect.TypeFor[*archive.ClassArchives](), reflect.TypeFor[*archive.FS](),
+	reflect.TypeFor[*archive.FS](),
 	reflect.TypeFor[*codec.EncodeOptions](),
 	reflect.TypeFor[parquet.Format](),
 	reflect.TypeFor[*codec.Mode](),

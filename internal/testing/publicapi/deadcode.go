@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
@@ -28,7 +27,6 @@ func main() {
 	_, _ = dsconv.NewLoader("", reader.Config{})
 	_, _ = convert.Run(ctx, nil, nil, "", convert.Options{})
 	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
-	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
 	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
 	_, _ = reader.NewMixture(nil, reader.Config{})
 	images()

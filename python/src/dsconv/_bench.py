@@ -49,7 +49,6 @@ def bench(
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     labels: Path | Mapping[str, Path] | None = None,
     label_columns: Sequence[str] | Mapping[str, str] | None = None,
-    unlisted: str | None = None,
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
@@ -124,7 +123,7 @@ def bench(
         script=script, python=python, step=step, transfer=transfer,
         tune=tune, apply=apply,
         **source_options(
-            labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
+            labels, label_columns, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, map, source_format,
         ),
     )  # fmt: skip
@@ -143,7 +142,7 @@ def bench(
 _OF_DATASETS = {
     "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
     "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "apply", "script", "python", "map",
-    "source_format", "labels", "label_columns", "unlisted", "label_sep", "label_type", "class_order", "field", "boxes",
+    "source_format", "labels", "label_columns", "label_sep", "label_type", "class_order", "field", "boxes",
     "captions", "include", "exclude",
 }  # fmt: skip
 

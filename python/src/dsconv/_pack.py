@@ -73,7 +73,6 @@ def pack(
     split: str | None = None,
     labels: Path | Mapping[str, Path] | None = None,
     label_columns: Sequence[str] | Mapping[str, str] | None = None,
-    unlisted: str | None = None,
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
@@ -141,8 +140,8 @@ def pack(
 
     `labels` is a table: .csv, .tsv, .jsonl, .json, .txt or .parquet. A dict has tables for folders of src, {"val":
     "val.csv"}; other images have the class of their folder, which also names the classes. ImageNet's own files are
-    known, such as LOC_val_solution.csv and ILSVRC2012_devkit_t12.tar.gz. `unlisted="folder"` gives images that their
-    table does not list the class of their folder; else they are skipped. `label_columns` names the label columns, or is
+    known, such as LOC_val_solution.csv and ILSVRC2012_devkit_t12.tar.gz. Images that their
+    table does not list are skipped. `label_columns` names the label columns, or is
     {"path": "Image", "label": "Id"} if the headers are unusual; a "label" of "" says that no column has labels, so that
     images have the class of their folder. ``report.details["label_notices"]`` says how labels were found.
 
@@ -152,7 +151,7 @@ def pack(
     how each column was read.
 
     `field` gives samples more than an image and a label, from files beside the images: {"mask": "masks/{key}.png",
-    "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "auto" or "none". `boxes` are a .json file of
+    "caption": "{key}.txt"}, or a list of such texts as the flag takes, or "none". `boxes` are a .json file of
     COCO or a pattern of YOLO's or Pascal VOC's files, such as "labels/{key}.txt", and `captions` a .json file of COCO,
     or a .csv or .txt with columns image and caption.
     A dict has a file of COCO for each folder: {"train": "instances_train.json"}.
@@ -204,7 +203,7 @@ def pack(
         io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old,
         discard=discard, report=report, augment=augment, copies=copies, copies_only=copies_only,
         **source_options(
-            labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
+            labels, label_columns, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, None if dataset else map, source_format,  # type: ignore[arg-type]
         ),
     )  # fmt: skip
@@ -239,7 +238,7 @@ def _pack_dataset(src: Any, dst: str, options: list[str], **how: Any) -> PackRep
 
 
 _OF_FOLDERS = {
-    "labels", "label_columns", "unlisted", "label_sep", "label_type", "class_order", "field", "boxes", "captions",
+    "labels", "label_columns", "label_sep", "label_type", "class_order", "field", "boxes", "captions",
     "map", "source_format",
 }  # fmt: skip
 

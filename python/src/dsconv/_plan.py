@@ -76,7 +76,6 @@ def plan(
     max_pixels: int | None = None,
     labels: Path | Mapping[str, Path] | None = None,
     label_columns: Sequence[str] | Mapping[str, str] | None = None,
-    unlisted: str | None = None,
     label_sep: str | None = None,
     label_type: str | Mapping[str, str] | None = None,
     class_order: str | None = None,
@@ -109,7 +108,7 @@ def plan(
         dtype=dtype, decode=decode, layout=layout, split=split, seed=seed, order=order, prefetch=prefetch,
         cache=cache, on_error=on_error, max_pixels=max_pixels,
         **source_options(
-            labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
+            labels, label_columns, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, map, source_format,
         ),
     )  # fmt: skip

@@ -16,7 +16,6 @@ Path = Union[str, "os.PathLike[str]"]
 def source_options(
     labels: Path | Mapping[str, Path] | None,
     label_columns: Sequence[str] | Mapping[str, str] | None,
-    unlisted: str | None,
     label_sep: str | None,
     label_type: str | Mapping[str, str] | None,
     class_order: str | None,
@@ -30,7 +29,7 @@ def source_options(
 ) -> dict[str, Any]:
     """The values of the command's flags of these names."""
     return {
-        "labels": _assigned(labels), "label_columns": _joined(_assigned(label_columns)), "unlisted": unlisted,
+        "labels": _assigned(labels), "label_columns": _joined(_assigned(label_columns)),
         "label_sep": label_sep, "label_type": _typed(label_type), "class_order": class_order,
         "field": _fields(field), "boxes": _paths(boxes), "captions": _paths(captions),
         "include": _listed(include), "exclude": _listed(exclude), "map": map_text(map), "source_format": source_format,

@@ -6,10 +6,9 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -289,19 +288,8 @@ func separates(folder string, samples [][]string) bool {
 
 // hasWord reports whether a file's name has a word that no other letters adjoin: instances_train2017.json has train.
 func hasWord(name, word string) bool {
-	for at := 0; ; {
-		k := strings.Index(name[at:], word)
-		if k < 0 || word == "" {
-			return false
-		}
-		at += k
-		before, _ := utf8.DecodeLastRuneInString(name[:at])
-		after, _ := utf8.DecodeRuneInString(name[at+len(word):])
-		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
-			return true
-		}
-		at += len(word)
-	}
+	is, err := regexp.MatchString(`(^|\PL)`+regexp.QuoteMeta(word)+`(\PL|$)`, name)
+	return err == nil && is
 }
 
 // difference returns the folder of one of two paths that the other is not in, "" if there is none.

@@ -172,21 +172,23 @@ func (s size) other(is size) string {
 	return fmt.Sprintf("the boxes are for an image of %dx%d pixels, and this one has %dx%d", s.w, s.h, is.w, is.h)
 }
 
-// Summary says what was found for a field of the annotations.
+// Summary is folder.FieldSummary.
 type Summary struct {
-	Name string
-	Kind formats.Kind
-	From string // the pattern, or the files of annotations
-	// Files are those of annotations, as FOLDER=FILE where they are for one folder; nil for a pattern.
-	Files []string
-	// found counts the files or the entries for images, missing the samples without one, and unused the files and
-	// entries that belong to no sample, of which example is one.
-	Found, Missing, Unused int
-	Example                string
+	Name string       `json:"name"`
+	Kind formats.Kind `json:"kind"`
+	From string       `json:"from"` // the pattern, or the files of annotations
+	// Found counts the files or the entries for images, Missing the samples without one, and Unused the files and
+	// entries that belong to no sample, of which Example is one.
+	Found   int    `json:"found"`
+	Missing int    `json:"missing,omitempty"`
+	Unused  int    `json:"unused,omitempty"`
+	Example string `json:"example,omitempty"`
 	// Note says what else was found out, such as which classes the boxes have.
-	Note string
+	Note string `json:"note,omitempty"`
+	// Files are those of annotations, as FOLDER=FILE where they are for one folder; nil for a pattern.
+	Files []string `json:"-"`
 	// Why says why a sample has none, if all of them are Missing for a reason that is worth saying.
-	Why string
+	Why string `json:"-"`
 }
 
 // Annotation gives samples the values of one or more fields. Open comes first, then Claim of each sample and Claimed; Read

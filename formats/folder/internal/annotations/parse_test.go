@@ -32,10 +32,10 @@ func TestDataYAML(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"names:\n  0: a\n  2: b\n": `line 3: the class "2": the 2 names must have the numbers 0 to 1`,
-		"names:\n  0: a\n  0: b\n": "line 3: the class 0 has two names",
+		"names:\n  0: a\n  2: b\n": "line 2: there is no class 1: the 2 names must have the numbers 0 to 1",
+		"names:\n  0: a\n  0: b\n": `mapping key "0" already defined`,
 		"names: [a, '']\n":         "line 1: the class 1 has no name",
-		"names: [a, [b]]\n":        "line 1: the class 1 has no name",
+		"names: [a, [b]]\n":        "names must be a list, or a map",
 		"names: coco.names\n":      "names must be a list, or a map",
 		"nc: 3\nnames: [a, b]\n":   "nc is 3, but there are 2 names",
 		"names: [a, b\n":           "yaml:",

@@ -210,46 +210,25 @@ func parseDataYAML(data []byte) (names []string, pose []int, err error) {
 }
 
 // yamlNames returns the names of a list, or of a map from the numbers of the classes.
-func yamlNames(n *yaml.Node) ([]string, error) {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	switch n.Kind {
-	case 0:
+func yamlNames(n *yaml.Node) (names []string, err error) {
+	if n.Kind == 0 {
 		return nil, nil
-	case yaml.SequenceNode:
-		names := make([]string, len(n.Content))
-		for i, item := range n.Content {
-			if err := setName(names, i, item); err != nil {
-				return nil, err
-			}
+	}
+	if err = n.Decode(&names); err != nil {
+		byNumber := map[int]string{}
+		if err := n.Decode(&byNumber); err != nil {
+			return nil, fmt.Errorf("names must be a list, or a map from the numbers of the classes: %w", err)
 		}
-		return names, nil
-	case yaml.MappingNode:
-		names := make([]string, len(n.Content)/2)
+		names = make([]string, len(byNumber))
 		for i := range names {
-			key := n.Content[2*i].Value
-			k, err := strconv.Atoi(key)
-			if err != nil || k < 0 || k >= len(names) {
-				return nil, fmt.Errorf("line %d: the class %q: the %d names must have the numbers 0 to %d", n.Content[2*i].Line, key, len(names), len(names)-1)
-			}
-			if err := setName(names, k, n.Content[2*i+1]); err != nil {
-				return nil, err
+			var known bool
+			if names[i], known = byNumber[i]; !known {
+				return nil, fmt.Errorf("line %d: there is no class %d: the %d names must have the numbers 0 to %d", n.Line, i, len(names), len(names)-1)
 			}
 		}
-		return names, nil
 	}
-	return nil, fmt.Errorf("line %d: names must be a list, or a map from the numbers of the classes", n.Line)
-}
-
-// setName sets the name of class k.
-func setName(names []string, k int, item *yaml.Node) error {
-	switch {
-	case item.Kind != yaml.ScalarNode || item.Value == "":
-		return fmt.Errorf("line %d: the class %d has no name", item.Line, k)
-	case names[k] != "":
-		return fmt.Errorf("line %d: the class %d has two names", item.Line, k)
+	if k := slices.Index(names, ""); k >= 0 {
+		return nil, fmt.Errorf("line %d: the class %d has no name", n.Line, k)
 	}
-	names[k] = item.Value
-	return nil
+	return names, nil
 }

@@ -20,15 +20,15 @@ import (
 
 // boxFiles are files of boxes, one for each image: YOLO's .txt or Pascal VOC's .xml.
 type boxFiles struct {
-	set    *Set
-	spec   *spec
-	field  int // its position in the Set
-	format boxFormat
-	voc    *annotations.VOC  // the format, if it is Pascal VOC's
-	yolo   *annotations.YOLO // likewise YOLO's
+	set   *Set
+	spec  *spec
+	field int // its position in the Set
+	boxFormat
+	voc  *annotations.VOC  // the format, if it is Pascal VOC's
+	yolo *annotations.YOLO // likewise YOLO's
 }
 
-// boxFormat reads a file of boxes.
+// boxFormat reads a file of boxes: a *annotations.YOLO or a *annotations.VOC.
 type boxFormat interface {
 	Schema() formats.Schema
 	Parse(data []byte, p *annotations.Picture) (list []annotations.Object, warning string, err error)
@@ -44,18 +44,16 @@ func newBoxFiles(set *Set, text string) (*boxFiles, error) {
 	switch strings.ToLower(path.Ext(text)) {
 	case ".txt":
 		b.yolo = &annotations.YOLO{}
-		b.format = b.yolo
+		b.boxFormat = b.yolo
 	case ".xml":
 		b.voc = &annotations.VOC{}
-		b.format = b.voc
+		b.boxFormat = b.voc
 	default:
 		return nil, fmt.Errorf("--boxes %s: the pattern ends in .txt (YOLO) or .xml (Pascal VOC); for COCO give the .json file", text)
 	}
 	b.spec.boxes = b
 	return b, nil
 }
-
-func (b *boxFiles) Schema() formats.Schema { return b.format.Schema() }
 
 // Read reads the file of a sample. For YOLO an image without a file has no objects.
 func (b *boxFiles) Read(f *vfs.File, p *annotations.Picture, values []formats.Value) (warning string, err error) {
@@ -114,7 +112,7 @@ func (b *boxFiles) parse(one vfs.File, p *annotations.Picture) (list []annotatio
 	if err != nil {
 		return nil, "", err
 	}
-	if list, warning, err = b.format.Parse(data, p); err != nil {
+	if list, warning, err = b.Parse(data, p); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", one.Path, err)
 	}
 	return list, warning, nil
@@ -127,19 +125,12 @@ func (b *boxFiles) Claimed() error { return nil }
 // Identify: the files are those of a field, which the Set identifies.
 func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
 
-// isNames reports whether a file of the pattern has class names, not boxes.
-func (b *boxFiles) isNames(rel string) bool { return annotations.IsClassNames(rel) }
-
 func (b *boxFiles) Summary() annotations.Summary {
-	s := b.set
-	note := b.format.Note()
-	if n := s.missing[b.field]; n > 0 && b.yolo != nil {
-		note += fmt.Sprintf("; %d images without a file have no boxes", n)
+	s := b.set.summary(b.field)
+	if s.Note = b.Note(); s.Missing > 0 && b.yolo != nil {
+		s.Note += fmt.Sprintf("; %d images without a file have no boxes", s.Missing)
 	}
-	return annotations.Summary{
-		Name: annotations.BoxesField, Kind: formats.Boxes, From: b.spec.pattern.text, Found: s.found[b.field], Missing: s.missing[b.field],
-		Unused: s.unused[b.field], Example: s.orphans[b.field], Note: note,
-	}
+	return s
 }
 
 // Open finds YOLO's class names, or reads all annotations of VOC for theirs.

@@ -132,7 +132,7 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		foldertest.Must(t, d.Close())
-		v, err := folder.OpenFS(context.Background(), os.DirFS(root), c.config)
+		v, err := folder.OpenTree(context.Background(), foldertest.AsTree(os.DirFS(root)), c.config)
 		foldertest.Must(t, err)
 		if got := foldertest.Values(t, v); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: in a file system: %q, want %q", name, got, c.want)

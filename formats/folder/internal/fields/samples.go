@@ -87,7 +87,7 @@ func (s *Set) CountUnused() error {
 	}
 	for i, p := range s.specs {
 		err := s.index.each(i, func(one vfs.File, claimed bool) error {
-			if !claimed && (p.boxes == nil || !p.boxes.isNames(one.Path)) {
+			if !claimed && (p.boxes == nil || !annotations.IsClassNames(one.Path)) {
 				s.unused[i]++
 				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
 			}
@@ -140,22 +140,18 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 			warnings = append(warnings, warning)
 		}
 	}
-	at := 0
-	for i, p := range s.specs {
-		if p.boxes != nil {
-			continue
-		}
-		err := s.readFile(i, p.expand(&v, f), &values[at])
+	for i, p := range s.files() {
+		err := s.readFile(i, p.expand(&v, f), &values[i])
 		if err == nil {
 			var warning string
-			warning, err = s.toStored(i, &picture, &values[at])
+			warning, err = s.toStored(i, &picture, &values[i])
 			warn(warning)
 		}
 		if err != nil {
 			return fmt.Errorf("field %s: %w", p.name, err)
 		}
-		at++
 	}
+	at := len(s.files())
 	for k, a := range s.annotations {
 		n := len(a.Schema())
 		warning, err := s.annotate(k, f, picture, values[at:at+n])
@@ -174,18 +170,12 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 // File returns the file that is the value of field k of a sample, counted from the first of Schema. ok is false if there is
 // none, or the field is one of annotations.
 func (s *Set) File(f *vfs.File, k int) (file vfs.File, ok bool) {
-	v := s.values(f)
-	for i, p := range s.specs {
-		if p.boxes != nil {
-			continue
-		}
-		if k == 0 {
-			file, number, err := s.index.find(i, p.expand(&v, f))
-			return file, err == nil && number >= 0
-		}
-		k--
+	if k >= len(s.files()) {
+		return vfs.File{}, false
 	}
-	return vfs.File{}, false
+	v := s.values(f)
+	file, _, err := s.index.find(k, s.specs[k].expand(&v, f))
+	return file, err == nil
 }
 
 // Warning returns what was found to be doubtful when the fields of the image at a path were read, "" if nothing was.
@@ -243,19 +233,22 @@ func (s *Set) Annotated() (boxes, captions []string) {
 	return boxes, captions
 }
 
+// summary says what was found for a field of files.
+func (s *Set) summary(i int) annotations.Summary {
+	p := s.specs[i]
+	return annotations.Summary{
+		Name: p.name, Kind: p.kind, From: p.pattern.text, Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
+	}
+}
+
 // Summaries says what was found.
 func (s *Set) Summaries() []annotations.Summary {
 	var list []annotations.Summary
 	if p := s.image; p != nil {
 		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.count, Note: s.note()})
 	}
-	for i, p := range s.specs {
-		if p.boxes == nil {
-			list = append(list, annotations.Summary{
-				Name: p.name, Kind: p.kind, From: p.pattern.text,
-				Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
-			})
-		}
+	for i := range s.files() {
+		list = append(list, s.summary(i))
 	}
 	for _, a := range s.annotations {
 		list = append(list, a.Summary())

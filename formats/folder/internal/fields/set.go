@@ -24,7 +24,7 @@ type Set struct {
 	in     vfs.FS
 	memory int64
 	places
-	specs []*spec // of files, those of boxes too
+	specs []*spec // of files; those of boxes are the last
 	index *index
 	// found counts the files of each of specs, missing the samples that have none.
 	found, missing []int
@@ -34,8 +34,6 @@ type Set struct {
 	warnings       sync.Map // by the path of the image
 	voters         []vfs.File
 	drawings       []drawing // of specs, then of annotations
-	// Auto: the fields are those of Auto, which a StemFinder finds.
-	Auto bool
 }
 
 // New returns the fields of the options, nil if they have none.
@@ -43,13 +41,9 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 	if !o.Any() {
 		return nil, nil
 	}
-	s := &Set{in: in, memory: o.Memory, Auto: len(o.Fields) == 1 && o.Fields[0] == Auto}
-	fields := o.Fields
-	if s.Auto || len(fields) == 1 && fields[0] == None {
-		fields = nil
-	}
+	s := &Set{in: in, memory: o.Memory}
 	var err error
-	if s.image, s.specs, err = parseSpecs(fields); err != nil {
+	if s.image, s.specs, err = parseSpecs(o.Fields); err != nil {
 		return nil, err
 	}
 	if err := s.addAnnotations(o); err != nil {
@@ -94,6 +88,14 @@ func (s *Set) addAnnotations(o *Options) error {
 		s.annotations = append(s.annotations, annotations.NewCOCOCaptions(o.Captions))
 	}
 	return nil
+}
+
+// files are the fields that are files themselves.
+func (s *Set) files() []*spec {
+	if n := len(s.specs); n > 0 && s.specs[n-1].boxes != nil {
+		return s.specs[:n-1]
+	}
+	return s.specs
 }
 
 // FieldOf returns which field the file at a path belongs to, -1 if none.
@@ -169,10 +171,8 @@ func (s *Set) describeArray(i int, f *spec) error {
 // Schema returns the fields.
 func (s *Set) Schema() formats.Schema {
 	var list formats.Schema
-	for _, f := range s.specs {
-		if f.boxes == nil {
-			list = append(list, f.field())
-		}
+	for _, f := range s.files() {
+		list = append(list, f.field())
 	}
 	for _, a := range s.annotations {
 		list = append(list, a.Schema()...)

@@ -11,11 +11,8 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// The values of Config.Fields that are no patterns: see folder.FieldsNone and folder.FieldsAuto.
-const (
-	None = "none"
-	Auto = "auto"
-)
+// None is the value of Config.Fields that is no pattern: see folder.FieldsNone.
+const None = "none"
 
 // imageField is the name of the field whose pattern says which files are the samples' images.
 const imageField = "image"
@@ -42,7 +39,7 @@ var maskNames = []string{"mask", "seg", "label", "annot", "matte", "instance", "
 func parseSpec(text string) (*spec, error) {
 	name, rest, ok := strings.Cut(text, "=")
 	if !ok {
-		return nil, fmt.Errorf("--field %s: write NAME=PATTERN, such as mask=masks/{key}.png, or none, or auto", text)
+		return nil, fmt.Errorf("--field %s: write NAME=PATTERN, such as mask=masks/{key}.png, or none", text)
 	}
 	s := &spec{name: name}
 	pattern, kind, given := strings.Cut(rest, ",kind=")
@@ -102,8 +99,10 @@ func IsMaskName(name string) bool {
 // parseSpecs reads Config.Fields; image is the pattern of the samples' images, nil if none is given.
 func parseSpecs(list []string) (image *pattern, specs []*spec, err error) {
 	for _, text := range list {
-		if text == None || text == Auto {
+		if text == None && len(list) > 1 {
 			return nil, nil, fmt.Errorf("--field %s stands alone: leave out the other --field", text)
+		} else if text == None {
+			return nil, nil, nil
 		}
 		s, err := parseSpec(text)
 		switch {
@@ -164,10 +163,8 @@ func (o *Options) Any() bool {
 
 // Check returns an error if fields or boxes are written wrongly. It looks at no file.
 func (o *Options) Check() error {
-	if len(o.Fields) != 1 || o.Fields[0] != None && o.Fields[0] != Auto {
-		if _, _, err := parseSpecs(o.Fields); err != nil {
-			return err
-		}
+	if _, _, err := parseSpecs(o.Fields); err != nil {
+		return err
 	}
 	return new(Set).addAnnotations(o)
 }

@@ -118,10 +118,6 @@ func TestKaggleTrainingImages(t *testing.T) {
 	if got := foldertest.Rows(t, d); len(got) != 2 || got[0] != "n01440764/n01440764_1  n01440764" {
 		t.Errorf("%q", got)
 	}
-	d = open(t, root, folder.Config{Labels: file, Unlisted: folder.UnlistedFolder})
-	if got := foldertest.Rows(t, d); len(got) != 3 || got[2] != "n02100735/n02100735_8  n02100735" {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestImageNetThatDoesNotFit(t *testing.T) {

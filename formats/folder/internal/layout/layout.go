@@ -2,9 +2,11 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -267,41 +269,15 @@ func classesFrom(in vfs.FS, file string, found []string) ([]string, error) {
 	return names, nil
 }
 
+var digits = regexp.MustCompile(`[0-9]+`)
+
 // compareNatural compares runs of digits by value: "2" comes before "10".
 func compareNatural(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		dx, dy := digits(x), digits(y)
-		if dx > 0 && dy > 0 {
-			if c := compareNumbers(x[:dx], y[:dy]); c != 0 {
-				return c
-			}
-			x, y = x[dx:], y[dy:]
-			continue
-		}
-		if x[0] != y[0] {
-			return int(x[0]) - int(y[0])
-		}
-		x, y = x[1:], y[1:]
+	withLengths := func(name string) string {
+		return digits.ReplaceAllStringFunc(name, func(run string) string {
+			run = strings.TrimLeft(run, "0")
+			return fmt.Sprintf("0%08x%s", len(run), run)
+		})
 	}
-	if c := len(x) - len(y); c != 0 {
-		return c
-	}
-	return strings.Compare(a, b) // "1" and "01"
-}
-
-func compareNumbers(x, y string) int {
-	x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-	if len(x) != len(y) {
-		return len(x) - len(y)
-	}
-	return strings.Compare(x, y)
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
+	return cmp.Or(strings.Compare(withLengths(a), withLengths(b)), strings.Compare(a, b)) // "1" and "01"
 }

@@ -16,22 +16,22 @@ import (
 type Questions struct {
 	images            int
 	masks             masks
-	sameName          pairs
-	folders           pairs
-	image, field      string // names of the folders, as in their paths
-	fieldExt          string // of the first pair of folders
-	before            string // the folders above those of folders
-	sameNameExtension string
+	sameName, folders pairs
 }
 
 // pairs are files that may belong together.
 type pairs struct {
 	count    int
+	image    string // the first of them
+	partner  string
 	examples []string
 }
 
 func (p *pairs) add(image, partner string) {
-	if p.count++; len(p.examples) < 2 {
+	if p.count++; p.count == 1 {
+		p.image, p.partner = image, partner
+	}
+	if len(p.examples) < 2 {
 		p.examples = append(p.examples, image+" and "+partner)
 	}
 }
@@ -112,9 +112,6 @@ func (q *Questions) group(same []vfs.File, folders []string) {
 	q.images += len(same)
 	if len(same) > 1 {
 		q.sameName.add(same[0].Path, same[1].Path)
-		if q.sameNameExtension == "" {
-			q.sameNameExtension = path.Ext(same[1].Path)
-		}
 	}
 	for i := range same {
 		q.masks.match(same[i].Path)
@@ -129,53 +126,75 @@ func (q *Questions) group(same []vfs.File, folders []string) {
 			field = rel
 		}
 	}
-	if image == "" || field == "" {
-		return
-	}
-	q.folders.add(image, field)
-	if q.image == "" {
-		q.before, q.image, _, _ = folderPlace(image)
-		var rest string
-		_, q.field, rest, _ = folderPlace(field)
-		q.fieldExt = rest[len(withoutExtensions(rest)):]
+	if image != "" && field != "" {
+		q.folders.add(image, field)
 	}
 }
 
 // Ask returns the question, nil if there is none.
 func (q *Questions) Ask(root string) error {
 	p := new(pairs)
-	var what, flags string
+	var what string
+	var core string // what the names of the first pair have in common
 	switch {
 	case q.asks(&q.folders):
-		p, what = &q.folders, fmt.Sprintf("in %s/ and %s/ have files of the same names", q.image, q.field)
-		flags = q.folderFlags()
+		p = &q.folders
+		_, image, _, _ := folderPlace(p.image)
+		_, field, _, _ := folderPlace(p.partner)
+		what = fmt.Sprintf("in %s/ and %s/ have files of the same names", image, field)
 	case q.masks.asks(q.images):
-		var example string
-		what, example, flags = q.masks.question()
-		p.count, p.examples = q.masks.matched, []string{example}
+		p.count = q.masks.matched
+		p.image, p.partner, p.examples = q.masks.image, q.masks.mask, []string{q.masks.image + " and " + q.masks.mask}
+		var folder string
+		core, folder = q.masks.maskOf(p.partner)
+		if what = "have a file named like their mask, with " + vfs.Stem(path.Base(p.partner)[len(core):]); folder != "" {
+			what = fmt.Sprintf("have a file of the same name in %s/", path.Dir(p.partner))
+		}
 	case q.asks(&q.sameName):
 		p, what = &q.sameName, "share their name with another one"
-		flags = fmt.Sprintf("--field 'mask={key}%s'", q.sameNameExtension)
 	default:
 		return nil
 	}
+	if core == "" {
+		core = withoutExtensions(path.Base(p.partner))
+	}
 	return fmt.Errorf("%s: %d images %s, such as %s: do they belong together? Choose one: %s makes each two of them one sample; "+
 		"--field none packs each image as a sample of its own, with its folder as its class. See docs/fields.md",
-		root, p.count, what, strings.Join(p.examples, ", "), flags)
+		root, p.count, what, strings.Join(p.examples, ", "), p.flags(core))
 }
 
-// folderFlags are the flags that use the files of the folder as a field.
-func (q *Questions) folderFlags() string {
-	before := placeholder(strings.TrimSuffix(q.before, "/"))
-	image := fmt.Sprintf("--field 'image=%s%s/{key}.*' ", before, q.image)
-	pattern := fmt.Sprintf("%s%s/{key}%s", before, q.field, q.fieldExt)
-	switch strings.ToLower(path.Ext(q.fieldExt)) {
-	case ".txt", ".xml":
-		return image + fmt.Sprintf("--boxes '%s'", pattern)
-	case ".json":
-		return image + fmt.Sprintf("--field 'annotation=%s'", pattern)
+// flags are those that make samples of the pairs, as the first one shows: core is what its names have in common.
+func (p *pairs) flags(core string) string {
+	ending := path.Base(p.partner)[len(core):]
+	imageEnding := strings.TrimPrefix(vfs.ImageStem(path.Base(p.image)), core)
+	image, partner := folders(path.Dir(p.image)), folders(path.Dir(p.partner))
+	n := 0
+	for n < min(len(image), len(partner)) && image[n] == partner[n] {
+		n++
 	}
-	return image + fmt.Sprintf("--field 'mask=%s'", pattern)
+	before := placeholder(strings.Join(image[:n], "/"))
+	same := slices.Equal(image, partner)
+	image, partner = image[n:], partner[n:]
+	for len(image) > 0 && len(partner) > 0 && image[len(image)-1] == partner[len(partner)-1] {
+		image, partner = image[:len(image)-1], partner[:len(partner)-1]
+	}
+	pattern := func(folders []string, ending string) string {
+		if same { // the key has the folders
+			return "{key}" + ending
+		}
+		return before + path.Join(append(folders[:len(folders):len(folders)], "{key}"+ending)...)
+	}
+	first := ""
+	if !same || imageEnding != "" {
+		first = fmt.Sprintf("--field 'image=%s' ", pattern(image, imageEnding+".*"))
+	}
+	switch strings.ToLower(path.Ext(ending)) {
+	case ".txt", ".xml":
+		return first + fmt.Sprintf("--boxes '%s'", pattern(partner, ending))
+	case ".json":
+		return first + fmt.Sprintf("--field 'annotation=%s'", pattern(partner, ending))
+	}
+	return first + fmt.Sprintf("--field 'mask=%s'", pattern(partner, ending))
 }
 
 // masks are files that are named like the mask of another image: 1_mask.png of 1.jpg or 1_sat.jpg, wherever that is, and
@@ -306,38 +325,6 @@ func (m *masks) match(rel string) {
 // asks reports whether enough of all images have masks.
 func (m *masks) asks(images int) bool {
 	return m.matched >= minPairs && m.count*m.matched/len(m.kept)*pairShare > images
-}
-
-// question says what was seen, with an example, and the flags that make each image and its mask one sample.
-func (m *masks) question() (what, example, flags string) {
-	core, folder := m.maskOf(m.mask)
-	ending := path.Base(m.mask)[len(core):]
-	what = "have a file named like their mask, with " + vfs.Stem(ending)
-	if folder != "" {
-		what = fmt.Sprintf("have a file of the same name in %s/", path.Dir(m.mask))
-	}
-	imageEnding := vfs.Stem(path.Base(m.image))[len(core):]
-	image, mask := folders(path.Dir(m.image)), folders(path.Dir(m.mask))
-	example = m.image + " and " + m.mask
-	if slices.Equal(image, mask) {
-		if flags = fmt.Sprintf("--field 'mask={key}%s'", ending); imageEnding != "" {
-			flags = fmt.Sprintf("--field 'image={key}%s.*' ", imageEnding) + flags
-		}
-		return what, example, flags
-	}
-	n := 0
-	for n < min(len(image), len(mask)) && image[n] == mask[n] {
-		n++
-	}
-	before := placeholder(strings.Join(image[:n], "/"))
-	image, mask = image[n:], mask[n:]
-	for len(image) > 0 && len(mask) > 0 && image[len(image)-1] == mask[len(mask)-1] {
-		image, mask = image[:len(image)-1], mask[:len(mask)-1]
-	}
-	pattern := func(folders []string, ending string) string {
-		return before + path.Join(append(folders[:len(folders):len(folders)], "{key}"+ending)...)
-	}
-	return what, example, fmt.Sprintf("--field 'image=%s' --field 'mask=%s'", pattern(image, imageEnding+".*"), pattern(mask, ending))
 }
 
 func folders(dir string) []string {

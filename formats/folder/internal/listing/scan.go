@@ -55,8 +55,7 @@ type Scan struct {
 	Archives []string        // files with the names of archives, which are not listed
 	System   *SystemFolders
 	Classes  layout.Folders
-	fields   *fields.Set        // nil without fields
-	names    *fields.StemFinder // if not nil, it gets all names, and no file is looked at
+	fields   *fields.Set // nil without fields
 	err      error
 }
 

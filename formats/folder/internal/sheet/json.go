@@ -27,12 +27,28 @@ func readJSON(b []byte) (*Sheet, error) {
 	if trimmed[0] != '{' {
 		return nil, errJSON
 	}
-	s, lists, err := readJSONObject(b, trimmed)
-	if err != nil || s != nil {
-		return s, err
-	}
-	if len(lists) == 1 {
+	var r jsonRows // of an object of paths and labels
+	var lists [][]byte
+	others := false
+	err := each(b, trimmed, func(name json.Token, raw json.RawMessage, line int) error {
+		switch raw[0] {
+		case '[':
+			lists = append(lists, raw)
+		case '{':
+			others = true
+		default:
+			path, err := json.Marshal(name)
+			return errors.Join(err, r.add(map[string]json.RawMessage{"path": path, "label": raw}, line, len(b)))
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(lists) == 1:
 		return readJSONList(b, lists[0])
+	case len(lists) == 0 && !others && len(r.objects) > 0:
+		return r.sheet()
 	}
 	return nil, errJSON
 }
@@ -41,65 +57,52 @@ var errJSON = errors.New(`it is not a description of labels that dsconv unpack w
 
 // readJSONList reads a list of objects or of pairs.
 func readJSONList(b, list []byte) (*Sheet, error) {
-	d := json.NewDecoder(bytes.NewReader(list))
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
 	var r jsonRows
-	start := bytes.Index(b, list)
-	line, done := 1, 0
-	for d.More() {
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return nil, err
+	err := each(b, list, func(_ json.Token, raw json.RawMessage, line int) error {
+		var object map[string]json.RawMessage
+		var pair []json.RawMessage
+		if err := json.Unmarshal(raw, &object); err != nil {
+			if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 {
+				return notObject(line, err)
+			}
+			object = map[string]json.RawMessage{"path": pair[0], "label": pair[1]}
 		}
-		end := start + int(d.InputOffset())
-		line, done = line+bytes.Count(b[done:end-len(raw)], []byte("\n")), end-len(raw)
-		if err := r.add(raw, line, len(b)); err != nil {
-			return nil, err
-		}
+		return r.add(object, line, len(b))
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r.sheet()
 }
 
-// readJSONObject reads an object of paths and labels; if it is none, it returns the lists in it.
-func readJSONObject(b, object []byte) (s *Sheet, lists []json.RawMessage, err error) {
-	d := json.NewDecoder(bytes.NewReader(object))
+func notObject(line int, err error) error {
+	return fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
+}
+
+// each calls yield for each member of an object, or value of a list, in b, with the line that the value is on.
+func each(b, of []byte, yield func(name json.Token, raw json.RawMessage, line int) error) error {
+	d := json.NewDecoder(bytes.NewReader(of))
 	if _, err := d.Token(); err != nil {
-		return nil, nil, err
+		return err
 	}
-	s = &Sheet{Header: []string{"path", "label"}, Nested: map[string]int{}}
-	start, line, done := bytes.Index(b, object), 1, 0
+	start, line, done := bytes.Index(b, of), 1, 0
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, nil, err
-		}
+		var name json.Token
 		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return nil, nil, err
+		var err error
+		if of[0] == '{' {
+			name, err = d.Token()
 		}
-		switch raw[0] {
-		case '[':
-			lists = append(lists, raw)
-			continue
-		case '{':
-			s.Nested["label"] = 1
-			continue
+		if err = errors.Join(err, d.Decode(&raw)); err != nil {
+			return err
 		}
-		end := start + int(d.InputOffset())
-		line, done = line+bytes.Count(b[done:end], []byte("\n")), end
-		s.Rows, s.Lines = append(s.Rows, []string{fmt.Sprint(name), cell(raw)}), append(s.Lines, line)
-	}
-	if len(lists) > 0 || len(s.Nested) > 0 || len(s.Rows) == 0 {
-		return nil, lists, nil
-	}
-	for i, row := range s.Rows {
-		if strings.ContainsRune(row[0]+row[1], 0) {
-			return nil, nil, fmt.Errorf("line %d: a NUL character", s.Lines[i])
+		at := start + int(d.InputOffset()) - len(raw)
+		line, done = line+bytes.Count(b[done:at], []byte("\n")), at
+		if err := yield(name, raw, line); err != nil {
+			return err
 		}
 	}
-	return s, nil, nil
+	return nil
 }
 
 // jsonRows are objects that become rows. They may have different names; the columns are all of them, sorted,
@@ -111,20 +114,8 @@ type jsonRows struct {
 	lines   []int
 }
 
-// add adds an object, or a pair of a path and a label, of a file of size bytes.
-func (r *jsonRows) add(raw json.RawMessage, line, size int) error {
-	var object map[string]json.RawMessage
-	var pair []json.RawMessage
-	if err := json.Unmarshal(raw, &object); err != nil {
-		if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 {
-			return fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
-		}
-		object = map[string]json.RawMessage{"path": pair[0], "label": pair[1]}
-	}
-	return r.addObject(object, line, size)
-}
-
-func (r *jsonRows) addObject(object map[string]json.RawMessage, line, size int) error {
+// add adds an object of a file of size bytes.
+func (r *jsonRows) add(object map[string]json.RawMessage, line, size int) error {
 	if r.names == nil {
 		r.names, r.nested = map[string]bool{}, map[string]int{}
 	}
@@ -174,9 +165,9 @@ func readJSONL(b []byte) (*Sheet, error) {
 		}
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(text, &object); err != nil {
-			return nil, fmt.Errorf("line %d: not a JSON object such as {\"path\": \"a.jpg\"}: %w", line, err)
+			return nil, notObject(line, err)
 		}
-		if err := r.addObject(object, line, len(b)); err != nil {
+		if err := r.add(object, line, len(b)); err != nil {
 			return nil, err
 		}
 	}

@@ -72,21 +72,13 @@ func Unique(header []string) error {
 	return nil
 }
 
-// Paths returns the cells of the column of paths.
-func (s *Sheet) Paths(at int) []string {
+// Column returns the cells of a column.
+func (s *Sheet) Column(at int) []string {
 	list := make([]string, len(s.Rows))
 	for i, row := range s.Rows {
 		list[i] = row[at]
 	}
 	return list
-}
-
-// PutInClassFolders makes paths those of images in folders named like their labels.
-func (s *Sheet) PutInClassFolders(at int, label string) {
-	k := slices.Index(s.Header, label)
-	for _, row := range s.Rows {
-		row[at] = row[k] + "/" + row[at]
-	}
 }
 
 // Notices says how a file was read, where that is not evident.

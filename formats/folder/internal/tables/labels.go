@@ -74,7 +74,7 @@ func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, 
 	}
 	find := func(s *sheet.Sheet) (files, error) {
 		finder := *start
-		found, notice, bad, err := finder.resolve(s.Paths(at))
+		found, notice, bad, err := finder.resolve(s.Column(at))
 		if err != nil {
 			return files{}, fmt.Errorf("line %d: %w", s.Lines[bad], err)
 		}
@@ -82,7 +82,9 @@ func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, 
 	}
 	found, err := findEither(s, find)
 	if err == nil && s.ByClass && found.count() == 0 {
-		s.PutInClassFolders(at, r.Labels[0])
+		for i, class := range s.Column(slices.Index(s.Header, r.Labels[0])) {
+			s.Rows[i][at] = class + "/" + s.Rows[i][at]
+		}
 		found, err = find(s)
 	}
 	if err != nil {
@@ -208,7 +210,7 @@ func ReadList(file string, input io.Reader, labelColumns []string) (root string,
 	}
 	found, err := findEither(s, func(s *sheet.Sheet) (f files, err error) {
 		f.of = s
-		f.found, f.notice, f.fits, err = findListed(s.Paths(at), s.Lines, base)
+		f.found, f.notice, f.fits, err = findListed(s.Column(at), s.Lines, base)
 		return f, err
 	})
 	if err != nil {

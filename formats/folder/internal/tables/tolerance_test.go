@@ -92,7 +92,7 @@ func TestTablesThatAreAmbiguous(t *testing.T) {
 		"not JSON":              {"l.json", `{"a": `, nil, "not JSON"},
 		"a number":              {"l.json", `7`, nil, "not a description"},
 		"a list of numbers":     {"l.json", "[\n7]", nil, "line 2: not a JSON object"},
-		"NUL":                   {"l.json", `{"a/1.jpg": "\u0000"}`, nil, "line 1: a NUL"},
+		"NUL":                   {"l.json", `{"a/1.jpg": "\u0000"}`, nil, "line 1: label has a NUL"},
 		"lines of all lengths":  {"l.txt", "a/1.jpg\tx\nb/3.png\tx\ty\n", nil, "line 2: 3 cells, the lines before have 2"},
 		"no lines":              {"l.txt", "\n\n", nil, "it is empty"},
 	} {
@@ -133,15 +133,6 @@ func TestTablesForFolders(t *testing.T) {
 	if got := d.Meta().Recipe["labels:val"]; got != val {
 		t.Errorf("recipe %q", d.Meta().Recipe)
 	}
-	cfg.FolderLabels = map[string]string{"val": labelsFile(t, "val.csv", "path,label\n3.jpg,b\n")}
-	cfg.Unlisted = folder.UnlistedFolder
-	d = open(t, root, cfg)
-	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val b|val/a/5 val a" {
-		t.Errorf("unlisted: %q", got)
-	}
-	if got := skipped(d); !strings.Contains(got["val/4.jpg"], "not in a class folder and not listed in") {
-		t.Errorf("%q", got)
-	}
 	// All folders may have tables, with other headers, and numbers to predict.
 	cfg = folder.Config{FolderLabels: map[string]string{
 		"train": labelsFile(t, "t.csv", "filename,target\nb/1.jpg,0.5\na/2.jpg,\n"), "val/": labelsFile(t, "v.tsv", "label\tpath\n-1.5\t3.jpg\n"),
@@ -149,12 +140,6 @@ func TestTablesForFolders(t *testing.T) {
 	d = open(t, root, cfg)
 	if got := d.LabelColumns(); d.Len() != 3 || len(got) != 1 || got[0].Summary != "label: numbers from -1.5 to 0.5 (float32); 1 without a label" {
 		t.Errorf("%d images, %v", d.Len(), got)
-	}
-	// A table for all images, which does not list all of them.
-	all := labelsFile(t, "all.csv", "path,label\nval/3.jpg,a\nval/4.jpg,b\n")
-	d = open(t, root, folder.Config{Labels: all, Unlisted: folder.UnlistedFolder})
-	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "train/a/2 train a|train/b/1 train b|val/3 val a|val/4 val b|val/a/5 val a" {
-		t.Errorf("a part: %q", got)
 	}
 }
 
@@ -220,8 +205,6 @@ func TestConfigsOfFolderLabels(t *testing.T) {
 		cfg  folder.Config
 		want string
 	}{
-		{folder.Config{Unlisted: folder.UnlistedFolder}, "needs a table"},
-		{folder.Config{Labels: table, Unlisted: "x"}, "give skip or folder"},
 		{folder.Config{FolderLabels: map[string]string{"": table}}, "give a folder"},
 		{folder.Config{FolderLabels: map[string]string{"a": table, "./a": table}}, "two files"},
 		{folder.Config{FolderLabels: map[string]string{"a": table}, Labels: labelsFile(t, "x.csv", "path,label\na/1.jpg,b\n")}, "is listed in"},

@@ -40,11 +40,7 @@ func TestTablesWithoutLabels(t *testing.T) {
 			t.Errorf("%s: notices %q", name, got)
 		}
 	}
-	d := open(t, root, folder.Config{Labels: labelsFile(t, "l.txt", "a/1\n"), Unlisted: folder.UnlistedFolder})
-	if got := strings.Join(foldertest.Rows(t, d), "|"); got != "a/1  a|b/2  b" {
-		t.Errorf("images that are not listed: %q", got)
-	}
-	d = open(t, foldertest.Tree(t, "1.jpg"), folder.Config{})
+	d := open(t, foldertest.Tree(t, "1.jpg"), folder.Config{})
 	if got := strings.Join(d.LabelNotices(), "\n"); !strings.Contains(got, "no labels") {
 		t.Errorf("images alone: %q", got)
 	}

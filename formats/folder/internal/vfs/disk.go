@@ -225,18 +225,6 @@ func readAll(r io.Reader, size int64, buf []byte) ([]byte, error) {
 	}
 }
 
-// unchanged is checkUnchanged for a file of an fs.FS.
-func unchanged(f fs.File, size, modTime, got int64) error {
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if st.Size() != size || got != size || ModTime(st) != modTime {
-		return ErrChanged
-	}
-	return nil
-}
-
 // ModTime returns a file's time in ns, 0 if it has none.
 func ModTime(st fs.FileInfo) int64 {
 	if t := st.ModTime(); !t.IsZero() {

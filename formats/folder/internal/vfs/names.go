@@ -140,24 +140,19 @@ func ImagesIn(in FS, dir string) (images, below []string, err error) {
 
 // AllImages returns the paths of the images in a folder and below, relative to it, sorted.
 func AllImages(in FS, folder string) ([]string, error) {
-	var all []string
-	pending := []string{""}
-	for len(pending) > 0 {
-		dir := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		images, below, err := ImagesIn(in, path.Join(folder, dir))
+	all, below, err := ImagesIn(in, folder)
+	for _, name := range below {
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range images {
-			all = append(all, path.Join(dir, name))
-		}
-		for _, name := range below {
-			pending = append(pending, path.Join(dir, name))
+		var deeper []string
+		deeper, err = AllImages(in, path.Join(folder, name))
+		for _, rel := range deeper {
+			all = append(all, name+"/"+rel)
 		}
 	}
 	slices.Sort(all)
-	return all, nil
+	return all, err
 }
 
 // HasImages reports whether there are images in a folder or below.

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,45 +15,90 @@ import (
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
-// Tree is what folder.Tree is.
+// Tree is folder.Tree.
 type Tree interface {
-	fs.FS
+	// Stat and ReadDir take the names of an fs.FS. ReadDir sorts by name.
+	Stat(name string) (fs.FileInfo, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+	// Close is called once, by the Dataset's Close or if opening it fails.
 	io.Closer
+	// String is the path of the Tree on the disk, for messages and the recipe.
 	fmt.Stringer
+	// Identify writes what tells the Tree from others, and from itself with another content.
 	Identify(w io.Writer) error
+	// Refused lists the paths that the Tree does not open, such as those with "..", and why. One that ends in "/" is
+	// that of a folder. The caller owns the list.
 	Refused() []formats.Skip
+	// ReadInto reads a file into the memory of buf, or into new memory if that is too small. It returns an error if
+	// the file is not the one that Stat describes.
 	ReadInto(name string, buf []byte) ([]byte, error)
 }
 
-// tree is a folder.Tree as a filesystem.
-type tree struct {
-	virtual
-	tree Tree
+// tree is a Tree as a filesystem.
+type tree struct{ Tree }
+
+// NewTree returns the filesystem of a Tree.
+func NewTree(t Tree) FS { return tree{t} }
+
+// at returns the name as an fs.FS takes it.
+func at(name string) string { return path.Clean("./" + name) }
+
+func (t tree) Stat(name string) (fs.FileInfo, error) { return t.Tree.Stat(at(name)) }
+
+// Lstat is Stat: a Tree has no links.
+func (t tree) Lstat(name string) (fs.FileInfo, error) { return t.Tree.Stat(at(name)) }
+
+func (t tree) OpenFolder(name string) (Folder, error) {
+	entries, err := t.ReadDir(at(name))
+	return &treeFolder{t, name, entries}, err
 }
 
-// NewTree returns the filesystem of a folder.Tree.
-func NewTree(t Tree) FS { return tree{virtual{t}, t} }
+type treeFolder struct {
+	in      tree
+	name    string
+	entries []fs.DirEntry
+}
 
-func (t tree) String() string { return t.tree.String() }
+func (f *treeFolder) Next() (all []fs.DirEntry, err error) {
+	all, f.entries = f.entries, nil
+	return all, nil
+}
+
+func (f *treeFolder) Stat(name string) (size, modTime int64, regular bool, err error) {
+	st, err := f.in.Stat(path.Join(f.name, name))
+	if err != nil {
+		return 0, 0, false, err
+	}
+	return st.Size(), ModTime(st), st.Mode().IsRegular(), nil
+}
+
+func (f *treeFolder) Close() {}
 
 func (t tree) Read(name string, size, _ int64, buf []byte) ([]byte, error) {
-	data, err := t.tree.ReadInto(at(name), buf)
+	data, err := t.ReadInto(at(name), buf)
 	if err == nil && int64(len(data)) != size {
 		err = ErrChanged
 	}
 	return data, err
 }
 
+func (t tree) Head(name string, buf []byte) (int, error) {
+	data, err := t.ReadInto(at(name), nil)
+	return copy(buf, data), err
+}
+
+func (t tree) Join(name string) string { return name }
+
 // OpenText opens a file of the disk, or else of the Tree. "TREE/labels.csv" is in the Tree.
 func (t tree) OpenText(name string) (io.ReadCloser, error) {
 	if isFile(name) {
 		return unblocked.Open(name)
 	}
-	f, err := t.Open(at(t.inside(name)))
+	data, err := t.ReadInto(at(t.inside(name)), nil)
 	if err != nil {
 		return nil, notFound(name, t, err)
 	}
-	return f, nil
+	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
 func notFound(name string, in FS, err error) error {
@@ -83,10 +129,10 @@ func (t tree) Relative(p string) (string, error) {
 	return "", fmt.Errorf("%q is an absolute path: write paths relative to %s", p, t)
 }
 
-func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.tree.Identify(w) }
+func (t tree) Identify(w io.Writer) (all bool, err error) { return true, t.Tree.Identify(w) }
 
 func (t tree) Refused() []formats.Skip {
-	return slices.DeleteFunc(t.tree.Refused(), func(k formats.Skip) bool {
+	return slices.DeleteFunc(t.Tree.Refused(), func(k formats.Skip) bool {
 		return isOther(k.Path) && fs.ValidPath(k.Path) // a folder's ends in a slash
 	})
 }
@@ -98,7 +144,7 @@ type noticer interface{ Notices() []string }
 func Notices(in FS) (all []string) {
 	switch in := in.(type) {
 	case tree:
-		if n, ok := in.tree.(noticer); ok {
+		if n, ok := in.Tree.(noticer); ok {
 			all = n.Notices()
 		}
 	case *union:
@@ -109,97 +155,7 @@ func Notices(in FS) (all []string) {
 	return all
 }
 
-func (t tree) Close() error { return t.tree.Close() }
-
 func isFile(name string) bool {
 	st, err := os.Stat(name)
 	return err == nil && st.Mode().IsRegular()
-}
-
-// Of returns the root of an fs.FS.
-func Of(fsys fs.FS) FS { return virtual{fsys} }
-
-// virtual is an fs.FS.
-type virtual struct{ fs.FS }
-
-// at returns the name as an fs.FS takes it.
-func at(name string) string { return path.Clean("./" + name) }
-
-func (v virtual) Stat(name string) (fs.FileInfo, error) { return fs.Stat(v.FS, at(name)) }
-
-func (v virtual) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(v.FS, at(name)) }
-
-func (v virtual) OpenFolder(name string) (Folder, error) {
-	entries, err := fs.ReadDir(v.FS, at(name))
-	return &virtualFolder{v, name, entries}, err
-}
-
-type virtualFolder struct {
-	in      virtual
-	name    string
-	entries []fs.DirEntry
-}
-
-func (v *virtualFolder) Next() (all []fs.DirEntry, err error) {
-	all, v.entries = v.entries, nil
-	return all, nil
-}
-
-func (v *virtualFolder) Stat(name string) (size, modTime int64, regular bool, err error) {
-	st, err := v.in.Stat(path.Join(v.name, name))
-	if err != nil {
-		return 0, 0, false, err
-	}
-	return st.Size(), ModTime(st), st.Mode().IsRegular(), nil
-}
-
-func (v *virtualFolder) Close() {}
-
-func (v virtual) Read(name string, size, modTime int64, buf []byte) ([]byte, error) {
-	f, err := v.Open(at(name))
-	if err != nil {
-		return buf[:0], err
-	}
-	buf, err = readAll(f, size, buf[:0])
-	if err == nil {
-		err = unchanged(f, size, modTime, int64(len(buf)))
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	return buf, err
-}
-
-func (v virtual) Head(name string, buf []byte) (int, error) {
-	f, err := v.Open(at(name))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return readHead(f, buf)
-}
-
-func (v virtual) Join(name string) string { return name }
-
-func (v virtual) OpenText(name string) (io.ReadCloser, error) { return v.Open(at(name)) }
-
-func (v virtual) Relative(p string) (string, error) {
-	return "", fmt.Errorf("%q is an absolute path: write paths from the root of the file system", p)
-}
-
-func (v virtual) Recorded(p string) string { return p }
-
-func (v virtual) Refused() []formats.Skip { return nil }
-
-func (v virtual) Close() error { return nil }
-
-func (v virtual) String() string { return fmt.Sprintf("the file system (%T)", v.FS) }
-
-func (v virtual) Identify(w io.Writer) (all bool, err error) {
-	st, err := v.Stat("")
-	if err != nil {
-		return false, err
-	}
-	_, err = fmt.Fprintf(w, "%T %v\n", v.FS, inodeOf(st))
-	return false, err
 }

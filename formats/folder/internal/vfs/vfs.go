@@ -1,4 +1,4 @@
-// Package vfs is where the files of a folder lie: on the disk, in an fs.FS, in an archive, or in several of these as one.
+// Package vfs is where the files of a folder lie: on the disk, in an archive, or in several of these as one.
 package vfs
 
 import (

@@ -87,8 +87,8 @@ func fileSystems(t *testing.T, root string) map[string]fs.FS {
 	return map[string]fs.FS{"DirFS": os.DirFS(root), "MapFS": m, "zip": z}
 }
 
-// Datasets of an fs.FS equal those of the same folder on the disk.
-func TestOpenFSEqualsOpen(t *testing.T) {
+// Datasets of a Tree equal those of the same folder on the disk.
+func TestTreeEqualsOpen(t *testing.T) {
 	when := time.Date(2024, 5, 6, 7, 8, 10, 0, time.UTC)
 	classes := []string{"cat/2.jpg", "cat/10.jpg", "dog/1.png", "dog/1.jpg", "dog/x.heic", "dog/notes.txt", "stray.jpg", "empty/", "dog/deep/3.jpg"}
 	for name, c := range map[string]struct {
@@ -116,13 +116,8 @@ func TestOpenFSEqualsOpen(t *testing.T) {
 			foldertest.Must(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, _ error) error { return os.Chtimes(path, when, when) }))
 			t.Chdir(root) // so that the names of tables are the same
 			want := listAll(t, open(t, ".", c.cfg))
-			for key, value := range want.Meta.Recipe { // an fs.FS has no absolute paths
-				absolute, err := filepath.Abs(".")
-				foldertest.Must(t, err)
-				want.Meta.Recipe[key] = strings.TrimPrefix(value, absolute+"/")
-			}
 			for kind, fsys := range fileSystems(t, root) {
-				d, err := OpenFS(context.Background(), fsys, c.cfg)
+				d, err := OpenTree(context.Background(), foldertest.AsTree(fsys), c.cfg)
 				foldertest.Must(t, err)
 				if diff := cmp.Diff(want, listAll(t, d), cmpopts.IgnoreUnexported(formats.Value{}, formats.Sample{})); diff != "" {
 					t.Errorf("%s differs:\n%s", kind, diff)
@@ -132,39 +127,17 @@ func TestOpenFSEqualsOpen(t *testing.T) {
 	}
 }
 
-// Files without a time are read and identified by their bytes.
-func TestOpenFSWithoutTimes(t *testing.T) {
-	identity := func(content string) string {
-		d, err := OpenFS(context.Background(), fstest.MapFS{"a/1.jpg": {Data: []byte(foldertest.JPEGHead + content)}, "b/2.jpg": {Data: []byte(foldertest.JPEGHead)}}, Config{})
-		foldertest.Must(t, err)
-		if in, err := d.Info(0); err != nil || in.Source.ModTime != 0 {
-			t.Errorf("%+v, %v", in, err)
-		}
-		var s formats.Sample
-		foldertest.Must(t, d.Read(0, &s))
-		var b bytes.Buffer
-		foldertest.Must(t, d.Identify(&b))
-		return b.String()
-	}
-	if one := identity("x"); one != identity("x") || one == identity("y") {
-		t.Error("the identity does not follow the bytes")
-	}
-}
-
 // Errors name the file and keep their cause.
-func TestOpenFSErrors(t *testing.T) {
+func TestTreeErrors(t *testing.T) {
 	ctx := context.Background()
-	if _, err := OpenFS(ctx, nil, Config{}); err == nil {
-		t.Error("no error for a nil file system")
-	}
-	if _, err := OpenFS(ctx, os.DirFS(filepath.Join(t.TempDir(), "gone")), Config{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenTree(ctx, foldertest.AsTree(os.DirFS(filepath.Join(t.TempDir(), "gone"))), Config{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a missing folder:", err)
 	}
 	m := fstest.MapFS{"a/1.jpg": {Data: []byte(foldertest.JPEGHead)}, "b/2.jpg": {Data: []byte(foldertest.JPEGHead)}}
-	if _, err := OpenFS(ctx, m, Config{Labels: "none.csv"}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenTree(ctx, foldertest.AsTree(m), Config{Labels: "none.csv"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a missing table:", err)
 	}
-	d, err := OpenFS(ctx, m, Config{})
+	d, err := OpenTree(ctx, foldertest.AsTree(m), Config{})
 	foldertest.Must(t, err)
 	delete(m, "a/1.jpg")
 	m["b/2.jpg"] = &fstest.MapFile{Data: []byte(foldertest.JPEGHead + "more")}
@@ -175,20 +148,17 @@ func TestOpenFSErrors(t *testing.T) {
 	if err := d.Read(1, &s); err == nil || !strings.Contains(err.Error(), "it changed since it was listed") {
 		t.Error("a file that changed:", err)
 	}
-	if _, err := OpenFS(ctx, fstest.MapFS{UnfinishedName: {}, "a.jpg": {}}, Config{}); err == nil {
-		t.Error("no error for an unfinished folder")
-	}
 }
 
 // A link to a folder above ends in no loop, whatever the file system.
-func TestOpenFSLoop(t *testing.T) {
+func TestTreeLoop(t *testing.T) {
 	root := foldertest.Tree(t, "a/1.jpg", "a/up -> ..")
 	loops := map[string]fs.FS{
 		"DirFS": os.DirFS(root),
 		"MapFS": fstest.MapFS{"a/1.jpg": {Data: []byte(foldertest.JPEGHead)}, "a/up": {Data: []byte("."), Mode: fs.ModeSymlink}, "a/here": {Data: []byte("../a"), Mode: fs.ModeSymlink}},
 	}
 	for name, fsys := range loops {
-		d, err := OpenFS(context.Background(), fsys, Config{})
+		d, err := OpenTree(context.Background(), foldertest.AsTree(fsys), Config{})
 		foldertest.Must(t, err)
 		if d.Len() != 1 || len(d.Skips()) == 0 {
 			t.Errorf("%s: %d samples, skips %v", name, d.Len(), d.Skips())
@@ -197,10 +167,10 @@ func TestOpenFSLoop(t *testing.T) {
 }
 
 // Reads from many goroutines give every sample its own bytes.
-func TestOpenFSConcurrentReads(t *testing.T) {
+func TestTreeConcurrentReads(t *testing.T) {
 	root := foldertest.Tree(t, "a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg")
 	for _, kind := range slices.Sorted(maps.Keys(fileSystems(t, root))) {
-		d, err := OpenFS(context.Background(), fileSystems(t, root)[kind], Config{})
+		d, err := OpenTree(context.Background(), foldertest.AsTree(fileSystems(t, root)[kind]), Config{})
 		foldertest.Must(t, err)
 		var wg sync.WaitGroup
 		for range 8 {
