@@ -1,7 +1,10 @@
 package trainer
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,53 +14,42 @@ import (
 
 // openBackend starts the backend of that name and returns its fastest convolution.
 func openBackend(name string) (compute.Backend, convolution, error) {
-	kind, plugin, _ := strings.Cut(name, ":")
+	plugin, isXLA := strings.CutPrefix(name, "xla:")
 	switch {
 	case name == "go":
 		b, err := gobackend.New("")
 		return b, im2col, err
-	case kind == "xla":
+	case isXLA && plugin != "":
 		b, err := openPlugin(plugin)
 		return b, nativeConvolution, err
 	}
-	return nil, nil, fmt.Errorf("%w %q; known: go, xla:PLUGIN (cuda, cpu, or the path of a PJRT plugin)", ErrUnknownBackend, name)
+	return nil, nil, fmt.Errorf("%w %q; known: go, xla:PATH with the path of a PJRT plugin", ErrUnknownBackend, name)
 }
 
-// openPlugin loads the PJRT plugin that config names: cuda, cpu or a path and, after a comma, options.
-// The path is found here because XLA would otherwise search for a plugin, or download one.
+// openPlugin loads the PJRT plugin that config names: its path and, after a comma, options.
 func openPlugin(config string) (compute.Backend, error) {
 	path, options, _ := strings.Cut(config, ",")
-	kind := path
-	if path == "" {
-		return nil, fmt.Errorf("%w \"xla\" without a plugin: give xla:PLUGIN: cuda, cpu, or the path of a PJRT plugin", ErrUnknownBackend)
-	}
-	if _, ok := pluginKinds[kind]; ok {
-		var err error
-		if path, err = newPluginSearch().find(kind); err != nil {
-			return nil, err
-		}
-	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
 	}
-	if err := checkPlugin(path); err != nil {
-		return nil, err
+	info, err := os.Stat(path) // XLA would search for a plugin that is not there, or download one
+	if err == nil && info.Mode()&fs.ModeType != 0 {
+		err = errors.New("not a file; give the path of the plugin, such as xla_cuda_plugin.so")
 	}
-	if err := setCUDAData(path); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("XLA plugin %s: %w", path, err)
 	}
 	b, err := openXLA(xlaConfig(path, options))
-	if err != nil && strings.Contains(err.Error(), noGPU) {
+	switch {
+	case err == nil:
+		return b, nil
+	case strings.Contains(err.Error(), "No visible GPU devices"): // the CUDA plugin
 		return nil, fmt.Errorf("%w: XLA plugin %s sees no GPU: it needs an NVIDIA GPU and its driver; dsconv doctor says what this machine has", ErrNoBackend, path)
-	}
-	if err != nil && strings.Contains(err.Error(), pluginFunction) {
+	case strings.Contains(err.Error(), "GetPjrtApi"): // the function that each plugin has
 		return nil, fmt.Errorf("XLA plugin %s: it is another library, not a PJRT plugin", path)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("XLA plugin %s cannot be loaded: %w", path, err)
-	}
-	return b, nil
+	return nil, fmt.Errorf("XLA plugin %s cannot be loaded: %w", path, err)
 }
 
 // xlaConfig is the plugin's path with its options. go-xla takes each path with "cpu" in it for that of the CPU's plugin,
@@ -68,10 +60,3 @@ func xlaConfig(path, options string) string {
 	}
 	return strings.TrimSuffix(path+","+options, ",")
 }
-
-const (
-	// noGPU is in what the CUDA plugin says without a driver or a GPU.
-	noGPU = "No visible GPU devices"
-	// pluginFunction is the function that each plugin has; an error that names it says that it is missing.
-	pluginFunction = "GetPjrtApi"
-)

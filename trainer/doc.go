@@ -13,9 +13,6 @@
 // PJRT plugin (see [Config.Backend]); XLA needs cgo and a plugin that is already on
 // disk: nothing is downloaded.
 //
-// On "xla:cuda" a GPU trains. Batches of uint8 cross the bus as they are, while the GPU computes on those before;
-// [BF16] halves the width of what it multiplies.
-//
 // [Run] trains for some epochs. It uses [Trainer], whose [Trainer.Step] takes a
 // single batch, for callers with their own loop. A graph is compiled for each batch that is
 // larger than all before; smaller batches, such as an epoch's last, are padded and masked.

@@ -116,12 +116,12 @@ func ExampleInputOf() {
 	// Output: true [cnn mlp]
 }
 
-// A GPU trains where there is one with JAX's plugin for XLA.
+// A GPU trains where there is one, by JAX's plugin for XLA.
 func ExampleConfig() {
-	config := trainer.Config{Backend: "xla:cuda", Precision: trainer.BF16}
+	config := trainer.Config{Backend: "xla:" + os.Getenv("XLA_PLUGIN")}
 	network, err := trainer.New(config, [3]int{32, 32, 3}, 10)
-	if errors.Is(err, trainer.ErrNoBackend) {
-		log.Print(err) // it says what is missing, and what provides it
+	if errors.Is(err, trainer.ErrNoBackend) || errors.Is(err, trainer.ErrUnknownBackend) {
+		log.Print(err)
 		config = trainer.Config{Backend: "go"}
 		network, err = trainer.New(config, [3]int{32, 32, 3}, 10)
 	}

@@ -1,4 +1,4 @@
-"""The Go trainer on XLA: dsconv train --backend xla:cuda, with the plugin of JAX's packages."""
+"""The Go trainer on XLA: dsconv train --backend xla:PATH, with the plugin of JAX's packages."""
 
 from __future__ import annotations
 
@@ -13,39 +13,37 @@ import machine
 import prepare
 from setting import Setting, Skip
 
-RUNS = {"fp32": [], "bf16": ["--precision=bf16"]}
-
 
 def run(setting: Setting, save: Callable[..., None]) -> None:
     machine.gpu()
-    variables = plugin()
+    path = plugin()
+    variables = {"XLA_FLAGS": f"--xla_gpu_cuda_data_dir={folder}" for folder in cuda(path)}
     dataset = prepare.packed(setting, setting.photos, "resized", "--resize=shorter:256", "--encode=jpeg:90")
-    words = ["train", dataset, "--backend=xla:cuda", "--model=cnn", "--epochs=2", "--json"]
-    found = {}
-    for name, flags in RUNS.items():
-        try:
-            written = prepare.dsconv(setting, *words, *flags, **variables)
-        except RuntimeError as error:
-            # JAX loads CUDA's libraries before the plugin; without that the linker must find them.
-            if "LD_LIBRARY_PATH" in variables:
-                raise
-            save(without_library_path=str(error))
-            variables["LD_LIBRARY_PATH"] = libraries()
-            written = prepare.dsconv(setting, *words, *flags, **variables)
-        found[name] = json.loads(written)
-        save(**found)
-        last = found[name]["epochs"][-1]
-        print(f"XLA, {name}: {last['images_per_second']:.0f} images/s, loss {last['train']['loss']:.3f}", flush=True)
+    words = ["train", dataset, f"--backend=xla:{path}", "--model=cnn", "--epochs=2", "--json"]
+    try:
+        written = prepare.dsconv(setting, *words, **variables)
+    except RuntimeError as error:
+        # JAX loads CUDA's libraries before the plugin; without that the linker must find them.
+        save(without_library_path=str(error))
+        written = prepare.dsconv(setting, *words, **variables, LD_LIBRARY_PATH=libraries())
+    found = json.loads(written)
+    save(fp32=found)
+    last = found["epochs"][-1]
+    print(f"XLA: {last['images_per_second']:.0f} images/s, loss {last['train']['loss']:.3f}", flush=True)
 
 
-def plugin() -> dict[str, str]:
-    """The environment variable that names the plugin's folder. Raises Skip if this Python has none."""
-    if os.environ.get("PJRT_PLUGIN_LIBRARY_PATH"):
-        return {}
+def plugin() -> Path:
+    """The path of the plugin. Raises Skip if this Python has none."""
     for folder in sys.path:
         for path in sorted(glob.glob(os.path.join(folder, "jax_plugins", "xla_cuda*", "xla_cuda_plugin.so"))):
-            return {"PJRT_PLUGIN_LIBRARY_PATH": str(Path(path).parent)}
+            return Path(path)
     raise Skip("this Python has no PJRT plugin for CUDA: pip install 'jax[cuda13]'")
+
+
+def cuda(plugin: Path) -> list[Path]:
+    """The folder with CUDA's libdevice that pip put beside the plugin, if there is one."""
+    found = sorted((plugin.parents[2] / "nvidia").glob("cu*/nvvm/libdevice"))
+    return [path.parents[1] for path in found[-1:]]
 
 
 def libraries() -> str:
