@@ -6,13 +6,8 @@ import (
 	"github.com/dsconv/dsconv/bench/verdict"
 )
 
-// aboutLoop is what is known of the loop alone, in microseconds per image; 0 is unknown.
-type aboutLoop struct {
-	step, stepCPU float64 // on batches in memory, while nothing is loaded
-}
-
 // costs are what an epoch of d consists of; nil if too little was measured to say.
-func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
+func (r *Report) costs(d *Dataset) *verdict.Costs {
 	o := &r.Options
 	hasLoop := r.Consumer != loaderAlone
 	if d.Stages.workers() == 0 && (!hasLoop || d.Starved >= starvedFrom) {
@@ -26,11 +21,11 @@ func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
 		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
 	}
 	if c.GPU = d.onGPU(); !c.GPU {
-		c.Parts = d.Stages.parts(d.CPU-loop.stepCPU, &w)
+		c.Parts = d.Stages.parts(d.CPU, &w)
 	}
 	if hasLoop {
 		c.Starved = d.Starved
-		c.Step, c.StepCPU = loop.step, loop.stepCPU
+		c.Step = 1e6 * ratio(1, o.Consume)
 		c.Transfer = 1e6 * ratio(d.Transfer, float64(c.Samples))
 	}
 	c.Start = d.start(c)

@@ -34,7 +34,7 @@ func (r *Report) Judge() {
 				slowest := verdict.Join(d.RankCosts)
 				d.Costs = &slowest
 			case d.Diagnosis == "":
-				d.Costs = run.costs(d, aboutLoop{})
+				d.Costs = run.costs(d)
 			}
 			d.completeCosts()
 			run.diagnose(d)

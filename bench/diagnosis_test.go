@@ -45,7 +45,7 @@ func TestDiagnose(t *testing.T) {
 		if c.consume > 0 {
 			d.EpochSeconds = max(d.EpochSeconds, 1000/c.consume)
 		}
-		d.Costs = r.costs(&d, aboutLoop{})
+		d.Costs = r.costs(&d)
 		r.diagnose(&d)
 		if d.Verdict == nil || d.Verdict.Cause != c.cause || d.Diagnosis != c.want {
 			t.Errorf("%s: %q, want %s with %q", name, d.Diagnosis, c.cause, c.want)

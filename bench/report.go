@@ -27,8 +27,7 @@ type Report struct {
 	Merged []Report `json:"merged,omitempty"`
 
 	// Advice is the recommendation for the first dataset; nil if none was asked for.
-	Advice  *verdict.Advice `json:"advice,omitempty"`
-	Applied *Applied        `json:"applied,omitempty"`
+	Advice *verdict.Advice `json:"advice,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.

@@ -68,7 +68,7 @@ func candidateFigures(c *verdict.Candidate) string {
 	case c.Lossless:
 		list = append(list, "lossless")
 	case c.PSNR > 0:
-		list = append(list, fmt.Sprintf("changes pixels: PSNR %.1f dB, SSIM %.3f", c.PSNR, c.SSIM))
+		list = append(list, fmt.Sprintf("changes pixels: PSNR %.1f dB", c.PSNR))
 	default:
 		list = append(list, "changes pixels")
 	}

@@ -51,16 +51,11 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 			}
 		}
 	}
-	for _, s := range b.subjects {
-		if err := b.loopAlone(ctx, s); err != nil {
-			return nil, fmt.Errorf("bench %s: %w", s.result.Path, err)
-		}
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	r := b.report()
-	b.judge(r)
+	r.Judge()
 	return r, ctx.Err()
 }
 
@@ -94,9 +89,8 @@ type bench struct {
 type subject struct {
 	dataset  formats.Dataset
 	loader   *reader.Loader
-	consumer consumer
+	consumer *paced
 	result   Dataset
-	loop     aboutLoop
 	trace    *trace // of the next epoch; nil for none
 }
 
@@ -128,7 +122,7 @@ func (b *bench) prepare(ctx context.Context, paths []string) error {
 
 // add opens the dataset at path.
 func (b *bench) add(ctx context.Context, path string) error {
-	s := &subject{consumer: eager{}, result: Dataset{Path: path}}
+	s := &subject{consumer: &paced{rate: b.options.Consume}, result: Dataset{Path: path}}
 	b.subjects = append(b.subjects, s) // from now on close closes it
 	config := b.options.Config
 	err := b.open(ctx, s, config)
@@ -164,11 +158,6 @@ func (b *bench) open(ctx context.Context, s *subject, config reader.Config) (err
 	if s.loader.Len() == 0 {
 		return errors.New("there are no images")
 	}
-	consumer, err := newConsumer(&b.options, s.loader)
-	if err != nil {
-		return err
-	}
-	s.consumer = consumer
 	return nil
 }
 
@@ -296,15 +285,6 @@ func (s *subject) count() {
 	s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
 }
 
-// judge gives each dataset its verdict, when all is measured.
-func (b *bench) judge(r *Report) {
-	for i, s := range b.subjects {
-		d := &r.Datasets[i]
-		d.Costs = r.costs(d, s.loop)
-		r.diagnose(d)
-	}
-}
-
 func (b *bench) close() error {
 	var errs []error
 	for _, s := range b.subjects {
@@ -314,10 +294,9 @@ func (b *bench) close() error {
 }
 
 // close closes all of s but its result.
-func (s *subject) close() error {
-	err := s.consumer.close()
+func (s *subject) close() (err error) {
 	if s.loader != nil {
-		err = errors.Join(err, s.loader.Close())
+		err = s.loader.Close()
 	}
 	if s.dataset != nil {
 		err = errors.Join(err, s.dataset.Close())

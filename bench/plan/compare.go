@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dsconv/dsconv/bench/quality"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/preprocess"
@@ -13,83 +12,64 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// compared is how many images PSNR and SSIM are computed from.
+// compared is how many images PSNR is computed from.
 const compared = 64
 
 // compare sets how near the trial's pixels are to those of the source, scaled to the same size.
 func (e *exploration) compare(ctx context.Context, t *trial) error {
-	if e.o.NoQuality || t.recipe.Encode.Encoding != formats.JPEG { // all others keep the pixels
+	if t.recipe.Encode.Encoding != formats.JPEG { // all others keep the pixels
 		return nil
 	}
-	c, err := newComparison(e.src.ds, t.recipe)
+	recipe, schema := t.recipe, e.src.ds.Meta().Schema
+	recipe.Encode = codec.EncodeOptions{Encoding: formats.Raw}
+	exact, err := preprocess.NewProcessor(recipe, schema)
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer exact.Close()
+	decoder := codec.NewDecoder()
+	defer decoder.Close()
+	var in, out, packed formats.Sample
+	var want, got pixel.Image
+	var squares, values float64
 	for _, k := range spread(firstN(t.dataset.Len()), compared) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := c.add(t.dataset, int(k)); err != nil {
-			return err
+		err := guard.Do(func() error {
+			if err := t.dataset.Read(int(k), &packed); err != nil {
+				return err
+			}
+			at, err := formats.Find(e.src.ds, packed.Key)
+			if err != nil {
+				return err
+			}
+			if err := e.src.ds.Read(at, &in); err != nil {
+				return err
+			}
+			if err := exact.Process(&in, &out); err != nil {
+				return err
+			}
+			keep := codec.DecodeOptions{Color: pixel.ColorKeep}
+			if err := decoder.DecodeValue(&want, &out.Values[schema.ImageIndex()], keep); err != nil {
+				return err
+			}
+			return decoder.DecodeValue(&got, &packed.Values[t.dataset.Meta().Schema.ImageIndex()], keep)
+		})
+		if err == nil && len(want.Pix) != len(got.Pix) {
+			err = fmt.Errorf("%d bytes of pixels beside %d", len(got.Pix), len(want.Pix))
 		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", packed.Key, err)
+		}
+		for i, x := range want.Pix { // of 8 bits, as a JPEG has
+			d := float64(x) - float64(got.Pix[i])
+			squares += d * d
+		}
+		values += float64(len(want.Pix))
 	}
-	if psnr := c.sum.PSNR(); !math.IsInf(psnr, 1) {
-		t.psnr, t.ssim = psnr, c.sum.SSIM()
+	if squares > 0 {
+		t.PSNR = 10 * math.Log10(255*255*values/squares)
 	}
 	return nil
-}
-
-// comparison compares packed images with those that they were packed from.
-type comparison struct {
-	source  formats.Dataset
-	exact   *preprocess.Processor // the recipe, without loss
-	decoder *codec.Decoder
-	sum     quality.Difference
-
-	in, out, packed formats.Sample
-	want, got       pixel.Image
-	imageIn         int
-}
-
-func newComparison(source formats.Dataset, r preprocess.Recipe) (*comparison, error) {
-	r.Encode = codec.EncodeOptions{Encoding: formats.Raw}
-	exact, err := preprocess.NewProcessor(r, source.Meta().Schema)
-	if err != nil {
-		return nil, err
-	}
-	return &comparison{source: source, exact: exact, decoder: codec.NewDecoder(), imageIn: source.Meta().Schema.ImageIndex()}, nil
-}
-
-// add compares sample i of ds with the source's sample of the same key.
-func (c *comparison) add(ds formats.Dataset, i int) error {
-	return guard.Do(func() error {
-		if err := ds.Read(i, &c.packed); err != nil {
-			return err
-		}
-		at, err := formats.Find(c.source, c.packed.Key)
-		if err != nil {
-			return err
-		}
-		if err := c.source.Read(at, &c.in); err != nil {
-			return err
-		}
-		if err := c.exact.Process(&c.in, &c.out); err != nil {
-			return fmt.Errorf("%s: %w", c.packed.Key, err)
-		}
-		keep := codec.DecodeOptions{Color: pixel.ColorKeep}
-		if err := c.decoder.DecodeValue(&c.want, &c.out.Values[c.imageIn], keep); err != nil {
-			return fmt.Errorf("%s: %w", c.packed.Key, err)
-		}
-		value := &c.packed.Values[ds.Meta().Schema.ImageIndex()]
-		if err := c.decoder.DecodeValue(&c.got, value, keep); err != nil {
-			return fmt.Errorf("%s: %w", c.packed.Key, err)
-		}
-		return c.sum.Add(&c.want, &c.got)
-	})
-}
-
-func (c *comparison) close() {
-	c.exact.Close()
-	c.decoder.Close()
 }

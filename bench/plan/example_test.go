@@ -24,8 +24,8 @@ func Example() {
 	ctx, images := context.Background(), filepath.Join(dir, "images")
 	putImages(images, "cat/tom.jpg", "cat/kit.jpg", "dog/rex.jpg", "dog/bo.jpg")
 	options := plan.Options{
-		Bench: bench.Options{Size: 16, Config: reader.Config{BatchSize: 2}}, Rounds: 1, LoadSeconds: 0.01,
-		Formats: []string{"shard"}, Encodings: []codec.EncodeOptions{{}},
+		Bench: bench.Options{Size: 16, Config: reader.Config{BatchSize: 2}}, Rounds: 1,
+		Format: "shard", Encodings: []codec.EncodeOptions{{}},
 	}
 
 	p, err := plan.Run(ctx, images, options)

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -27,7 +26,6 @@ const (
 
 // meter loads a dataset in turns and measures how fast.
 type meter struct {
-	dataset formats.Dataset
 	loader  *reader.Loader
 	seconds float64 // of a turn
 	turns   []turn
@@ -47,11 +45,12 @@ var stages = [4]struct {
 	kind verdict.Kind
 }{{"read", verdict.Read}, {"decode", verdict.Decode}, {"augment", verdict.Augment}, {"collate", verdict.Collate}}
 
-// newMeter opens a loader of ds. Its epochs repeat the samples, so that one is long enough for a turn, and a turn's
+// newMeter opens a loader of the samples of ds. Its epochs repeat them, so that one is long enough for a turn, and a turn's
 // steady part does not depend on the start of epochs.
-func newMeter(ctx context.Context, ds formats.Dataset, config reader.Config, seconds float64) (*meter, error) {
-	m := &meter{dataset: ds, seconds: seconds}
-	once, err := m.open(config, 1)
+func newMeter(ctx context.Context, ds formats.Dataset, samples []int32, config reader.Config, seconds float64) (*meter, error) {
+	m := &meter{seconds: seconds}
+	config.Samples = samples
+	once, err := reader.New(ds, config)
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +69,9 @@ func newMeter(ctx context.Context, ds formats.Dataset, config reader.Config, sec
 	}
 	rate := float64(n) / max(time.Since(begin).Seconds(), 1e-6)
 	wanted := max(2*rate*seconds, float64((leastBatches+2)*config.BatchSize))
-	repeats := min(int(wanted/float64(max(once.Samples(), 1)))+1, mostRepeats)
-	m.loader, err = m.open(config, repeats)
+	config.Samples = slices.Repeat(samples, min(int(wanted/float64(max(len(samples), 1)))+1, mostRepeats))
+	m.loader, err = reader.New(ds, config)
 	return m, err
-}
-
-// open returns a loader of an epoch in which each sample comes so often.
-func (m *meter) open(config reader.Config, repeats int) (*reader.Loader, error) {
-	if repeats > 1 {
-		config.Samples = slices.Repeat(firstN(m.dataset.Len()), repeats)
-	}
-	config.Weight, config.Weights = nil, nil // they are of the source's samples
-	return reader.New(m.dataset, config)
 }
 
 func (m *meter) close() error {
@@ -206,21 +196,4 @@ func (m *meter) costs(samples int, first *meter) verdict.Costs {
 		costs.Parts = append(costs.Parts, part)
 	}
 	return costs
-}
-
-// measure loads all of the trials that have a meter in turns, so that a machine that is slow for a while is
-// slow for all.
-func measure(ctx context.Context, o *Options, trials []*trial, done func(what string)) error {
-	for round := range o.Rounds {
-		for _, t := range trials {
-			if t.meter == nil {
-				continue
-			}
-			if err := t.meter.turn(ctx, round+1); err != nil {
-				return fmt.Errorf("load %s: %w", t.name(), err)
-			}
-		}
-		done(fmt.Sprintf("loaded all, round %d of %d", round+1, o.Rounds))
-	}
-	return nil
 }

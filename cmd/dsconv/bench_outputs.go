@@ -25,8 +25,7 @@ type benchOutput struct {
 // benchOutputs are the flags of bench that name a file for the report.
 var benchOutputs = []benchOutput{
 	{"json", writeReport, func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }},
-	{"html", page.WriteHTML, beginsWith(page.Mark)},
-	{"markdown", writeMarkdown, beginsWith(bench.Heading)},
+	{"html", page.WriteHTML, isPage},
 }
 
 func writeReport(w io.Writer, r *bench.Report) error {
@@ -38,14 +37,10 @@ func writeReport(w io.Writer, r *bench.Report) error {
 	return err
 }
 
-func writeMarkdown(w io.Writer, r *bench.Report) error { return r.WriteMarkdown(w) }
-
-func beginsWith(mark string) func(io.Reader) bool {
-	return func(f io.Reader) bool {
-		head := make([]byte, len(mark))
-		_, err := io.ReadFull(f, head)
-		return err == nil && string(head) == mark
-	}
+func isPage(f io.Reader) bool {
+	head := make([]byte, len(page.Mark))
+	_, err := io.ReadFull(f, head)
+	return err == nil && string(head) == page.Mark
 }
 
 // checkOutputs returns an error for files that the report must not be written to, before anything is measured.

@@ -27,8 +27,8 @@ func planCommand(c *console) *cli.Command {
 		ArgsUsage: "SRC...",
 		Description: `Packs a sample of the images of SRC, what dsconv pack takes, in each size and encoding into a
 temporary folder, which is removed, and loads it with the loader of bench. Prints for each:
-the bytes of the whole dataset in each format, the time of packing it, the time of an epoch,
-how near the pixels are (PSNR and SSIM beside the source's pixels of the same size), and
+the bytes of the whole dataset, the time of packing it, the time of an epoch,
+how near the pixels are (PSNR beside the source's pixels of the same size), and
 after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
 disk, or as pixels in memory, is not measured.
 
@@ -64,7 +64,7 @@ Augmentations:
 func planFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "sample", Usage: "try with `N` images, evenly spread; with fewer of large ones", DefaultText: "1000, or more of small ones"},
-		&cli.StringSliceFlag{Name: "format", Usage: "compute the bytes of `FORMAT`: lmdb, hdf5, shard or tfrecord; may be repeated", DefaultText: "all"},
+		&cli.StringFlag{Name: "format", Usage: "pack as `FORMAT`: lmdb, hdf5, shard or tfrecord", DefaultText: "lmdb"},
 		&cli.StringSliceFlag{Name: "resize", Usage: "try `SIZE`, as pack takes it, or none; may be repeated", DefaultText: "what suits the loader"},
 		&cli.StringSliceFlag{Name: "encode", Usage: "try `ENCODING`, as pack takes it; may be repeated", DefaultText: "what suits the loader"},
 		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "load each candidate `N` times"},
@@ -83,7 +83,7 @@ func planOptions(cc *cli.Context) (o plan.Options, err error) {
 	}
 	o = plan.Options{
 		Bench:  bench.Options{Size: cc.Int("size")},
-		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Formats: cc.StringSlice("format"), Dir: cc.String("dir"),
+		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Format: cc.String("format"), Dir: cc.String("dir"),
 	}
 	if o.Bench.Config, err = loaderConfig(cc); err != nil {
 		return o, err

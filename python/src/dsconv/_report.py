@@ -195,7 +195,6 @@ class Report:
     source: str = _optional("")  # the file of a merged report
     merged: list[Report] = _optional(factory=list)
     advice: dict[str, Any] | None = _optional()  # text, best, candidates: what to do about the first dataset
-    applied: dict[str, Any] | None = _optional()
 
     def summarise(self) -> Report:
         """Computes the ratios and medians of the datasets from their rounds. Returns itself."""
@@ -269,17 +268,9 @@ class Report:
 
         Raises ValueError if another file than such a page is at path.
         """
-        self._written("html", os.path.abspath(path))
-
-    def to_markdown(self) -> str:
-        """The report as Markdown: the tables and sentences that `print` shows."""
-        return self._written("markdown", "-")
-
-    def _written(self, form: str, path: str) -> str:
-        """What the command prints when it writes the report in another form to path."""
         from dsconv import _command
 
-        return _command.run(["bench", "--merge", "-", f"--{form}={path}"], stdin=self.to_json()).stdout
+        _command.run(["bench", "--merge", "-", f"--html={os.path.abspath(path)}"], stdin=self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
