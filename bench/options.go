@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -17,8 +18,10 @@ import (
 type Options struct {
 	Rounds int `json:"rounds"` // 0 is 3
 	Epochs int `json:"epochs"` // a round; 0 is 1
-	// LimitBatches ends each epoch after that many batches; 0 is all.
-	LimitBatches int `json:"limit_batches,omitempty"`
+	// LimitBatches ends each epoch after that many batches; 0 is all. Limit ends it after that time, but with four batches
+	// at least, or two of those that take very long.
+	LimitBatches int           `json:"limit_batches,omitempty"`
+	Limit        time.Duration `json:"-"`
 
 	// Config describes the loader. Other defaults than reader's: BatchSize is 64, DType float32, Layout
 	// NCHW, Split reader.TrainSplit. Transforms are a
@@ -38,6 +41,8 @@ type Options struct {
 	Processes int            `json:"processes,omitempty"`
 	Trainer   map[string]any `json:"trainer,omitempty"`
 
+	// SamplesOf, if not nil, are Config.Samples of the dataset at a path, among those of all splits if Config.Split is "".
+	SamplesOf func(path string) []int32 `json:"-"`
 	// Open opens the dataset or folder at a path; nil is dsconv.OpenSource. Run closes it.
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each turn, on the caller's goroutine.

@@ -55,7 +55,7 @@ func folderRow() bench.Dataset {
 		},
 		Costs: &verdict.Costs{
 			Samples: 48000, Batch: 64, Workers: 4, Processes: true, Cores: 4, Loader: 810, Start: 2.1, Loop: true, Step: 330, StepCPU: 120, Transfer: 29,
-			Epoch: 41.2, Starved: 0.61, SwapStall: 3, SwapIn: 2e6, OtherCPU: 0.3, Measurement: 0.008,
+			Epoch: 41.2, Starved: 0.61, SwapStall: 3, SwapIn: 2e6, OtherCPU: 0.3,
 			Parts: []verdict.Part{
 				{Name: "read", Kind: verdict.Read, Wall: 90, CPU: 60, Queue: 18, Calls: 48000},
 				{Name: "PIL.Image.convert", Kind: verdict.Decode, Wall: 1500, CPU: 1390, Queue: 100, Calls: 48000},

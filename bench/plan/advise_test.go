@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/verdict"
@@ -26,7 +27,7 @@ func reportOf(t *testing.T, src string, consume float64) *bench.Report {
 
 // fast are options of an advice that tries one encoding.
 func fast(t *testing.T, e codec.EncodeOptions) Options {
-	return Options{Rounds: 1, Sample: 24, Dir: t.TempDir(), Format: "shard", Encodings: []codec.EncodeOptions{e}, effort: effort{256, 1 << 20, 1, 0.01}}
+	return Options{Rounds: 1, Sample: 24, Dir: t.TempDir(), Format: "shard", Encodings: []codec.EncodeOptions{e}, effort: effort{256, 1 << 20, 1, 10 * time.Millisecond}}
 }
 
 // The report's own figures decide what is recommended; here a loader that is made a hundred times as slow.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
@@ -51,15 +52,15 @@ type Options struct {
 
 // effort is how much is tried of each candidate.
 type effort struct {
-	sample      int     // images at least, if Sample is 0
-	bytes       int64   // of packed images at most
-	packSeconds float64 // about the most of packing them
-	loadSeconds float64 // of each time that they are loaded
+	sample      int           // images at least, if Sample is 0
+	bytes       int64         // of packed images at most
+	packSeconds float64       // about the most of packing them
+	load        time.Duration // each time that they are loaded
 }
 
 var (
-	ofPlan   = effort{1000, 256 << 20, 10, 0.3}
-	ofAdvice = effort{256, 64 << 20, 1.5, 0.12} // which must not take long
+	ofPlan   = effort{1000, 256 << 20, 10, 300 * time.Millisecond}
+	ofAdvice = effort{256, 64 << 20, 1.5, 120 * time.Millisecond} // which must not take long
 )
 
 // Progress is a step of a plan that has just ended.

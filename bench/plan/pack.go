@@ -24,8 +24,8 @@ type trial struct {
 	report  *convert.Report
 	dataset formats.Dataset // some samples, packed; nil if the whole would not fit
 	images  int64           // bytes of all images, extrapolated
+	path    string          // of dataset
 	costs   verdict.Costs
-	meter   *meter
 }
 
 const (
@@ -64,12 +64,12 @@ func (e *exploration) tryPack(ctx context.Context, t *trial) error {
 		t.PackSeconds = second.seconds * float64(src.count) / float64(all)
 	}
 	t.Disk = t.images + int64(second.beside+max(0, second.beside-first.beside)/more*left)
-	t.dataset, err = e.format.Open(second.path)
+	t.path = second.path
+	t.dataset, err = e.format.Open(t.path)
 	return err
 }
 
-// packSome packs n of the samples, and extrapolates the bytes of all images. It must fit on the disk and,
-// if it is pixels, which are slow from a disk, in memory, unless it is no larger than the source.
+// packSome packs n of the samples, and extrapolates the bytes of all images.
 func (e *exploration) packSome(ctx context.Context, t *trial, n int) (p packed, err error) {
 	src := e.src
 	indices := spread(src.indices, n)
@@ -90,15 +90,21 @@ func (e *exploration) packSome(ctx context.Context, t *trial, n int) (p packed, 
 		// An image that keeps its size is about as large as its file.
 		t.images = int64(float64(report.BytesOut) * float64(src.bytes) / float64(max(bytes, 1)))
 	}
-	t.Disk, t.PackSeconds = t.images, p.seconds*float64(src.count)/float64(n)
+	t.Disk, t.PackSeconds, t.Unfit = t.images, p.seconds*float64(src.count)/float64(n), e.misfit(t)
+	return p, nil
+}
+
+// misfit says why the whole dataset could not be used here: it must fit on the disk and,
+// if it is pixels, which are slow from a disk, in memory, unless it is no larger than the source.
+func (e *exploration) misfit(t *trial) string {
 	memory, raw := e.here.Memory, t.recipe.Encode.Encoding == formats.Raw
 	switch {
 	case e.here.Free > 0 && t.images > e.here.Free:
-		t.Unfit = fmt.Sprintf("it needs %s of disk, and %s are free", megabytes(t.images), megabytes(e.here.Free))
-	case raw && memory > 0 && t.images > max(memory, src.bytes):
-		t.Unfit = fmt.Sprintf("pixels are fast only from memory: it needs %s of it, and there are %s", megabytes(t.images), megabytes(memory))
+		return fmt.Sprintf("it needs %s of disk, and %s are free", megabytes(t.images), megabytes(e.here.Free))
+	case raw && memory > 0 && t.images > max(memory, e.src.bytes):
+		return fmt.Sprintf("pixels are fast only from memory: it needs %s of it, and there are %s", megabytes(t.images), megabytes(memory))
 	}
-	return p, nil
+	return ""
 }
 
 // pack writes ds by a recipe into the temporary folder.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
@@ -150,12 +151,26 @@ func explore(ctx context.Context, path string, o *Options, use func(e *explorati
 
 // try packs the sample by each recipe, and measures how fast the source and the trials are loaded.
 func (e *exploration) try(ctx context.Context) (err error) {
-	if e.as.meter, err = e.newMeter(ctx, e.src.ds, e.src.indices); err != nil {
+	config := e.o.Bench.Config
+	config.Samples = e.src.indices
+	config.Split, config.Splits = "", nil // the sample is of the split
+	// Packing leaves bad images out. A loader that skips them fails at a batch of bad ones alone, which comes where
+	// few samples are repeated.
+	config.OnError = reader.Substitute
+	if config.Order.Kind == order.Weighted { // the weights are not known
+		config.Order = order.Spec{Kind: order.Full}
+	}
+	config.Weight, config.Weights = nil, nil
+	loader, err := reader.New(e.src.ds, config)
+	if err != nil {
 		return err
 	}
-	shape := e.as.meter.loader.ImageShape()
+	shape := loader.ImageShape()
+	if err := loader.Close(); err != nil {
+		return err
+	}
 	recipes := e.src.recipes(e.o, max(shape[0], shape[1]))
-	e.total = 2*len(recipes) + e.o.Rounds
+	e.total = len(recipes) + (1+e.o.Rounds)*(1+len(recipes))
 	for _, r := range recipes {
 		t := &trial{recipe: r, Row: Row{
 			Flags: flags(r), Command: e.o.command(e.src.path, flags(r)), Format: e.o.Format,
@@ -166,30 +181,51 @@ func (e *exploration) try(ctx context.Context) (err error) {
 		}
 		e.step("packed " + t.name())
 	}
-	measured := []*trial{e.as}
+	return e.load(ctx, config)
+}
+
+// repeated is how many samples an epoch has at least, so that it does not end before its time.
+const repeated = 1 << 16
+
+// load measures how fast the source and the trials are loaded, in turns.
+func (e *exploration) load(ctx context.Context, config reader.Config) error {
+	measured := map[string]*trial{e.src.path: e.as}
+	paths := []string{e.src.path}
 	for _, t := range e.trials {
-		if t.dataset == nil {
-			continue
+		if t.dataset != nil {
+			measured[t.path] = t
+			paths = append(paths, t.path)
 		}
-		if t.meter, err = e.newMeter(ctx, t.dataset, firstN(t.dataset.Len())); err != nil {
-			return fmt.Errorf("load %s: %w", t.name(), err)
-		}
-		measured = append(measured, t)
-		e.step("opened " + t.name())
 	}
-	for round := range e.o.Rounds { // in turns: a machine that is slow for a while is slow for all
-		for _, t := range measured {
-			if err := t.meter.turn(ctx, round+1); err != nil {
-				return fmt.Errorf("load %s: %w", t.name(), err)
-			}
+	e.as.dataset = e.src.ds
+	o := e.o.Bench
+	o.Config, o.Rounds, o.Epochs, o.LimitBatches, o.Consume = config, e.o.Rounds, 1, 0, 0
+	o.Limit = e.o.effort.load
+	o.Open = func(_ context.Context, path string) (formats.Dataset, error) { return measured[path].dataset, nil }
+	o.SamplesOf = func(path string) []int32 {
+		samples := e.src.indices
+		if t := measured[path]; t != e.as {
+			samples = firstN(t.dataset.Len())
 		}
-		e.step(fmt.Sprintf("loaded all, round %d of %d", round+1, e.o.Rounds))
+		return slices.Repeat(samples, 1+repeated/max(len(samples), 1))
 	}
-	for _, t := range measured {
-		t.costs = t.meter.costs(len(e.src.loaded), e.as.meter)
+	o.Progress = func(p bench.Progress) { e.step("loaded " + measured[p.Dataset].name()) }
+	report, err := bench.Run(ctx, paths, o)
+	if err != nil {
+		return err
+	}
+	for i, path := range paths {
+		d, t := &report.Datasets[i], measured[path]
+		if d.Costs == nil || d.Ratio == 0 {
+			return fmt.Errorf("load %s: no stage's time was measured", t.name())
+		}
+		t.costs = *d.Costs
+		// By the rounds' ratios: a machine that was slow for a while does not change what loaders are beside each other.
+		t.costs.Samples, t.costs.Loader = len(e.src.loaded), report.Datasets[0].Costs.Loader/d.Ratio
 		if rate := e.o.Bench.Consume; rate > 0 {
 			t.costs.Loop, t.costs.Step = true, 1e6/rate
 		}
+		t.costs.Epoch = 0
 		t.costs.Epoch = verdict.Predict(&t.costs, &t.costs)
 	}
 	return nil
@@ -223,20 +259,6 @@ func pointless(t *trial) bool {
 	return t.report.Written == 0 || t.recipe.Encode.Tiled && t.report.Tiled == 0
 }
 
-// newMeter returns what loads the samples of ds.
-func (e *exploration) newMeter(ctx context.Context, ds formats.Dataset, samples []int32) (*meter, error) {
-	config := e.o.Bench.Config
-	config.Split, config.Splits = "", nil // the sample is of the split
-	// Packing leaves bad images out. A loader that skips them fails at a batch of bad ones alone, which comes where
-	// few samples are repeated.
-	config.OnError = reader.Substitute
-	if config.Order.Kind == order.Weighted { // the weights are not known
-		config.Order = order.Spec{Kind: order.Full}
-	}
-	config.Weight, config.Weights = nil, nil
-	return newMeter(ctx, ds, samples, config, e.o.effort.loadSeconds)
-}
-
 // step reports a step that has ended.
 func (e *exploration) step(what string) {
 	e.done++
@@ -247,22 +269,18 @@ func (e *exploration) step(what string) {
 
 func (e *exploration) close() error {
 	var errs []error
-	for _, t := range append(e.trials, e.as) {
+	for _, t := range e.trials {
 		errs = append(errs, t.close())
 	}
 	return errors.Join(errs...)
 }
 
 // close closes what the trial has open.
-func (t *trial) close() (err error) {
-	if t.meter != nil {
-		err = t.meter.close()
+func (t *trial) close() error {
+	if t.dataset == nil {
+		return nil
 	}
-	if t.dataset != nil {
-		err = errors.Join(err, t.dataset.Close())
-	}
-	t.meter, t.dataset = nil, nil
-	return err
+	return t.dataset.Close()
 }
 
 // name is the trial in messages.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -41,7 +42,7 @@ func folderOf(t *testing.T, n, w, h int) string {
 func quick(dir string) Options {
 	return Options{
 		Bench: bench.Options{Size: 32, Config: reader.Config{BatchSize: 8, Workers: 2}}, Rounds: 1, Dir: dir,
-		effort: effort{1000, 256 << 20, 10, 0.01},
+		effort: effort{1000, 256 << 20, 10, 10 * time.Millisecond},
 	}
 }
 
@@ -246,37 +247,23 @@ func TestMisuse(t *testing.T) {
 
 // What would not fit on the disk or, as pixels, in memory is named and not measured.
 func TestWhatDoesNotFit(t *testing.T) {
-	o := quick(t.TempDir())
-	o.Format, o.Encodings = "shard", []codec.EncodeOptions{{}, {Encoding: formats.Raw}}
-	src := folderOf(t, 30, 64, 48)
-	var bytes int64
-	unfit := func(here func() Machine) (list []string) {
-		t.Helper()
-		o, err := o.withDefaults(ofPlan)
-		if err != nil {
-			t.Fatal(err)
+	e := &exploration{src: &source{bytes: 10}, here: Machine{Memory: 100, Free: 1000}}
+	raw := codec.EncodeOptions{Encoding: formats.Raw}
+	for _, c := range []struct {
+		images int64
+		encode codec.EncodeOptions
+		fits   bool
+	}{
+		{1001, codec.EncodeOptions{}, false}, {999, codec.EncodeOptions{}, true}, {101, raw, false}, {99, raw, true},
+	} {
+		why := e.misfit(&trial{images: c.images, recipe: preprocess.Recipe{Encode: c.encode}})
+		if (why == "") != c.fits {
+			t.Errorf("%d bytes as %s: %q", c.images, c.encode, why)
 		}
-		err = explore(t.Context(), src, &o, func(e *exploration) {
-			bytes = e.src.bytes
-			e.here = here()
-			for _, tried := range e.trials {
-				_, err := e.packSome(t.Context(), tried, 24)
-				if err != nil {
-					t.Error(err)
-				}
-				list = append(list, tried.Unfit)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
 	}
-	if list := unfit(func() Machine { return Machine{Memory: 1 << 40, Free: bytes / 2} }); !strings.Contains(list[0], "of disk") || !strings.Contains(list[1], "of disk") {
-		t.Errorf("%q", list)
-	}
-	if list := unfit(func() Machine { return Machine{Memory: bytes + 1} }); list[0] != "" || !strings.Contains(list[1], "only from memory") {
-		t.Errorf("%q", list)
+	e.src.bytes = 200 // pixels already, or as large
+	if why := e.misfit(&trial{images: 150, recipe: preprocess.Recipe{Encode: raw}}); why != "" {
+		t.Error(why)
 	}
 }
 

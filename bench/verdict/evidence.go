@@ -15,8 +15,6 @@ const (
 	// crowdedFrom is the share of their time in which workers waited for cores, and of the cores that other programs
 	// used, from which the evidence mentions it.
 	crowdedFrom = 0.1
-	// disturbingFrom is the share of the epoch from which the evidence mentions what measuring took.
-	disturbingFrom = 0.02
 )
 
 // evidence are the measurements that speak for the verdict, the strongest first.
@@ -29,7 +27,7 @@ func evidence(c *Costs, v *Verdict) []string {
 	if c.Loop && c.Epoch > 0 {
 		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", figures.Percent(c.Starved)))
 	}
-	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.ranked(), c.disturbed()} {
+	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.ranked()} {
 		if line != "" {
 			list = append(list, line)
 		}
@@ -163,11 +161,4 @@ func (c *Costs) ranked() string {
 		return ""
 	}
 	return fmt.Sprintf("of %d ranks, rank %d is the slowest: the others wait for it", c.Ranks, c.Rank)
-}
-
-func (c *Costs) disturbed() string {
-	if finite(c.Measurement) < disturbingFrom {
-		return ""
-	}
-	return fmt.Sprintf("measuring took %s of the epoch itself", figures.Percent(c.Measurement))
 }

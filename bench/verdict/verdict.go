@@ -42,7 +42,6 @@ type Candidate struct {
 	Setting  bool    `json:"setting,omitempty"`  // of the loader: nothing is packed
 	Lossless bool    `json:"lossless,omitempty"` // the same pixels reach training
 	PSNR     float64 `json:"psnr_db,omitempty"`  // of the pixels that reach training, beside those of the source; 0 if they are equal or were not compared
-	SSIM     float64 `json:"ssim,omitempty"`
 
 	Disk        int64   `json:"disk_bytes,omitempty"`        // of the dataset
 	Extra       float64 `json:"extra_disk,omitempty"`        // Disk beside the source's: 0.01 is 1 % more

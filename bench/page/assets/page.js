@@ -243,7 +243,6 @@
       c.start_seconds > 0 && `An epoch starts with ${seconds(c.start_seconds)} in which nothing is loaded yet.`,
       (c.swap_us > 0 || c.swap_in_bytes > 0) && `Workers waited ${micros(c.swap_us)} an image for memory to be read back: ${size(c.swap_in_bytes)}.`,
       c.other_cores > 0 && `Other programs kept ${digits(c.other_cores)} cores busy.`,
-      c.measurement_share >= 0.005 && `Measuring itself took ${share(c.measurement_share)} of the epoch.`,
     ].filter(Boolean)),
   ];
 
