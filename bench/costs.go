@@ -13,16 +13,12 @@ func (r *Report) costs(d *Dataset) *verdict.Costs {
 	if d.Stages.workers() == 0 && (!hasLoop || d.Starved >= starvedFrom) {
 		return nil
 	}
-	workers := d.workers(o)
-	w := d.waiting(workers)
 	c := &verdict.Costs{
-		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: workers, Cores: float64(r.Machine.GOMAXPROCS),
+		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: d.workers(o), Cores: float64(r.Machine.GOMAXPROCS),
 		Loop: hasLoop, Epoch: d.EpochSeconds,
-		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
+		GPU: d.Decoded["engine"]+d.Decoded["cuda"] > 0, // whose batches are in the stages of few threads, not of all workers
 	}
-	if c.GPU = d.onGPU(); !c.GPU {
-		c.Parts = d.Stages.parts(d.CPU, &w)
-	}
+	d.addWaiting(c)
 	if hasLoop {
 		c.Starved = d.Starved
 		c.Step = 1e6 * ratio(1, o.Consume)
@@ -39,9 +35,6 @@ func (r *Report) costs(d *Dataset) *verdict.Costs {
 func (d *Dataset) samplesOfEpoch() int {
 	return int(d.median(func(r *Round) float64 { return ratio(float64(r.Images), float64(r.Epochs)) }) + 0.5)
 }
-
-// onGPU reports whether a GPU decoded images. Its batches are in the stages of few threads, not of all workers.
-func (d *Dataset) onGPU() bool { return d.Decoded["engine"]+d.Decoded["cuda"] > 0 }
 
 // workers is the number of the loader's workers or threads: the dataset's own or the report's.
 func (d *Dataset) workers(o *Options) int {

@@ -52,13 +52,3 @@ func TestDiagnose(t *testing.T) {
 		}
 	}
 }
-
-func TestLackedCores(t *testing.T) {
-	d := Dataset{CPU: 1700, Stages: Stages{Read: 60, Decode: 2500, Augment: 270, Collate: 270}}
-	if !d.lackedCores() {
-		t.Error("workers that computed 3,040 us an image with 1,700 us of CPU had all the cores they wanted")
-	}
-	if d.CPU = 3000; d.lackedCores() {
-		t.Error("workers that had their cores lacked them")
-	}
-}

@@ -171,7 +171,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, want := range []string{
 		"loader: \"Python-bound: without the dataset's Python code, most of which is Cut\\x1bout, an epoch would take ",
-		"the loop waited for data for 80 % of the epoch", "\nadvice: dsconv.Loader(", "; no gain: DataLoader(num_workers=4)\n",
+		"the loop waited for data for 80 % of the epoch", "\nadvice: dsconv.Loader(",
 		"\n    DataLoader(num_workers=4): 3.00 s -> 2.90 s, lossless\n",
 	} {
 		if !strings.Contains(b.String(), want) {

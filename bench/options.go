@@ -60,18 +60,9 @@ func (o *Options) consumer() string {
 // loaderAlone is the consumer that drops the batches.
 const loaderAlone = "loader alone"
 
-// Validate returns the error that Run would return for the options.
-func (o Options) Validate() error {
-	_, err := o.withDefaults()
-	return err
-}
-
 // Filled returns the options with the defaults filled in, as Run uses them and a Report shows them, or the error that
 // Run would return.
-func (o Options) Filled() (Options, error) { return o.withDefaults() }
-
-// withDefaults fills in the defaults and checks the options.
-func (o Options) withDefaults() (Options, error) {
+func (o Options) Filled() (Options, error) {
 	o.Rounds = cmp.Or(o.Rounds, 3)
 	o.Epochs = cmp.Or(o.Epochs, 1)
 	o.BatchSize = cmp.Or(o.BatchSize, 64)

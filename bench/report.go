@@ -192,9 +192,6 @@ func (r *Report) note() {
 	if r.Options.LimitBatches > 0 {
 		r.Notes = append(r.Notes, "epochs end early because of --limit-batches")
 	}
-	if slices.ContainsFunc(r.Datasets, func(d Dataset) bool { return d.lackedCores() }) {
-		r.Notes = append(r.Notes, "stage times include waiting for a core: there are more workers, or other programs, than cores")
-	}
 	if r.MemoryOfProcess {
 		r.Notes = append(r.Notes, "peak memory is of the whole process since its start: this system cannot reset it")
 	}

@@ -24,7 +24,7 @@ func round(seconds, waited, cpu float64, s Stages) Round {
 // fixed is a report of three datasets with invented figures.
 func fixed(t *testing.T, o Options) *Report {
 	t.Helper()
-	o, err := o.withDefaults()
+	o, err := o.Filled()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 	if err := checkArguments(ctx, paths); err != nil {
 		return nil, err
 	}
-	if o, err = o.withDefaults(); err != nil {
+	if o, err = o.Filled(); err != nil {
 		return nil, err
 	}
 	b := bench{options: o, turns: (1 + o.Rounds) * len(paths)}
@@ -91,7 +91,6 @@ type subject struct {
 	loader   *reader.Loader
 	consumer *paced
 	result   Dataset
-	trace    *trace // of the next epoch; nil for none
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -185,9 +184,6 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 	if round == 0 {
 		first, epochs = 0, 1
 	}
-	if round == b.options.Rounds {
-		s.trace = &trace{}
-	}
 	before, errCounted := readCounters() // outside of the turn's time
 	m, err := s.measure(ctx, first, epochs, &b.options)
 	if err != nil {
@@ -234,11 +230,9 @@ func (s *subject) measure(ctx context.Context, first, epochs int, o *Options) (R
 // epoch adds the images of an epoch to m, the time blocked in the loader to wait, and the
 // consumer's time to step.
 func (s *subject) epoch(ctx context.Context, epoch int, o *Options, m *Round, wait, step *time.Duration) error {
-	t := s.trace
-	s.trace = nil // of one epoch
-	t.start()
 	batches, mark := 0, time.Now()
 	start := mark
+	t := &trace{started: start}
 	over := false
 	for batch, err := range t.epoch(ctx, s.loader, epoch) {
 		if err != nil {
@@ -267,9 +261,7 @@ func (s *subject) epoch(ctx context.Context, epoch int, o *Options, m *Round, wa
 		mark = end
 	}
 	m.Seconds += mark.Sub(start).Seconds()
-	if t != nil {
-		s.result.Timeline = t.timeline()
-	}
+	s.result.Timeline = t.timeline()
 	return nil
 }
 

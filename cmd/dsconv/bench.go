@@ -141,7 +141,8 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 			return o, err
 		}
 	}
-	return o, o.Validate()
+	_, err = o.Filled()
+	return o, err
 }
 
 // parseRate reads a consumer's rate, images per second: "3000/s" or "3000".

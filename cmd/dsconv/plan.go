@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -140,8 +139,11 @@ func planGrid(cc *cli.Context, o *plan.Options) error {
 }
 
 func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
-	if err := checkPlan(cc.String("json")); err != nil { // before anything is measured
-		return err
+	if file := cc.String("json"); file != "" {
+		out := benchOutput{flag: "json", ours: isPlan, name: "plan of dsconv"}
+		if err := out.check(file); err != nil { // before anything is measured
+			return err
+		}
 	}
 	show, err := c.planProgress(cc, src)
 	if err != nil {
@@ -155,24 +157,10 @@ func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
 	return writePlan(c, p, cc.String("json"))
 }
 
-// checkPlan returns an error if another file than a plan is at the path: the dataset, for instance.
-func checkPlan(file string) error {
-	if err := durable.Check(file); err != nil || file == "-" {
-		return err
-	}
-	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
-		return nil // writing it returns the error
-	}
-	f, err := unblocked.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// isPlan reports whether f is the JSON of a plan.
+func isPlan(f io.Reader) bool {
 	var p plan.Plan
-	if err := json.NewDecoder(f).Decode(&p); err != nil || p.Source.Path == "" {
-		return usageErrorf("--json %s: this file exists and is no plan of dsconv: choose another name; - is standard output", file)
-	}
-	return nil
+	return json.NewDecoder(f).Decode(&p) == nil && p.Source.Path != ""
 }
 
 // writePlan prints the table, and writes the JSON to a file if one is named.
