@@ -180,7 +180,6 @@ var loadingValues = map[string][]string{
 	"dtype":    {"float32", "uint8", "float16", "bfloat16", "uint16"},
 	"cache":    {"encoded", "decoded"},
 	"model":    {"mlp", "cnn"},
-	"backend":  {"go"},
 	"decode":   {"exact", "fast"},
 }
 
