@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,15 +81,7 @@ func (c *Costs) parts(cause Cause) (list []string) {
 			of = append(of, &c.Parts[i])
 		}
 	}
-	slices.SortStableFunc(of, func(a, b *Part) int {
-		switch {
-		case a.work() > b.work():
-			return -1
-		case a.work() < b.work():
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(of, func(a, b *Part) int { return cmp.Compare(b.work(), a.work()) })
 	all := 0.0
 	for i := range c.Parts {
 		all += c.Parts[i].work()
