@@ -16,20 +16,13 @@ type paced struct {
 	due, end time.Time // of the last take: when it should have ended, and did
 }
 
-// take gets a batch that arrived at ready and returns when a GPU wants the next one; without a rate, at once. A GPU would have begun a
-// batch that was ready when the one before was due, which makes up for a late wake-up, but for a batch at most.
+// take gets a batch that arrived at ready and returns when a GPU wants the next one; without a rate, at once.
 func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) error {
 	if p.rate == 0 {
 		return nil
 	}
 	busy := time.Duration(float64(b.N) / p.rate * float64(time.Second))
-	begin := ready
-	if ready.Sub(p.end) < prompt {
-		if begin = ready.Add(-busy); p.due.After(begin) {
-			begin = p.due
-		}
-	}
-	p.due = begin.Add(busy)
+	p.due = p.start(ready, busy).Add(busy)
 	select {
 	case <-time.After(time.Until(p.due)):
 	case <-ctx.Done():
@@ -37,4 +30,16 @@ func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) erro
 	}
 	p.end = time.Now()
 	return nil
+}
+
+// start is when a GPU would have begun the batch. If the batch was ready, that is when the
+// one before was due, which makes up for a late wake-up, but for a batch at most.
+func (p *paced) start(ready time.Time, busy time.Duration) time.Time {
+	if ready.Sub(p.end) >= prompt {
+		return ready
+	}
+	if early := ready.Add(-busy); p.due.Before(early) {
+		return early
+	}
+	return p.due
 }
