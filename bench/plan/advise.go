@@ -118,7 +118,7 @@ func candidate(subject *verdict.Costs, t *trial, scale float64) verdict.Candidat
 		p.Wall, p.CPU, p.Queue = p.Wall*scale, p.CPU*scale, p.Queue*scale
 	}
 	return verdict.Candidate{
-		Command: t.Command, Lossless: t.Lossless, PSNR: t.PSNR, Disk: t.Disk, Extra: t.Extra, PackSeconds: t.PackSeconds,
+		Command: t.Command, Lossless: t.Lossless, Disk: t.Disk, Extra: t.Extra, PackSeconds: t.PackSeconds,
 		Before: subject.Epoch, After: verdict.Predict(subject, &costs), Costs: &costs,
 	}
 }

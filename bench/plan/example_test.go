@@ -30,7 +30,7 @@ func Example() {
 
 	p, err := plan.Run(ctx, images, options)
 	check(err)
-	for _, row := range p.Rows { // row.Disk, row.PackSeconds, row.EpochSeconds, row.PSNR and more
+	for _, row := range p.Rows { // row.Disk, row.PackSeconds, row.EpochSeconds and more
 		fmt.Println(row.Format, row.Encode, row.Lossless, row.Sampled, "images were tried")
 	}
 	// Output:

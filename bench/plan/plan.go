@@ -74,9 +74,6 @@ type Row struct {
 	Resize   string `json:"resize,omitempty"`
 	Encode   string `json:"encode"`
 	Lossless bool   `json:"lossless"` // training gets the same pixels
-	// PSNR compares the pixels with those of the source scaled to the same size; 0 if they are equal or
-	// were not compared.
-	PSNR float64 `json:"psnr_db,omitempty"`
 
 	Sampled     int     `json:"sampled"`    // images that were packed to measure it
 	Disk        int64   `json:"disk_bytes"` // of the whole dataset
@@ -244,12 +241,6 @@ func (e *exploration) packTrial(ctx context.Context, t *trial) error {
 	if pointless(t) {
 		e.trials = e.trials[:len(e.trials)-1]
 		return t.close()
-	}
-	if t.dataset == nil {
-		return nil
-	}
-	if err := e.compare(ctx, t); err != nil {
-		return fmt.Errorf("compare the pixels of %s: %w", t.name(), err)
 	}
 	return nil
 }

@@ -73,8 +73,6 @@ func (r *Row) pixels() string {
 	switch {
 	case r.Lossless:
 		return "same"
-	case r.PSNR > 0:
-		return fmt.Sprintf("%.1f dB", r.PSNR)
 	case r.Resize != "":
 		return "resized"
 	}
@@ -91,7 +89,7 @@ func (p *Plan) sentences() (list []string) {
 	for _, note := range p.Notes {
 		list = append(list, "note: "+note)
 	}
-	return append(list, "dB: PSNR beside the source's pixels, scaled to the same size")
+	return list
 }
 
 func megabytes(n int64) string {

@@ -48,11 +48,8 @@ func (c *Candidate) text() string {
 
 // fidelity says what happens to the pixels.
 func (c *Candidate) fidelity() string {
-	switch {
-	case c.Lossless:
+	if c.Lossless {
 		return "lossless"
-	case c.PSNR > 0 && !math.IsInf(c.PSNR, 0):
-		return fmt.Sprintf("changes pixels, PSNR %.0f dB", c.PSNR)
 	}
 	return "changes pixels"
 }

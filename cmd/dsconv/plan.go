@@ -26,9 +26,8 @@ func planCommand(c *console) *cli.Command {
 		ArgsUsage: "SRC...",
 		Description: `Packs a sample of the images of SRC, what dsconv pack takes, in each size and encoding into a
 temporary folder, which is removed, and loads it with the loader of bench. Prints for each:
-the bytes of the whole dataset, the time of packing it, the time of an epoch,
-how near the pixels are (PSNR beside the source's pixels of the same size), and
-after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
+the bytes of the whole dataset, the time of packing it, the time of an epoch, whether
+the pixels stay the same, and after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
 disk, or as pixels in memory, is not measured.
 
 Several folders and archives are one folder, and NAME=SRC puts one below the folder NAME. --labels,

@@ -165,7 +165,7 @@
 
   const pixels = (c) => {
     if (c.lossless || c.setting) return "the same";
-    return `changed${c.psnr_db > 0 ? `: PSNR ${digits(c.psnr_db)} dB` : ""}`;
+    return "changed";
   };
   const candidates = (a) => {
     const list = a?.candidates ?? [], before = list[0]?.before_seconds;

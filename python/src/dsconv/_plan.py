@@ -31,7 +31,6 @@ class PlanRow:
     images_per_second: float
     flags: str = ""  # of the command
     resize: str = ""
-    psnr_db: float = 0.0  # beside the source's pixels of the same size; 0 if they are equal
     break_even_epochs: float = 0.0  # after which packing has paid; 0: never
     unfit: str = ""  # the reason why it was not measured
 
@@ -89,7 +88,7 @@ def plan(
     progress: bool = True,
 ) -> Plan:
     """Says what packing src, a folder of images or a dataset, would bring: bytes, the time of packing,
-    the time of an epoch, how near the pixels are, and after how many epochs the packing has paid.
+    the time of an epoch, and after how many epochs the packing has paid.
 
     About `sample` images are packed in each size and encoding into a temporary folder in `dir`, which is removed, and
     loaded. The options are the flags of ``dsconv plan``, and its ``--help`` explains them; None is the command's
