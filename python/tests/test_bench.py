@@ -49,7 +49,7 @@ def test_bench(photos: Path, packed: Path) -> None:
     assert first.ratio == 1 and second.ratio == pytest.approx(second.images_per_second / first.images_per_second)
     assert report.options["batch"] == 8 and report.consumer == "loader alone"
     assert report.table.startswith("loader alone; ") and str(report) == report.table
-    assert "<td>" in report._repr_html_()
+    assert report._repr_html_().startswith("<pre>")
 
 
 def test_errors_say_what_is_wrong(photos: Path, tmp_path: Path) -> None:
@@ -175,7 +175,6 @@ def test_merged_reports_keep_their_ratios(photos: Path, tmp_path: Path) -> None:
     assert [d.ratio for d in report.merged[0].datasets] == [1.0, 4.0]
     for text in ("\nmerged 2: resnet18; ", "accuracy\n", "images: with num_workers=8, pin_memory=true"):
         assert text in report.table
-    assert report._repr_html_().count("<tr>") == 1 + 1 + 2 * 3
 
     alone = dsconv.bench(merge=[loop(), tmp_path / "loop.json"])
     assert [d.path for d in alone.datasets] == ["images", "out.lmdb"] and len(alone.merged) == 1

@@ -77,7 +77,7 @@ class Row:
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row."""
         found = Found(self.passes, workers_of(self.iterable), self.alone, self.workers, loop=self.loop)
-        found.timed, found.looked = self.looked is None, self.looked if is_dataloader(self.iterable) else None
+        found.looked = self.looked if is_dataloader(self.iterable) else None
         found.stay = bool(getattr(self.iterable, "persistent_workers", False))
         if is_dataloader(self.iterable):
             found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))
