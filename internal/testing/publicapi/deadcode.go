@@ -17,6 +17,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/trainer"
 )
 
 func main() {
@@ -31,6 +32,8 @@ func main() {
 	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
 	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
 	_, _ = reader.NewMixture(nil, reader.Config{})
+	var t *trainer.Trainer
+	_, _ = t.Step(nil)
 	images()
 	loading()
 	// What names, in tests, what they forgot to close: internal/testing/forgottentest.
