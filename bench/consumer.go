@@ -2,79 +2,33 @@ package bench
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/trainer"
 )
 
-// consumer takes the batches of a loader.
-type consumer interface {
-	// take gets a batch that arrived at ready and returns when it wants the next one.
-	take(ctx context.Context, b *reader.Batch, ready time.Time) error
-	close() error
-}
-
-// newConsumer returns the consumer that o asks for.
-func newConsumer(o *Options, l *reader.Loader) (consumer, error) {
-	switch {
-	case o.Train != "":
-		c := trainer.Config{Model: o.Train, Backend: o.Backend, Seed: o.Seed}
-		t, err := trainer.New(c, l.ImageShape(), len(l.Classes()))
-		return training{t}, err
-	case o.Consume != 0:
-		return &paced{rate: o.Consume}, nil
-	}
-	return eager{}, nil
-}
-
-// eager wants the next batch at once.
-type eager struct{}
-
-func (eager) take(context.Context, *reader.Batch, time.Time) error { return nil }
-func (eager) close() error                                         { return nil }
-
-// training is the reference trainer.
-type training struct{ *trainer.Trainer }
-
-func (t training) take(_ context.Context, b *reader.Batch, _ time.Time) error {
-	_, err := t.Step(b)
-	return err
-}
-
-func (t training) close() error { return t.Close() }
+// prompt is the wait below which a batch counts as ready when the consumer asked for it.
+const prompt = 50 * time.Microsecond
 
 // paced works on each batch as long as its images take at the rate, like a GPU.
 type paced struct {
-	rate     float64   // images per second
+	rate     float64   // images per second; 0 is no limit
 	due, end time.Time // of the last take: when it should have ended, and did
 }
 
-const (
-	// spin is how long before its time paced stops sleeping and polls the clock, because
-	// sleepers wake late.
-	spin = 200 * time.Microsecond
-	// prompt is the wait below which a batch counts as ready when the consumer asked for it.
-	prompt = 50 * time.Microsecond
-)
-
+// take gets a batch that arrived at ready and returns when a GPU wants the next one; without a rate, at once.
 func (p *paced) take(ctx context.Context, b *reader.Batch, ready time.Time) error {
+	if p.rate == 0 {
+		return nil
+	}
 	busy := time.Duration(float64(b.N) / p.rate * float64(time.Second))
-	due := p.start(ready, busy).Add(busy)
-	if left := time.Until(due) - spin; left > 0 {
-		timer := time.NewTimer(left)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	p.due = p.start(ready, busy).Add(busy)
+	select {
+	case <-time.After(time.Until(p.due)):
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	for time.Now().Before(due) {
-		runtime.Gosched()
-	}
-	p.due, p.end = due, time.Now()
+	p.end = time.Now()
 	return nil
 }
 
@@ -89,5 +43,3 @@ func (p *paced) start(ready time.Time, busy time.Duration) time.Time {
 	}
 	return p.due
 }
-
-func (p *paced) close() error { return nil }

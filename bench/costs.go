@@ -6,31 +6,22 @@ import (
 	"github.com/dsconv/dsconv/bench/verdict"
 )
 
-// aboutLoop is what is known of the loop alone, in microseconds per image; 0 is unknown.
-type aboutLoop struct {
-	step, stepCPU float64 // on batches in memory, while nothing is loaded
-}
-
 // costs are what an epoch of d consists of; nil if too little was measured to say.
-func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
+func (r *Report) costs(d *Dataset) *verdict.Costs {
 	o := &r.Options
 	hasLoop := r.Consumer != loaderAlone
 	if d.Stages.workers() == 0 && (!hasLoop || d.Starved >= starvedFrom) {
 		return nil
 	}
-	workers := d.workers(o)
-	w := d.waiting(workers)
 	c := &verdict.Costs{
-		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: workers, Cores: float64(r.Machine.GOMAXPROCS),
+		Samples: d.samplesOfEpoch(), Batch: o.BatchSize, Workers: d.workers(o), Cores: float64(r.Machine.GOMAXPROCS),
 		Loop: hasLoop, Epoch: d.EpochSeconds,
-		OtherCPU: w.other, SwapStall: w.swapStall, SwapIn: w.swapIn,
+		GPU: d.Decoded["engine"]+d.Decoded["cuda"] > 0, // whose batches are in the stages of few threads, not of all workers
 	}
-	if c.GPU = d.onGPU(); !c.GPU {
-		c.Parts = d.Stages.parts(d.CPU-loop.stepCPU, &w)
-	}
+	d.addWaiting(c)
 	if hasLoop {
 		c.Starved = d.Starved
-		c.Step, c.StepCPU = loop.step, loop.stepCPU
+		c.Step = 1e6 * ratio(1, o.Consume)
 		c.Transfer = 1e6 * ratio(d.Transfer, float64(c.Samples))
 	}
 	c.Start = d.start(c)
@@ -44,9 +35,6 @@ func (r *Report) costs(d *Dataset, loop aboutLoop) *verdict.Costs {
 func (d *Dataset) samplesOfEpoch() int {
 	return int(d.median(func(r *Round) float64 { return ratio(float64(r.Images), float64(r.Epochs)) }) + 0.5)
 }
-
-// onGPU reports whether a GPU decoded images. Its batches are in the stages of few threads, not of all workers.
-func (d *Dataset) onGPU() bool { return d.Decoded["engine"]+d.Decoded["cuda"] > 0 }
 
 // workers is the number of the loader's workers or threads: the dataset's own or the report's.
 func (d *Dataset) workers(o *Options) int {

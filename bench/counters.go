@@ -3,8 +3,6 @@ package bench
 // Counters are what this process waited for, and what others did, since it started or, as a difference of two, in between: the
 // kernel's own accounting. What the system does not count is 0. Times are seconds, summed over threads unless it says otherwise.
 type Counters struct {
-	// CPU is the CPU time of the process.
-	CPU float64 `json:"cpu_seconds"`
 	// Queue is the time in which threads were ready to run and had no core, also because of the control group's quota.
 	Queue float64 `json:"queue_seconds"`
 	// OtherCPU is the CPU time of all other programs, and what a hypervisor gave to other machines.
@@ -15,25 +13,19 @@ type Counters struct {
 	AllMajorFaults int64 `json:"all_major_faults"`
 	// Read is the bytes that the process read from disks, memory that was swapped out included.
 	Read int64 `json:"read_bytes"`
-	// SwapIn and SwapOut are bytes, of the control group if it counts them, otherwise of the machine.
-	SwapIn  int64 `json:"swap_in_bytes"`
-	SwapOut int64 `json:"swap_out_bytes"`
-	// MemoryStall, IOStall and CPUStall are the time, not summed, in which at least one thread waited for memory, a disk or a
-	// core (PSI), of the control group if it counts them, otherwise of the machine.
+	// SwapIn is bytes, of the control group if it counts them, otherwise of the machine.
+	SwapIn int64 `json:"swap_in_bytes"`
+	// MemoryStall is the time, not summed, in which at least one thread waited for memory
+	// (PSI), of the control group if it counts them, otherwise of the machine.
 	MemoryStall float64 `json:"memory_stall_seconds"`
-	IOStall     float64 `json:"io_stall_seconds"`
-	CPUStall    float64 `json:"cpu_stall_seconds"`
 }
 
 // sub is the difference to earlier Counters. Nothing is below 0, although a thread that ended takes its part of Queue along.
 func (c Counters) sub(then Counters) Counters {
 	return Counters{
-		CPU: max(0, c.CPU-then.CPU), Queue: max(0, c.Queue-then.Queue), OtherCPU: max(0, c.OtherCPU-then.OtherCPU),
+		Queue: max(0, c.Queue-then.Queue), OtherCPU: max(0, c.OtherCPU-then.OtherCPU),
 		MajorFaults: max(0, c.MajorFaults-then.MajorFaults), AllMajorFaults: max(0, c.AllMajorFaults-then.AllMajorFaults),
-		Read:   max(0, c.Read-then.Read),
-		SwapIn: max(0, c.SwapIn-then.SwapIn), SwapOut: max(0, c.SwapOut-then.SwapOut),
-		MemoryStall: max(0, c.MemoryStall-then.MemoryStall), IOStall: max(0, c.IOStall-then.IOStall),
-		CPUStall: max(0, c.CPUStall-then.CPUStall),
+		Read: max(0, c.Read-then.Read), SwapIn: max(0, c.SwapIn-then.SwapIn), MemoryStall: max(0, c.MemoryStall-then.MemoryStall),
 	}
 }
 

@@ -19,8 +19,7 @@ func readCounters() (c Counters, err error) {
 	if err != nil {
 		return c, err
 	}
-	own := cputime.Own()
-	c.CPU, c.OtherCPU = own.Seconds(), (busy - own).Seconds()
+	c.OtherCPU = (busy - cputime.Own()).Seconds()
 	c.addProcess(root)
 	c.Queue += goroutinesQueued()
 	c.addGroup(root)
@@ -73,8 +72,6 @@ func (c *Counters) addGroup(root fs.FS) {
 		}
 		return string(text)
 	}
-	c.CPUStall = stalled(read("cpu.pressure", "proc/pressure/cpu"))
-	c.IOStall = stalled(read("io.pressure", "proc/pressure/io"))
 	c.MemoryStall = stalled(read("memory.pressure", "proc/pressure/memory"))
 	swaps := read("memory.stat", "proc/vmstat")
 	c.AllMajorFaults = keyed(swaps, "pgmajfault")
@@ -82,9 +79,7 @@ func (c *Counters) addGroup(root fs.FS) {
 		text, _ := fs.ReadFile(root, "proc/vmstat") // a kernel before 6.13 does not count them for groups
 		swaps = string(text)
 	}
-	page := int64(os.Getpagesize())
-	c.SwapIn = page * (keyed(swaps, "pswpin") + keyed(swaps, "zswpin"))
-	c.SwapOut = page * (keyed(swaps, "pswpout") + keyed(swaps, "zswpout"))
+	c.SwapIn = int64(os.Getpagesize()) * (keyed(swaps, "pswpin") + keyed(swaps, "zswpin"))
 }
 
 // stalled is the seconds of a pressure file in which at least one thread waited.

@@ -8,12 +8,8 @@ import (
 	"github.com/dsconv/dsconv/internal/figures"
 )
 
-const (
-	// starvedFrom is the share of the epoch from which a loop that waited was starved.
-	starvedFrom = 0.05
-	// hadCore is the share of the workers' computing time below which they lacked cores.
-	hadCore = 0.8
-)
+// starvedFrom is the share of the epoch from which a loop that waited was starved.
+const starvedFrom = 0.05
 
 // Judge gives each dataset of r and of the reports merged into it that has none a verdict: by its costs, or by its stages and
 // waiting times. Advice that has candidates and no text gets its text. So reports of loops in Python are
@@ -34,7 +30,7 @@ func (r *Report) Judge() {
 				slowest := verdict.Join(d.RankCosts)
 				d.Costs = &slowest
 			case d.Diagnosis == "":
-				d.Costs = run.costs(d, aboutLoop{})
+				d.Costs = run.costs(d)
 			}
 			d.completeCosts()
 			run.diagnose(d)
@@ -93,11 +89,4 @@ func (r *Report) diagnose(d *Dataset) {
 	default:
 		d.Diagnosis = d.Verdict.Text
 	}
-}
-
-// lackedCores reports whether the workers' stages took much longer than the CPU time of the whole
-// process: other goroutines or other programs had the cores.
-func (d *Dataset) lackedCores() bool {
-	s := d.Stages
-	return d.CPU > 0 && d.CPU < hadCore*(s.Decode+s.Augment+s.Collate)
 }

@@ -45,20 +45,10 @@ func TestDiagnose(t *testing.T) {
 		if c.consume > 0 {
 			d.EpochSeconds = max(d.EpochSeconds, 1000/c.consume)
 		}
-		d.Costs = r.costs(&d, aboutLoop{})
+		d.Costs = r.costs(&d)
 		r.diagnose(&d)
 		if d.Verdict == nil || d.Verdict.Cause != c.cause || d.Diagnosis != c.want {
 			t.Errorf("%s: %q, want %s with %q", name, d.Diagnosis, c.cause, c.want)
 		}
-	}
-}
-
-func TestLackedCores(t *testing.T) {
-	d := Dataset{CPU: 1700, Stages: Stages{Read: 60, Decode: 2500, Augment: 270, Collate: 270}}
-	if !d.lackedCores() {
-		t.Error("workers that computed 3,040 us an image with 1,700 us of CPU had all the cores they wanted")
-	}
-	if d.CPU = 3000; d.lackedCores() {
-		t.Error("workers that had their cores lacked them")
 	}
 }

@@ -13,9 +13,8 @@
 // down all. A dataset's ratio to the first is the median of the ratios within each
 // round; the [Report] has all rounds.
 //
-// The batches go to one of three consumers: none, which takes them as fast as they come;
-// one that needs a given time for each image (Options.Consume), like a GPU; the
-// reference trainer (Options.Train).
+// The batches are taken as fast as they come, or by a consumer that needs a given time for each image
+// (Options.Consume), like a GPU.
 //
 // The reader's clock times the stages of a worker (read, decode, augment, collate). If more
 // goroutines want to run than there are cores, these times include waiting for a core; the

@@ -171,7 +171,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, want := range []string{
 		"loader: \"Python-bound: without the dataset's Python code, most of which is Cut\\x1bout, an epoch would take ",
-		"the loop waited for data for 80 % of the epoch", "\nadvice: dsconv.Loader(", "; no gain: DataLoader(num_workers=4)\n",
+		"the loop waited for data for 80 % of the epoch", "\nadvice: dsconv.Loader(",
 		"\n    DataLoader(num_workers=4): 3.00 s -> 2.90 s, lossless\n",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -264,15 +264,14 @@ func lost(t *testing.T, path string, want, got any) {
 	}
 }
 
-func TestAdviceIsChosenAndApplied(t *testing.T) {
+func TestAdviceIsChosen(t *testing.T) {
 	costs := &verdict.Costs{
 		Samples: 1000, Batch: 10, Workers: 1, Cores: 8, Epoch: 10, Parts: []verdict.Part{{Name: "decode", Kind: verdict.Decode, Wall: 10_000, CPU: 10_000}},
 	}
 	d := Dataset{Path: "images", EpochSeconds: 10, Costs: costs, Verdict: &verdict.Verdict{Text: "decode-bound"}, Diagnosis: "decode-bound"}
 	r := &Report{Datasets: []Dataset{d, d}}
 	r.Advise([]verdict.Candidate{{Command: "pack", Lossless: true, Before: 10, After: 4}})
-	r.Apply(Applied{Command: "pack", Before: 10, Predicted: 4, Measured: 5}, d)
-	if r.Advice == nil || r.Advice.Best == nil || r.Applied == nil || r.Applied.Measured != 5 || len(r.Datasets) != 3 {
+	if r.Advice == nil || r.Advice.Best == nil {
 		t.Fatalf("%+v", r)
 	}
 	none := &Report{Datasets: []Dataset{{Diagnosis: "somebody else's"}}}

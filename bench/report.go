@@ -27,8 +27,7 @@ type Report struct {
 	Merged []Report `json:"merged,omitempty"`
 
 	// Advice is the recommendation for the first dataset; nil if none was asked for.
-	Advice  *verdict.Advice `json:"advice,omitempty"`
-	Applied *Applied        `json:"applied,omitempty"`
+	Advice *verdict.Advice `json:"advice,omitempty"`
 }
 
 // Dataset is what was measured on one dataset. Its figures are medians over the rounds.
@@ -192,9 +191,6 @@ func (r *Report) note() {
 	}
 	if r.Options.LimitBatches > 0 {
 		r.Notes = append(r.Notes, "epochs end early because of --limit-batches")
-	}
-	if slices.ContainsFunc(r.Datasets, func(d Dataset) bool { return d.lackedCores() }) {
-		r.Notes = append(r.Notes, "stage times include waiting for a core: there are more workers, or other programs, than cores")
 	}
 	if r.MemoryOfProcess {
 		r.Notes = append(r.Notes, "peak memory is of the whole process since its start: this system cannot reset it")

@@ -22,11 +22,3 @@ type Load struct {
 	Begin  float64 `json:"begin"`
 	End    float64 `json:"end"`
 }
-
-// Applied is a recommendation that was carried out.
-type Applied struct {
-	Command   string  `json:"command"`
-	Before    float64 `json:"before_seconds"`
-	Predicted float64 `json:"predicted_seconds"`
-	Measured  float64 `json:"measured_seconds"`
-}

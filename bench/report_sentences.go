@@ -64,12 +64,9 @@ func candidateFigures(c *verdict.Candidate) string {
 	if c.PackSeconds > 0 {
 		list = append(list, figures.Digits(c.PackSeconds)+" s to pack")
 	}
-	switch {
-	case c.Lossless:
+	if c.Lossless {
 		list = append(list, "lossless")
-	case c.PSNR > 0:
-		list = append(list, fmt.Sprintf("changes pixels: PSNR %.1f dB, SSIM %.3f", c.PSNR, c.SSIM))
-	default:
+	} else {
 		list = append(list, "changes pixels")
 	}
 	return strings.Join(list, ", ")

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -31,8 +30,11 @@ func cell(measured bool, figure string) string {
 // and the results of training loops, and sentences for each dataset. In each table merged
 // reports follow.
 func (r *Report) WriteTable(w io.Writer) error {
-	if err := r.checkWrite("bench.Report.WriteTable", w); err != nil {
+	if err := misuse.Nil("bench.Report.WriteTable", "w", w); err != nil {
 		return err
+	}
+	if len(r.Datasets) == 0 {
+		return errors.New("bench.Report.WriteTable: the report has no datasets")
 	}
 	var b strings.Builder
 	b.WriteString(r.setup())
@@ -44,46 +46,22 @@ func (r *Report) WriteTable(w io.Writer) error {
 		b.WriteString("JPEGs decoded fast: pixels are close to Pillow's, not equal\n")
 	}
 	fmt.Fprintf(&b, "%s\n\n", r.medianOf())
-	r.tables(&b, align)
-	b.WriteByte('\n')
-	r.conclusions(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// checkWrite returns an error for arguments of a function that writes the report.
-func (r *Report) checkWrite(function string, w io.Writer) error {
-	if err := misuse.Nil(function, "w", w); err != nil {
-		return err
-	}
-	if len(r.Datasets) == 0 {
-		return errors.New(function + ": the report has no datasets")
-	}
-	return nil
-}
-
-// tables writes all tables by a function that writes one.
-func (r *Report) tables(b *strings.Builder, table func(b *strings.Builder, rows [][]string)) {
-	table(b, r.epochs())
+	figures.Table(&b, r.epochs())
 	b.WriteString("\nmicroseconds per image, by stage\n")
-	table(b, r.stages())
+	figures.Table(&b, r.stages())
 	if rows := r.training(); rows != nil {
 		b.WriteString("\ntraining loop: seconds per epoch, loss and accuracy\n")
-		table(b, rows)
+		figures.Table(&b, rows)
 	}
-}
-
-// conclusions writes the sentences of all runs.
-func (r *Report) conclusions(b *strings.Builder) {
+	b.WriteByte('\n')
 	for _, run := range r.runs() {
 		if run != r {
-			fmt.Fprintf(b, "%s\n", run.setup())
+			fmt.Fprintf(&b, "%s\n", run.setup())
 		}
-		run.sentences(b)
+		run.sentences(&b)
 	}
-	if r.Applied != nil {
-		fmt.Fprintf(b, "%s\n", r.Applied)
-	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // setup describes the consumer, the machine and the batches, as far as known, and the file
@@ -196,31 +174,6 @@ func settings(values map[string]any) string {
 		}
 	}
 	return strings.Join(list, ", ")
-}
-
-// align writes the rows with the first column to the left and the others to the right; a row
-// of one cell is a line of its own.
-func align(b *strings.Builder, rows [][]string) {
-	width := make([]int, len(rows[0]))
-	for _, row := range rows {
-		if len(row) == 1 {
-			continue
-		}
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		if len(row) == 1 {
-			fmt.Fprintf(b, "%s\n", row[0])
-			continue
-		}
-		fmt.Fprintf(b, "%-*s", width[0], row[0])
-		for i, cell := range row[1:] {
-			fmt.Fprintf(b, "  %*s", width[i+1], cell)
-		}
-		b.WriteByte('\n')
-	}
 }
 
 // shorten returns the text of a cell for a path: quoted if it is not printable, and only the end

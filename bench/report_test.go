@@ -24,7 +24,7 @@ func round(seconds, waited, cpu float64, s Stages) Round {
 // fixed is a report of three datasets with invented figures.
 func fixed(t *testing.T, o Options) *Report {
 	t.Helper()
-	o, err := o.withDefaults()
+	o, err := o.Filled()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func fixed(t *testing.T, o Options) *Report {
 	r.summarise()
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
-		d.Costs = r.costs(d, aboutLoop{})
+		d.Costs = r.costs(d)
 		r.diagnose(d)
 	}
 	return r
@@ -129,35 +129,5 @@ func TestReportAsJSON(t *testing.T) {
 	}
 	if !bytes.Contains(data, []byte(`"wait_seconds":0.6`)) {
 		t.Errorf("the rounds are missing: %s", data)
-	}
-}
-
-// Markdown has the same tables and sentences; names in it stay names.
-func TestMarkdown(t *testing.T) {
-	r := fixed(t, Options{Consume: 4000})
-	r.Merge(&Report{Source: "before.json", Consumer: "loader alone", Datasets: []Dataset{{Path: "a|b*<i>`", Diagnosis: "```"}}})
-	var b bytes.Buffer
-	if err := r.WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
-	head, sentences, ok := strings.Cut(b.String(), "\n```text\n")
-	if !ok || !strings.HasPrefix(head, Heading+": images\n\na consumer of 4000 images/s; 2 workers on 2 cores") {
-		t.Fatalf("%s", &b)
-	}
-	for _, want := range []string{
-		"\n| dataset | epoch s | images/s | ratio | starved | peak MB | mapped MB | on disk MB |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n| images | 1.10 |",
-		"\n| before.json: loader alone; 0 cores |  |  |", "\n| a\\|b\\*\\<i>\\` |", "microseconds per image, by stage\n\n| dataset | read |",
-	} {
-		if !strings.Contains(head, want) {
-			t.Errorf("%q is missing in\n%s", want, head)
-		}
-	}
-	if !strings.HasPrefix(sentences, "images: decode-bound") || strings.Index(sentences, "\n```\n") != len(sentences)-5 {
-		t.Errorf("%s", sentences)
-	}
-	for _, err := range []error{r.WriteMarkdown(nil), (&Report{}).WriteMarkdown(&b)} {
-		if err == nil {
-			t.Error("no error")
-		}
 	}
 }

@@ -33,7 +33,7 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 	if err := checkArguments(ctx, paths); err != nil {
 		return nil, err
 	}
-	if o, err = o.withDefaults(); err != nil {
+	if o, err = o.Filled(); err != nil {
 		return nil, err
 	}
 	b := bench{options: o, turns: (1 + o.Rounds) * len(paths)}
@@ -51,16 +51,11 @@ func Run(ctx context.Context, paths []string, o Options) (_ *Report, err error) 
 			}
 		}
 	}
-	for _, s := range b.subjects {
-		if err := b.loopAlone(ctx, s); err != nil {
-			return nil, fmt.Errorf("bench %s: %w", s.result.Path, err)
-		}
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	r := b.report()
-	b.judge(r)
+	r.Judge()
 	return r, ctx.Err()
 }
 
@@ -94,10 +89,8 @@ type bench struct {
 type subject struct {
 	dataset  formats.Dataset
 	loader   *reader.Loader
-	consumer consumer
+	consumer *paced
 	result   Dataset
-	loop     aboutLoop
-	trace    *trace // of the next epoch; nil for none
 }
 
 // prepare opens each dataset and runs its warm-up epoch, which also measures its memory: what
@@ -128,9 +121,12 @@ func (b *bench) prepare(ctx context.Context, paths []string) error {
 
 // add opens the dataset at path.
 func (b *bench) add(ctx context.Context, path string) error {
-	s := &subject{consumer: eager{}, result: Dataset{Path: path}}
+	s := &subject{consumer: &paced{rate: b.options.Consume}, result: Dataset{Path: path}}
 	b.subjects = append(b.subjects, s) // from now on close closes it
 	config := b.options.Config
+	if b.options.SamplesOf != nil {
+		config.Samples = b.options.SamplesOf(path)
+	}
 	err := b.open(ctx, s, config)
 	if err != nil {
 		return err
@@ -155,7 +151,7 @@ func (b *bench) open(ctx context.Context, s *subject, config reader.Config) (err
 		return err
 	}
 	s.dataset = ds // only one that is open: close closes it
-	if config.Split == "" {
+	if config.Split == "" && b.options.SamplesOf == nil {
 		config.Split = reader.TrainSplit(ds.Meta())
 	}
 	if s.loader, err = reader.New(s.dataset, config); err != nil {
@@ -164,11 +160,6 @@ func (b *bench) open(ctx context.Context, s *subject, config reader.Config) (err
 	if s.loader.Len() == 0 {
 		return errors.New("there are no images")
 	}
-	consumer, err := newConsumer(&b.options, s.loader)
-	if err != nil {
-		return err
-	}
-	s.consumer = consumer
 	return nil
 }
 
@@ -178,10 +169,9 @@ func (d *Dataset) describe(ds formats.Dataset, split string, samples int) (err e
 	d.Format, d.Split, d.Samples = m.Format, split, samples
 	d.Resize, d.Shorter = m.Recipe["resize"], min(m.Stats.MaxHeight, m.Stats.MaxWidth)
 	var first formats.Sample
-	if err := ds.Read(0, &first); err != nil {
-		return err
+	if ds.Read(0, &first) == nil { // a bad image is named when it is loaded
+		d.Encoding = string(first.Values[m.Schema.ImageIndex()].Encoding)
 	}
-	d.Encoding = string(first.Values[m.Schema.ImageIndex()].Encoding)
 	d.Disk, err = diskSize(d.Path, ds)
 	return err
 }
@@ -194,11 +184,8 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 	if round == 0 {
 		first, epochs = 0, 1
 	}
-	if round == b.options.Rounds {
-		s.trace = &trace{}
-	}
 	before, errCounted := readCounters() // outside of the turn's time
-	m, err := s.measure(ctx, first, epochs, b.options.LimitBatches)
+	m, err := s.measure(ctx, first, epochs, &b.options)
 	if err != nil {
 		return err
 	}
@@ -220,16 +207,15 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 
 // measure runs the epochs from first on. Datasets with the same keys have the same order and
 // augmentations in them.
-func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round, error) {
+func (s *subject) measure(ctx context.Context, first, epochs int, o *Options) (Round, error) {
 	m := Round{Epochs: epochs}
-	clock, cpu, start := s.loader.Clock(), cputime.Own(), time.Now()
+	clock, cpu := s.loader.Clock(), cputime.Own()
 	var wait, step time.Duration
 	for epoch := first; epoch < first+epochs; epoch++ {
-		if err := s.epoch(ctx, epoch, limit, &m, &wait, &step); err != nil {
+		if err := s.epoch(ctx, epoch, o, &m, &wait, &step); err != nil {
 			return m, err
 		}
 	}
-	m.Seconds = time.Since(start).Seconds()
 	m.CPUSeconds = (cputime.Own() - cpu).Seconds()
 	m.WaitSeconds = wait.Seconds()
 	spent := s.loader.Clock().Sub(clock)
@@ -243,11 +229,11 @@ func (s *subject) measure(ctx context.Context, first, epochs, limit int) (Round,
 
 // epoch adds the images of an epoch to m, the time blocked in the loader to wait, and the
 // consumer's time to step.
-func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, step *time.Duration) error {
-	t := s.trace
-	s.trace = nil // of one epoch
-	t.start()
+func (s *subject) epoch(ctx context.Context, epoch int, o *Options, m *Round, wait, step *time.Duration) error {
 	batches, mark := 0, time.Now()
+	start := mark
+	t := &trace{started: start}
+	over := false
 	for batch, err := range t.epoch(ctx, s.loader, epoch) {
 		if err != nil {
 			return err
@@ -264,22 +250,31 @@ func (s *subject) epoch(ctx context.Context, epoch, limit int, m *Round, wait, s
 		mark = time.Now()
 		*step += mark.Sub(ready)
 		t.took(asked, ready, mark)
-		if batches++; batches == limit {
+		if batches++; batches == o.LimitBatches || o.isOver(batches, mark.Sub(start)) {
+			over = true
 			break
 		}
 	}
-	*wait += time.Since(mark)
-	if t != nil {
-		s.result.Timeline = t.timeline()
+	if !over { // how long the workers take to stop is no part of the epoch
+		end := time.Now()
+		*wait += end.Sub(mark)
+		mark = end
 	}
+	m.Seconds += mark.Sub(start).Seconds()
+	s.result.Timeline = t.timeline()
 	return nil
+}
+
+// isOver reports whether an epoch ends because of o's Limit.
+func (o *Options) isOver(batches int, took time.Duration) bool {
+	return o.Limit > 0 && (batches >= 4 && took >= o.Limit || batches > 1 && took >= 4*o.Limit)
 }
 
 func (b *bench) report() *Report {
 	r := &Report{
 		Machine: thisMachine(), Options: b.options, Consumer: b.options.consumer(), MemoryOfProcess: b.memoryOfProcess,
 	}
-	r.Options.Open, r.Options.Progress = nil, nil // a report has no functions
+	r.Options.Open, r.Options.Progress, r.Options.SamplesOf = nil, nil, nil // a report has no functions
 	for _, s := range b.subjects {
 		s.count()
 		r.Datasets = append(r.Datasets, s.result)
@@ -296,15 +291,6 @@ func (s *subject) count() {
 	s.result.Narrowed, s.result.NarrowedHow = narrowed.Times, narrowed.How
 }
 
-// judge gives each dataset its verdict, when all is measured.
-func (b *bench) judge(r *Report) {
-	for i, s := range b.subjects {
-		d := &r.Datasets[i]
-		d.Costs = r.costs(d, s.loop)
-		r.diagnose(d)
-	}
-}
-
 func (b *bench) close() error {
 	var errs []error
 	for _, s := range b.subjects {
@@ -314,10 +300,9 @@ func (b *bench) close() error {
 }
 
 // close closes all of s but its result.
-func (s *subject) close() error {
-	err := s.consumer.close()
+func (s *subject) close() (err error) {
 	if s.loader != nil {
-		err = errors.Join(err, s.loader.Close())
+		err = s.loader.Close()
 	}
 	if s.dataset != nil {
 		err = errors.Join(err, s.dataset.Close())

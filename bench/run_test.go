@@ -76,22 +76,6 @@ func TestEpochsAndLimit(t *testing.T) {
 	}
 }
 
-func TestTrain(t *testing.T) {
-	if underRace {
-		t.Skip("GoMLX's pure-Go backend does not pass the race detector's pointer checks")
-	}
-	paths, open := opener(t, newMemory("a", 16, &log{}))
-	o := small()
-	o.Train, o.Rounds = "mlp", 1
-	r, err := measure(t.Context(), paths, o, open, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Datasets[0].Stages.Step <= 0 || r.Options.Layout != "nhwc" || r.Options.DType != formats.Uint8 || r.Options.Color != "gray" {
-		t.Errorf("stages %+v, options %+v", r.Datasets[0].Stages, r.Options)
-	}
-}
-
 func TestConsumerLimitsTheRate(t *testing.T) {
 	paths, open := opener(t, newMemory("a", 64, &log{}))
 	o := small()
@@ -137,9 +121,6 @@ func TestErrors(t *testing.T) {
 		{"damaged", []string{"a", "broken"}, small(), formats.ErrDamaged},
 		{"split", []string{"a"}, Options{Size: 8, Config: reader.Config{Split: "nope"}}, nil},
 		{"rounds", []string{"a"}, Options{Rounds: -1}, nil},
-		{"model", []string{"a"}, Options{Train: "vgg"}, nil},
-		{"two consumers", []string{"a"}, Options{Train: "cnn", Consume: 1}, nil},
-		{"layout", []string{"a"}, Options{Train: "cnn", Config: reader.Config{Layout: "nchw"}}, nil},
 		{"uint8 is not normalised", []string{"a"}, Options{Config: reader.Config{Transforms: append(augment.Train(8), augment.ImageNet), DType: formats.Uint8}}, nil},
 	} {
 		var l log

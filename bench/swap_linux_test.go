@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsconv/dsconv/bench/internal/cputime"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -110,6 +112,7 @@ func swapChild() {
 		}
 	}
 	touch(memory) // what does not fit is swapped out
+	used := cputime.Own()
 	before, err := readCounters()
 	if err != nil {
 		fmt.Println(err)
@@ -140,7 +143,7 @@ func swapChild() {
 		wall += w
 	}
 	d := after.sub(before)
-	blocked := wall.Seconds() - d.CPU - d.Queue
+	blocked := wall.Seconds() - (cputime.Own() - used).Seconds() - d.Queue
 	fmt.Println(d.SwapIn, d.swapStall(blocked, swapThreads), blocked)
 	fmt.Printf("%+v\n", d)
 }

@@ -20,7 +20,7 @@ const (
 	maxTimelineLoads   = 1500
 )
 
-// trace makes the Timeline of one epoch. A nil one traces nothing.
+// trace makes the Timeline of one epoch.
 type trace struct {
 	started time.Time
 	batches []BatchTimes
@@ -30,18 +30,8 @@ type trace struct {
 	loads []Load
 }
 
-// start begins the epoch's time.
-func (t *trace) start() {
-	if t != nil {
-		t.started = time.Now()
-	}
-}
-
 // epoch ranges over the batches of an epoch, as Loader.Epoch does, and traces it.
 func (t *trace) epoch(ctx context.Context, l *reader.Loader, epoch int) iter.Seq2[*reader.Batch, error] {
-	if t == nil {
-		return l.Epoch(ctx, epoch)
-	}
 	return func(yield func(*reader.Batch, error) bool) {
 		defer func() { t.ended = time.Now() }()
 		r, err := l.StartWith(ctx, reader.RunOptions{Epoch: epoch, Observe: t.load})
@@ -70,7 +60,7 @@ func (t *trace) load(s reader.Stretch) {
 
 // took notes a batch of the loop.
 func (t *trace) took(asked, ready, done time.Time) {
-	if t != nil && len(t.batches) < maxTimelineBatches {
+	if len(t.batches) < maxTimelineBatches {
 		t.batches = append(t.batches, BatchTimes{Asked: t.at(asked), Ready: t.at(ready), Done: t.at(done)})
 	}
 }
@@ -82,7 +72,7 @@ func (t *trace) at(when time.Time) float64 {
 
 // timeline is the traced epoch, which has ended; nil if nothing was traced.
 func (t *trace) timeline() *Timeline {
-	if t == nil || len(t.batches) == 0 {
+	if len(t.batches) == 0 {
 		return nil
 	}
 	slices.SortFunc(t.loads, func(a, b Load) int {

@@ -54,7 +54,6 @@ func TestTimeline(t *testing.T) {
 // A long epoch's timeline has its beginning.
 func TestTimelineIsLimited(t *testing.T) {
 	tr := trace{}
-	tr.start()
 	for k := range 2 * maxTimelineLoads {
 		at := tr.started.Add(time.Duration(k) * time.Millisecond)
 		tr.took(at, at, at)

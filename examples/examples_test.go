@@ -21,7 +21,6 @@ var programs = map[string]string{
 	"pack":       "IMAGES WORK/out.tar",
 	"thumbnails": "IMAGES/train/red WORK",
 	"train":      "IMAGES WORK/state.json 0 1",
-	"trainloop":  "IMAGES",
 	"writer":     "WORK/out.tar",
 }
 

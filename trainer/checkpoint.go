@@ -1,7 +1,6 @@
 package trainer
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,16 +55,10 @@ type settings struct {
 	Classes      int     `json:"classes"`
 	LearningRate float64 `json:"learning_rate"`
 	Seed         uint64  `json:"seed"`
-	// Precision is left out if it is FP32, as earlier versions did.
-	Precision Precision `json:"precision,omitempty"`
 }
 
 func (t *Trainer) settings() settings {
-	s := settings{t.config.Model, t.shape, t.classes, t.config.LearningRate, t.config.Seed, t.config.Precision}
-	if s.Precision == FP32 {
-		s.Precision = ""
-	}
-	return s
+	return settings{t.config.Model, t.shape, t.classes, t.config.LearningRate, t.config.Seed}
 }
 
 // Save writes weights, Adam's state and p to the file at path and replaces one that exists.
@@ -98,8 +91,7 @@ func (t *Trainer) Save(path string, p Progress) (err error) {
 
 // Load sets weights and Adam's state from a file that Save wrote and returns the Progress
 // in it. ErrCheckpoint is in the error's chain if the file is damaged or from a training with
-// another model, image shape, number of classes, learning rate, seed or precision.
-// The backend may be another one.
+// another model, image shape, number of classes, learning rate or seed.
 func (t *Trainer) Load(path string) (p Progress, err error) {
 	defer caught(&err)
 	f, err := safetensors.Read(path)
@@ -114,7 +106,9 @@ func (t *Trainer) Load(path string) (p Progress, err error) {
 		return p, fmt.Errorf("%w: %s has no state of a training, only tensors", ErrCheckpoint, path)
 	}
 	var h header
-	if err := json.Unmarshal([]byte(text), &h); err != nil {
+	in := json.NewDecoder(strings.NewReader(text))
+	in.DisallowUnknownFields() // a setting that is not known cannot be compared
+	if err := in.Decode(&h); err != nil {
 		return p, fmt.Errorf("%w: %s: %w", ErrCheckpoint, path, err)
 	}
 	if h.Version != headerVersion {
@@ -147,7 +141,6 @@ func (s settings) differences(now settings) (d differences) {
 	d.compare("number of classes", s.Classes, now.Classes)
 	d.compare("learning rate", s.LearningRate, now.LearningRate)
 	d.compare("seed", s.Seed, now.Seed)
-	d.compare("precision", cmp.Or(s.Precision, FP32), cmp.Or(now.Precision, FP32))
 	return d
 }
 

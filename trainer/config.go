@@ -13,13 +13,6 @@ import (
 var (
 	// ErrUnknownModel is returned for a Config.Model that Models does not list.
 	ErrUnknownModel = errors.New("unknown model")
-	// ErrUnknownBackend is returned for a Config.Backend that is neither "go" nor "xla:PLUGIN".
-	ErrUnknownBackend = errors.New("unknown backend")
-	// ErrUnknownPrecision is returned for a Config.Precision that is neither FP32 nor BF16.
-	ErrUnknownPrecision = errors.New("unknown precision")
-	// ErrNoBackend is returned where the plugin of "xla:cuda" or "xla:cpu" is not installed, or sees no GPU. Its message
-	// says what provides what is missing.
-	ErrNoBackend = errors.New("the backend is not available here")
 	// ErrBatch is returned for a batch that does not fit the Trainer.
 	ErrBatch = errors.New("bad batch")
 	// ErrDiverged is returned when the loss is no longer a finite number.
@@ -28,18 +21,10 @@ var (
 	ErrCheckpoint = errors.New("unusable checkpoint")
 )
 
-// Config is how to train. Its zero value is the cnn on the pure-Go backend.
+// Config is how to train. Its zero value is the cnn.
 type Config struct {
 	// Model is the network; "" is ModelCNN.
 	Model Model `json:"model"`
-	// Backend is "go" (or ""), GoMLX's pure-Go backend, or "xla:PLUGIN". PLUGIN is the path of a PJRT plugin, or "cuda"
-	// or "cpu": then it is looked for in the folders of PJRT_PLUGIN_LIBRARY_PATH and in those of Python packages, where
-	// pip puts JAX's. go-xla's options may be added after a comma. A CUDA plugin uses the first visible GPU
-	// (CUDA_VISIBLE_DEVICES), and TF32 for products of float32 unless the options have tf32=false. Where pip installed CUDA beside it, the process's XLA_FLAGS get the folder, since XLA
-	// learns it by no other way, unless they name one.
-	Backend string `json:"backend"`
-	// Precision is that of convolutions and matrix products: FP32 (or "") or BF16.
-	Precision Precision `json:"precision"`
 	// Epochs is how often Run goes through the training set, at least 1.
 	Epochs int `json:"epochs"`
 	// LearningRate is Adam's step size; 0 is the model's own.
@@ -61,16 +46,6 @@ const (
 	ModelMLP Model = "mlp"
 )
 
-// Precision is the type that a network computes in.
-type Precision string
-
-// The precisions. With BF16, weights, their updates, normalisation and the loss stay in float32, as with PyTorch's
-// autocast.
-const (
-	FP32 Precision = "fp32"
-	BF16 Precision = "bf16"
-)
-
 // Models lists the models, sorted.
 func Models() []Model {
 	return slices.Sorted(maps.Keys(architectures))
@@ -89,21 +64,12 @@ func (c *Config) architecture() (architecture, error) {
 	if c.Model == "" {
 		c.Model = ModelCNN
 	}
-	if c.Backend == "" {
-		c.Backend = "go"
-	}
 	a, ok := architectures[c.Model]
 	if !ok {
 		return a, fmt.Errorf("%w %q: choose one of %s", ErrUnknownModel, c.Model, listModels())
 	}
 	if !(c.LearningRate >= 0) || math.IsInf(c.LearningRate, 0) {
 		return a, fmt.Errorf("learning rate %g: it must be positive, or 0 for the model's own", c.LearningRate)
-	}
-	if c.Precision == "" {
-		c.Precision = FP32
-	}
-	if c.Precision != FP32 && c.Precision != BF16 {
-		return a, fmt.Errorf("%w %q: choose %s or %s", ErrUnknownPrecision, c.Precision, FP32, BF16)
 	}
 	if c.LearningRate == 0 {
 		c.LearningRate = a.learningRate

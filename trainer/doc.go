@@ -9,12 +9,7 @@
 //		fmt.Println(e.Number, e.Val.Accuracy, "waited", e.WaitSeconds, "of", e.Seconds)
 //	}
 //
-// The models are built with GoMLX and run on its pure-Go backend, or on XLA through a
-// PJRT plugin (see [Config.Backend]); XLA needs cgo and a plugin that is already on
-// disk: nothing is downloaded.
-//
-// On "xla:cuda" a GPU trains. Batches of uint8 cross the bus as they are, while the GPU computes on those before;
-// [BF16] halves the width of what it multiplies.
+// The models are built with GoMLX and run on its pure-Go backend.
 //
 // [Run] trains for some epochs. It uses [Trainer], whose [Trainer.Step] takes a
 // single batch, for callers with their own loop. A graph is compiled for each batch that is
@@ -26,7 +21,7 @@
 //
 // Labels may be mixed (reader.Batch's Soft): accuracy then counts the largest share.
 //
-// On the pure-Go backend two runs with the same seed over the same batches give the same
+// Two runs with the same seed over the same batches give the same
 // bits, on any number of cores. With [Checkpointing] a stopped or killed run resumes where it
 // was and ends with the bits of an uninterrupted run: a checkpoint has the weights, Adam's
 // state, the loader's position in the epoch and the epoch's sums so far.

@@ -116,19 +116,6 @@ func ExampleInputOf() {
 	// Output: true [cnn mlp]
 }
 
-// A GPU trains where there is one with JAX's plugin for XLA.
-func ExampleConfig() {
-	config := trainer.Config{Backend: "xla:cuda", Precision: trainer.BF16}
-	network, err := trainer.New(config, [3]int{32, 32, 3}, 10)
-	if errors.Is(err, trainer.ErrNoBackend) {
-		log.Print(err) // it says what is missing, and what provides it
-		config = trainer.Config{Backend: "go"}
-		network, err = trainer.New(config, [3]int{32, 32, 3}, 10)
-	}
-	check(err)
-	defer network.Close()
-}
-
 func putImage(file string, grey uint8) {
 	m := image.NewGray(image.Rect(0, 0, 32, 32))
 	for i := range m.Pix {

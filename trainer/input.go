@@ -2,7 +2,6 @@ package trainer
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -13,94 +12,59 @@ import (
 	"github.com/dsconv/dsconv/reader"
 )
 
-// inputs are a graph's arguments for one batch, in the device's memory: padded to rows, so that one graph serves all
-// smaller batches. A batch without a sample has no tensors.
-type inputs struct {
-	rows, samples         int
-	images, targets, mask *tensors.Tensor // (rows,H,W,C) uint8 or float32; (rows,classes), (rows) float32
-}
+// inputs are a graph's arguments for one batch, in the device's memory: images (rows,H,W,C) uint8 or float32, targets
+// (rows,classes) and mask (rows) float32.
+type inputs []*tensors.Tensor
 
-// stager makes inputs of batches. It belongs to one goroutine, which need not be the one that computes.
-type stager struct {
-	backend compute.Backend
-	classes int
-	rows    int // of the largest batch so far
-	// Memory for the host's side of a batch, used again.
-	pixels        []byte
-	targets, mask []float32
-}
-
-// stage copies b, which checkBatch accepted, to the device and masks the padding.
-func (s *stager) stage(b *reader.Batch) (in *inputs, err error) {
-	s.rows = max(s.rows, b.Shape[0])
-	in = &inputs{rows: s.rows, samples: samples(b)}
-	if in.samples == 0 {
-		return in, nil
-	}
+// stage copies b, which checkBatch accepted, to the device, padded to rows, so that one graph serves all smaller batches.
+func stage(backend compute.Backend, b *reader.Batch, rows, classes int) (in inputs, err error) {
 	dtype := dtypes.Uint8
 	if b.DType == formats.Float32 {
 		dtype = dtypes.Float32
 	}
-	s.fillTargets(b)
-	in.images, err = tensors.FromRaw(s.backend, 0, shapes.Make(dtype, s.rows, b.Shape[1], b.Shape[2], b.Shape[3]), s.padded(b))
-	if err == nil {
-		in.targets, err = tensors.FromRaw(s.backend, 0, shapes.Make(dtypes.Float32, s.rows, s.classes), dtypes.UnsafeByteSliceFromAny(s.targets))
+	pixels := b.ImageBytes()
+	if size := len(pixels) / b.Shape[0] * rows; size > len(pixels) {
+		pixels = append(make([]byte, 0, size), pixels...)[:size]
 	}
-	if err == nil {
-		in.mask, err = tensors.FromRaw(s.backend, 0, shapes.Make(dtypes.Float32, s.rows), dtypes.UnsafeByteSliceFromAny(s.mask))
-	}
-	if err != nil {
-		in.free()
-		return nil, fmt.Errorf("copy the batch to the device: %w", err)
+	targets, mask := targetsOf(b, rows, classes)
+	for _, raw := range []struct {
+		shape shapes.Shape
+		data  []byte
+	}{
+		{shapes.Make(dtype, rows, b.Shape[1], b.Shape[2], b.Shape[3]), pixels},
+		{shapes.Make(dtypes.Float32, rows, classes), dtypes.UnsafeByteSliceFromAny(targets)},
+		{shapes.Make(dtypes.Float32, rows), dtypes.UnsafeByteSliceFromAny(mask)},
+	} {
+		tensor, err := tensors.FromRaw(backend, 0, raw.shape, raw.data)
+		if err != nil {
+			in.free()
+			return nil, fmt.Errorf("copy the batch to the device: %w", err)
+		}
+		in = append(in, tensor)
 	}
 	return in, nil
 }
 
-// padded returns the batch's pixels, with zeros for the rows that it lacks.
-func (s *stager) padded(b *reader.Batch) []byte {
-	pixels := b.ImageBytes()
-	size := len(pixels) / b.Shape[0] * s.rows
-	if len(pixels) == size {
-		return pixels
-	}
-	s.pixels = buffer(s.pixels, size)
-	clear(s.pixels[copy(s.pixels, pixels):])
-	return s.pixels
-}
-
-// fillTargets sets the target probabilities: those of MixUp or CutMix, or 1 for the label.
-func (s *stager) fillTargets(b *reader.Batch) {
-	s.targets, s.mask = buffer(s.targets, s.rows*s.classes), buffer(s.mask, s.rows)
-	clear(s.targets)
-	clear(s.mask)
-	copy(s.targets, b.Soft)
+// targetsOf are the target probabilities, those of MixUp or CutMix or 1 for the label, and 1 for each row that is a sample.
+func targetsOf(b *reader.Batch, rows, classes int) (targets, mask []float32) {
+	targets, mask = make([]float32, rows*classes), make([]float32, rows)
+	copy(targets, b.Soft)
 	for i := range b.Shape[0] {
 		if !counts(b, i) {
 			continue
 		}
-		s.mask[i] = 1
+		mask[i] = 1
 		if b.Soft == nil {
-			s.targets[i*s.classes+int(b.Label(i))] = 1
+			targets[i*classes+int(b.Label(i))] = 1
 		}
 	}
-}
-
-// buffer returns a slice of n elements, in the memory of s if that is large enough.
-func buffer[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
-
-// arguments are those of the graph.
-func (in *inputs) arguments() []any { return []any{in.images, in.targets, in.mask} }
-
-func (in *inputs) shapes() []shapes.Shape {
-	return []shapes.Shape{in.images.Shape(), in.targets.Shape(), in.mask.Shape()}
+	return targets, mask
 }
 
 // free frees the device's memory, once no graph uses it.
-func (in *inputs) free() {
-	for _, t := range []*tensors.Tensor{in.images, in.targets, in.mask} {
-		if t != nil {
-			t.MustFinalizeAll()
-		}
+func (in inputs) free() {
+	for _, t := range in {
+		t.MustFinalizeAll()
 	}
 }
 

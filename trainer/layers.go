@@ -8,18 +8,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
-// convolution convolves x (N,H,W,C) with w (3,3,C,K), stride 1, zeros around the image:
-// (N,H,W,K).
-type convolution func(x, w *graph.Node) *graph.Node
-
-// nativeConvolution is the backend's own.
-func nativeConvolution(x, w *graph.Node) *graph.Node {
-	return graph.Convolve(x, w).PadSame().Done()
-}
-
-// im2col lays the 9 neighbours of each pixel side by side and multiplies matrices: on
-// the pure-Go backend several times as fast as its own convolution.
-func im2col(x, w *graph.Node) *graph.Node {
+// convolve convolves x (N,H,W,C) with w (3,3,C,K), stride 1, zeros around the image: (N,H,W,K).
+// It lays the 9 neighbours of each pixel side by side and multiplies matrices, which is
+// several times as fast as the backend's own convolution.
+func convolve(x, w *graph.Node) *graph.Node {
 	d, k := x.Shape().Dimensions, w.Shape().Dimensions[3]
 	x = surround(surround(x, 1), 2)
 	patches := make([]*graph.Node, 0, 9)
@@ -43,30 +35,18 @@ func surround(x *graph.Node, axis int) *graph.Node {
 	return graph.Concatenate([]*graph.Node{zeros, x, zeros}, axis)
 }
 
-// network is what the layers of a model have in common.
-type network struct {
-	convolve convolution
-	compute  dtypes.DType // of convolutions and matrix products; the rest is float32
-}
-
-// conv is a convolution in the compute type, of which the result is used in it too.
-func (n network) conv(x, w *graph.Node) *graph.Node {
-	return n.convolve(graph.ConvertDType(x, n.compute), graph.ConvertDType(w, n.compute))
-}
-
 // block is convolution, 2x2 max pooling, layer normalisation, bias and ReLU. The pooling
 // comes first because the rest then costs a quarter.
-func (n network) block(scope *model.Scope, x *graph.Node, channels int) *graph.Node {
+func block(scope *model.Scope, x *graph.Node, channels int) *graph.Node {
 	g, in := x.Graph(), x.Shape().Dimensions[3]
-	x = layerNorm(maxPool(n.conv(x, weights(g, scope, 3, 3, in, channels))))
+	x = layerNorm(maxPool(convolve(x, weights(g, scope, 3, 3, in, channels))))
 	return relu(graph.Add(x, bias(g, scope, 1, 1, 1, channels)))
 }
 
 // layerNorm gives every image of x (N,H,W,C) zero mean and unit variance over all its
-// elements (Ba et al., 2016, arXiv:1607.06450), in float32. Unlike batch normalisation it needs no
+// elements (Ba et al., 2016, arXiv:1607.06450). Unlike batch normalisation it needs no
 // running statistics and does not mix padding into the samples.
 func layerNorm(x *graph.Node) *graph.Node {
-	x = graph.ConvertDType(x, dtypes.Float32)
 	x = graph.Sub(x, graph.ReduceAndKeep(x, graph.ReduceMean, 1, 2, 3))
 	variance := graph.ReduceAndKeep(graph.Square(x), graph.ReduceMean, 1, 2, 3)
 	// Rsqrt has no gradient.
@@ -99,12 +79,11 @@ func evenSides(x *graph.Node) *graph.Node {
 	return graph.Slice(x, graph.AxisRange(), graph.AxisRange(0, h-h%2), graph.AxisRange(0, w-w%2))
 }
 
-// dense maps x (N,in) to (N,out), float32. The product is in the compute type.
-func (n network) dense(scope *model.Scope, x *graph.Node, out int) *graph.Node {
+// dense maps x (N,in) to (N,out).
+func dense(scope *model.Scope, x *graph.Node, out int) *graph.Node {
 	g := x.Graph()
-	w := graph.ConvertDType(weights(g, scope, x.Shape().Dimensions[1], out), n.compute)
-	x = graph.Dot(graph.ConvertDType(x, n.compute), w).Product()
-	return graph.Add(graph.ConvertDType(x, dtypes.Float32), bias(g, scope, 1, out))
+	x = graph.Dot(x, weights(g, scope, x.Shape().Dimensions[1], out)).Product()
+	return graph.Add(x, bias(g, scope, 1, out))
 }
 
 func relu(x *graph.Node) *graph.Node { return graph.MaxScalar(x, 0) }

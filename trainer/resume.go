@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -81,9 +80,11 @@ func (r *training) epochs(ctx context.Context) error {
 
 // epoch trains on what is left of the epoch, then evaluates.
 func (r *training) epoch(ctx context.Context) error {
-	number := len(r.progress.Epochs)
-	state := func(b *reader.Batch) reader.State { return r.train.State(number, b) }
-	if err := r.trainer.pass(ctx, &r.trainer.train, r.batches(), state, &r.progress.Running, r.stepped); err != nil {
+	batches := r.train.Epoch(ctx, len(r.progress.Epochs))
+	if r.progress.Steps > 0 {
+		batches = r.train.Resume(ctx, r.progress.State)
+	}
+	if err := r.trainer.pass(ctx, &r.trainer.train, batches, &r.progress.Running, r.stepped); err != nil {
 		return fmt.Errorf("train: %w", r.withPath(err))
 	}
 	if r.progress.Running.Samples == 0 {
@@ -105,17 +106,6 @@ func (r *training) epoch(ctx context.Context) error {
 	return r.save()
 }
 
-// batches are those that are left of the epoch.
-func (r *training) batches() func(context.Context) iter.Seq2[*reader.Batch, error] {
-	steps, state, number := r.progress.Steps, r.progress.State, len(r.progress.Epochs)
-	return func(ctx context.Context) iter.Seq2[*reader.Batch, error] {
-		if steps > 0 {
-			return r.train.Resume(ctx, state)
-		}
-		return r.train.Epoch(ctx, number)
-	}
-}
-
 // withPath names the checkpoint in the error of a loader that cannot resume from it.
 func (r *training) withPath(err error) error {
 	if errors.Is(err, reader.ErrState) {
@@ -124,12 +114,12 @@ func (r *training) withPath(err error) error {
 	return err
 }
 
-// stepped counts a step, after which the epoch is in state s, and writes a checkpoint if it is time.
-func (r *training) stepped(s reader.State) error {
+// stepped counts the step on b, and writes a checkpoint if it is time.
+func (r *training) stepped(b *reader.Batch) error {
 	p := &r.progress
 	p.Steps++
 	r.unsaved = true
-	p.State = s
+	p.State = r.train.State(len(p.Epochs), b)
 	if every := r.config.Checkpoint.Every; every == 0 || p.Steps%every != 0 {
 		return nil
 	}

@@ -71,10 +71,9 @@ type Result struct {
 // nil, after each; then it calls c.OnEpoch. The loader's epochs are
 // numbered from 0. Cancelling ctx ends the run between two steps. With an error comes the
 // Result of the epochs that were finished; it is nil only if the arguments make no sense. The loaders
-// stay open. Run takes batches on a goroutine of its own, one ahead of the step, and copies them to the device meanwhile.
+// stay open.
 //
-// With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch. On
-// the pure-Go backend weights and metrics end as those of a run that was never stopped, bit for
+// With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch: weights and metrics end as those of a run that was never stopped, bit for
 // bit, as long as the sizes of the batches are the same. Result includes the earlier epochs;
 // c.OnEpoch is not called for them. A finished run is not repeated; with a larger c.Epochs it
 // continues.
@@ -115,9 +114,7 @@ func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
 		return Metrics{}, err
 	}
 	var sum Tally
-	epoch := func(ctx context.Context) iter.Seq2[*reader.Batch, error] { return l.Epoch(ctx, 0) }
-	state := func(*reader.Batch) reader.State { return reader.State{} }
-	if err := t.pass(ctx, &t.eval, epoch, state, &sum, nil); err != nil {
+	if err := t.pass(ctx, &t.eval, l.Epoch(ctx, 0), &sum, func(*reader.Batch) error { return nil }); err != nil {
 		return Metrics{}, fmt.Errorf("evaluate: %w", err)
 	}
 	if sum.Samples == 0 {
@@ -126,33 +123,16 @@ func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
 	return sum.metrics(), nil
 }
 
-// batch is a batch on the device, and where the epoch stands after it.
-type batch struct {
-	*inputs
-	state reader.State
-}
-
 // pass runs the program on the batches and adds results and times to sum, the time blocked in
-// the loader as Wait; stepped, which may be nil, is called after each batch with its state. While the program computes,
-// the next batch is copied to the device.
-func (t *Trainer) pass(ctx context.Context, p *program, batches func(context.Context) iter.Seq2[*reader.Batch, error],
-	state func(*reader.Batch) reader.State, sum *Tally, stepped func(reader.State) error,
-) error {
-	stager := t.stager(p)
-	staged := ahead(ctx, batches, func(b *reader.Batch) (batch, error) {
-		in, err := t.stage(stager, b)
-		if err != nil {
-			return batch{}, err
-		}
-		return batch{in, state(b)}, nil
-	}, func(b batch) { b.free() })
+// the loader as Wait; stepped is called after each batch.
+func (t *Trainer) pass(ctx context.Context, p *program, batches iter.Seq2[*reader.Batch, error], sum *Tally, stepped func(*reader.Batch) error) error {
 	mark := time.Now()
-	for b, err := range staged {
-		if err != nil {
+	for b, err := range batches {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		ready, compiled := time.Now(), p.compile
-		s, err := t.run(p, b.inputs)
+		s, err := t.run(p, b)
 		if err != nil {
 			return err
 		}
@@ -163,10 +143,8 @@ func (t *Trainer) pass(ctx context.Context, p *program, batches func(context.Con
 		sum.Wait += ready.Sub(mark)
 		sum.Compute += time.Since(ready) - compiled
 		sum.Compile += compiled
-		if stepped != nil {
-			if err := stepped(b.state); err != nil {
-				return err
-			}
+		if err := stepped(b); err != nil {
+			return err
 		}
 		mark = time.Now()
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -55,12 +56,12 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 	if err := arch.check(shape, classes); err != nil {
 		return nil, fmt.Errorf("model %s: %w", c.Model, err)
 	}
-	backend, conv, err := openBackend(c.Backend)
+	backend, err := gobackend.New("")
 	if err != nil {
 		return nil, err
 	}
 	t := &Trainer{config: c, shape: shape, classes: classes, backend: backend, store: model.NewStore()}
-	if err := t.build(arch, conv); err != nil {
+	if err := t.build(arch); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("model %s: %w", c.Model, err)
 	}
@@ -68,18 +69,14 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 }
 
 // build sets the seed and builds the two programs on the same weights.
-func (t *Trainer) build(arch architecture, conv convolution) (err error) {
+func (t *Trainer) build(arch architecture) (err error) {
 	defer caught(&err)
 	if err := t.store.SetRNGStateFromSeed(int64(t.config.Seed)); err != nil {
 		return err
 	}
-	n := network{conv, dtypes.Float32}
-	if t.config.Precision == BF16 {
-		n.compute = dtypes.BFloat16
-	}
 	adam := optimizer.Adam().LearningRate(t.config.LearningRate).Done()
 	measure := func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
-		logits := arch.logits(scope, normalise(images), t.classes, n)
+		logits := arch.logits(scope, normalise(images), t.classes)
 		return crossEntropy(logits, targets, mask), countCorrect(logits, targets, mask)
 	}
 	t.train.exec, err = model.NewExec(t.backend, t.store,
@@ -103,11 +100,7 @@ func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 // loss is 0. ErrBatch is in the error's chain for
 // a batch that does not fit, ErrDiverged if the loss is no longer finite.
 func (t *Trainer) Step(b *reader.Batch) (loss float64, err error) {
-	in, err := t.stage(t.stager(&t.train), b)
-	if err != nil {
-		return 0, err
-	}
-	s, err := t.run(&t.train, in)
+	s, err := t.run(&t.train, b)
 	return s.loss, err
 }
 
@@ -138,33 +131,27 @@ func (t *Trainer) Close() (err error) {
 	return nil
 }
 
-// stager returns what makes inputs for the program.
-func (t *Trainer) stager(p *program) *stager {
-	return &stager{backend: t.backend, classes: t.classes, rows: p.rows}
-}
-
-// stage checks the batch and copies it to the device.
-func (t *Trainer) stage(s *stager, b *reader.Batch) (in *inputs, err error) {
+// run checks the batch, runs the program on it and checks the result.
+func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 	defer caught(&err)
 	if t.backend.IsFinalized() {
-		return nil, fmt.Errorf("the trainer: %w: make another one with trainer.New", formats.ErrClosed)
+		return s, fmt.Errorf("the trainer: %w: make another one with trainer.New", formats.ErrClosed)
 	}
 	if b == nil {
-		return nil, fmt.Errorf("%w: it is nil", ErrBatch)
+		return s, fmt.Errorf("%w: it is nil", ErrBatch)
 	}
 	if err := checkBatch(b, t.shape, t.classes); err != nil {
-		return nil, err
+		return s, err
 	}
-	return s.stage(b)
-}
-
-// run runs the program on the inputs, which it frees, and checks the result.
-func (t *Trainer) run(p *program, in *inputs) (s sums, err error) {
-	defer caught(&err)
-	defer in.free()
-	if s.samples = in.samples; s.samples == 0 {
+	if s.samples = samples(b); s.samples == 0 {
 		return s, nil
 	}
+	p.rows = max(p.rows, b.Shape[0])
+	in, err := stage(t.backend, b, p.rows, t.classes)
+	if err != nil {
+		return s, err
+	}
+	defer in.free()
 	t.failed = true
 	if s.loss, s.correct, err = p.run(in); err != nil {
 		return s, fmt.Errorf("model %s: %w", t.config.Model, err)
@@ -178,17 +165,16 @@ func (t *Trainer) run(p *program, in *inputs) (s sums, err error) {
 }
 
 // run compiles the graph if the batch is larger than all before, executes it and waits for the results.
-func (p *program) run(in *inputs) (loss float64, correct int, err error) {
-	p.rows = in.rows
-	if shape := in.images.Shape(); !p.compiled.Equal(shape) {
+func (p *program) run(in inputs) (loss float64, correct int, err error) {
+	if shape := in[0].Shape(); !p.compiled.Equal(shape) {
 		start := time.Now()
-		if _, err := p.exec.Compile(in.shapes()...); err != nil {
-			return 0, 0, fmt.Errorf("compile for batches of %d: %w", in.rows, err)
+		if _, err := p.exec.Compile(shape, in[1].Shape(), in[2].Shape()); err != nil {
+			return 0, 0, fmt.Errorf("compile for batches of %d: %w", p.rows, err)
 		}
 		p.compile += time.Since(start)
 		p.compiled = shape
 	}
-	out, err := p.exec.Exec(in.arguments()...)
+	out, err := p.exec.Exec(in[0], in[1], in[2])
 	if err != nil {
 		return 0, 0, fmt.Errorf("run: %w", err)
 	}

@@ -1,10 +1,10 @@
 // Package plan says what packing a folder of images would bring, before it is packed. It packs a sample of the images
 // in each size and encoding into a temporary folder, loads that with the loader of training, and extrapolates: bytes
-// in each format, the time of the packing, the time of an epoch, and how near the pixels are.
+// the time of the packing, and the time of an epoch.
 //
 //	p, err := plan.Run(ctx, images, options)
 //	...
-//	for _, row := range p.Rows { // row.Disk, row.PackSeconds, row.EpochSeconds, row.PSNR and more
+//	for _, row := range p.Rows { // row.Disk, row.PackSeconds, row.EpochSeconds and more
 //		fmt.Println(row.Format, row.Encode, row.Lossless, row.Sampled, "images were tried")
 //	}
 //

@@ -24,13 +24,13 @@ func Example() {
 	ctx, images := context.Background(), filepath.Join(dir, "images")
 	putImages(images, "cat/tom.jpg", "cat/kit.jpg", "dog/rex.jpg", "dog/bo.jpg")
 	options := plan.Options{
-		Bench: bench.Options{Size: 16, Config: reader.Config{BatchSize: 2}}, Rounds: 1, LoadSeconds: 0.01,
-		Formats: []string{"shard"}, Encodings: []codec.EncodeOptions{{}},
+		Bench: bench.Options{Size: 16, Config: reader.Config{BatchSize: 2}}, Rounds: 1,
+		Format: "shard", Encodings: []codec.EncodeOptions{{}},
 	}
 
 	p, err := plan.Run(ctx, images, options)
 	check(err)
-	for _, row := range p.Rows { // row.Disk, row.PackSeconds, row.EpochSeconds, row.PSNR and more
+	for _, row := range p.Rows { // row.Disk, row.PackSeconds, row.EpochSeconds and more
 		fmt.Println(row.Format, row.Encode, row.Lossless, row.Sampled, "images were tried")
 	}
 	// Output:

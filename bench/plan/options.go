@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
@@ -23,29 +24,20 @@ type Options struct {
 	Bench bench.Options `json:"-"`
 	// Sample is the number of images that are tried, evenly spread over the keys; 0 is 1,000, and more of small images: the
 	// processor's caches hold a few of those, but not the whole dataset. Fewer are tried
-	// if the packed images of a candidate would take more than SampleBytes or TrySeconds.
+	// if the packed images of a candidate would take more than 256 MiB or 10 seconds.
 	Sample int `json:"sample"`
-	// SampleBytes is the most bytes of a candidate's packed images; 0 is 256 MiB.
-	SampleBytes int64 `json:"sample_bytes"`
-	// TrySeconds is about the most that packing the sample of one candidate may take; 0 is 10.
-	TrySeconds float64 `json:"try_seconds"`
-	// Rounds is how often each candidate is loaded, in turns, for LoadSeconds each; 0 is 3 times 0.3 seconds.
-	Rounds      int     `json:"rounds"`
-	LoadSeconds float64 `json:"load_seconds"`
+	// Rounds is how often each candidate is loaded, in turns, for 0.3 seconds each; 0 is 3.
+	Rounds int `json:"rounds"`
 
-	// Formats are those whose bytes are computed; none is all that this build writes.
-	Formats []string `json:"formats,omitempty"`
+	// Format is that of the candidates; "" is LMDB or, in a build without it, shard.
+	Format string `json:"format"`
 	// Resizes and Encodings are tried in all combinations that make sense. If both are empty, those that suit the images
 	// and the loader are: none of these enlarges an image.
 	Resizes   []preprocess.Resize   `json:"-"`
 	Encodings []codec.EncodeOptions `json:"-"`
-	// NoQuality leaves out PSNR and SSIM.
-	NoQuality bool `json:"no_quality,omitempty"`
 
 	// Dir is the folder of the temporary folder, on the disk that the dataset will be on; "" is the system's. It must exist.
 	Dir string `json:"-"`
-	// least is what Sample is at least if it is 0.
-	least int
 	// Sources are the words for the source in commands of dsconv pack; none are the path. Reading are flags of that command,
 	// with their values, that say how the source is read, as Open does.
 	Sources []string `json:"sources,omitempty"`
@@ -54,7 +46,22 @@ type Options struct {
 	Open func(ctx context.Context, path string) (formats.Dataset, error) `json:"-"`
 	// Progress, if not nil, is called after each step, on the caller's goroutine.
 	Progress func(Progress) `json:"-"`
+
+	effort effort
 }
+
+// effort is how much is tried of each candidate.
+type effort struct {
+	sample      int           // images at least, if Sample is 0
+	bytes       int64         // of packed images at most
+	packSeconds float64       // about the most of packing them
+	load        time.Duration // each time that they are loaded
+}
+
+var (
+	ofPlan   = effort{1000, 256 << 20, 10, 300 * time.Millisecond}
+	ofAdvice = effort{256, 64 << 20, 1.5, 120 * time.Millisecond} // which must not take long
+)
 
 // Progress is a step of a plan that has just ended.
 type Progress struct {
@@ -63,103 +70,106 @@ type Progress struct {
 	Total int // as far as known
 }
 
-// The defaults of Options.
-const (
-	defaultSample      = 1000
-	defaultSampleBytes = 256 << 20
-	defaultTrySeconds  = 10
-	defaultRounds      = 3
-	defaultLoadSeconds = 0.3
-)
-
 // Validate returns the error that Run would return for the options.
 func (o Options) Validate() error {
-	_, err := o.withDefaults()
+	_, err := o.withDefaults(ofPlan)
 	return err
 }
 
-func (o Options) withDefaults() (Options, error) {
-	for name, x := range map[string]float64{
-		"sample": float64(o.Sample), "sample bytes": float64(o.SampleBytes), "try seconds": o.TrySeconds,
-		"rounds": float64(o.Rounds), "load seconds": o.LoadSeconds,
-	} {
-		if !(x >= 0) || math.IsInf(x, 0) {
-			return o, fmt.Errorf("plan: %s %v: it must be a number that is not negative", name, x)
-		}
+func (o Options) withDefaults(e effort) (_ Options, err error) {
+	if min(o.Sample, o.Rounds) < 0 {
+		return o, fmt.Errorf("plan: sample %d, rounds %d: the numbers must not be negative", o.Sample, o.Rounds)
 	}
-	if o.Bench.Train != "" || o.Bench.ViewCount != 0 {
-		return o, errors.New("plan: it loads one image of each sample, without a trainer: leave out Train and ViewCount")
-	}
-	o.least = cmp.Or(o.least, defaultSample)
-	o.SampleBytes = cmp.Or(o.SampleBytes, defaultSampleBytes)
-	o.TrySeconds = cmp.Or(o.TrySeconds, defaultTrySeconds)
-	o.Rounds = cmp.Or(o.Rounds, defaultRounds)
-	o.LoadSeconds = cmp.Or(o.LoadSeconds, defaultLoadSeconds)
+	o.effort = cmp.Or(o.effort, e)
+	o.Rounds = cmp.Or(o.Rounds, 3)
 	if o.Open == nil {
 		o.Open = func(ctx context.Context, path string) (formats.Dataset, error) {
 			return dsconv.OpenSource(ctx, path, folder.Config{})
 		}
 	}
-	filled, err := o.Bench.Filled()
+	if o.Bench, err = o.Bench.Filled(); err != nil {
+		return o, fmt.Errorf("plan: %w", err)
+	}
+	format, err := o.format()
 	if err != nil {
 		return o, fmt.Errorf("plan: %w", err)
 	}
-	o.Bench = filled
-	if o.Formats, err = writable(o.Formats); err != nil {
-		return o, err
-	}
-	return o, o.checkGrid()
-}
-
-// checkGrid checks the sizes and encodings that the caller gave.
-func (o *Options) checkGrid() error {
+	o.Format = format.Name()
 	var errs []error
 	for _, r := range o.Resizes {
-		var same preprocess.Resize
-		errs = append(errs, same.UnmarshalText([]byte(r.String())))
+		errs = append(errs, new(preprocess.Resize).UnmarshalText([]byte(r.String())))
 	}
 	for _, e := range o.Encodings {
 		errs = append(errs, e.Validate())
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("plan: %w", err)
+		return o, fmt.Errorf("plan: %w", err)
 	}
-	return nil
+	return o, nil
 }
 
-// writable checks the names of formats; none are all that this build can write. LMDB comes first if it is among them.
-func writable(names []string) ([]string, error) {
-	var out []string
-	for _, f := range dsconv.Formats() {
-		if w, ok := f.(formats.WritableFormat); ok && len(names) == 0 && formats.CheckBuilt(w) == nil {
-			out = append(out, f.Name())
+// format is the format of the candidates.
+func (o *Options) format() (formats.WritableFormat, error) {
+	name := o.Format
+	if name == "" {
+		if f, err := named("lmdb"); err == nil {
+			return f, nil
 		}
+		name = "shard"
 	}
-	for _, name := range names {
-		w, err := formatNamed(name)
-		if err != nil {
-			return nil, err
-		}
-		if err := formats.CheckBuilt(w); err != nil {
-			return nil, fmt.Errorf("plan: %w", err)
-		}
-		out = append(out, name)
-	}
-	return out, nil
+	return named(name)
 }
 
-// formatNamed is the format of that name.
-func formatNamed(name string) (formats.WritableFormat, error) {
+// named is the format of that name, if this build writes it.
+func named(name string) (formats.WritableFormat, error) {
 	f, err := dsconv.Formats().Writable().ByName(name)
 	if err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
+		return nil, err
 	}
 	w, ok := f.(formats.WritableFormat)
 	if !ok {
-		return nil, fmt.Errorf("plan: format %s: a dataset is packed as lmdb, hdf5, shard or tfrecord", name)
+		return nil, fmt.Errorf("format %s: a dataset is packed as lmdb, hdf5, shard or tfrecord", name)
 	}
-	return w, nil
+	return w, formats.CheckBuilt(w)
 }
 
 // suffixes are those of the formats' files.
 var suffixes = map[string]string{"lmdb": ".lmdb", "hdf5": ".h5", "shard": ".tar", "tfrecord": ".tfrecord"}
+
+// words are the words for the source at path.
+func (o *Options) words(path string) []string {
+	if len(o.Sources) > 0 {
+		return o.Sources
+	}
+	return []string{path}
+}
+
+// command is the command that packs the source at path with flags.
+func (o *Options) command(path, flags string) string {
+	words := []string{"dsconv pack"}
+	for _, source := range o.words(path) {
+		words = append(words, quote(source))
+	}
+	words = append(words, "OUT"+suffixes[o.Format])
+	for _, word := range o.Reading {
+		if !strings.HasPrefix(word, "--") {
+			word = quote(word)
+		}
+		words = append(words, word)
+	}
+	return strings.TrimSuffix(strings.Join(append(words, flags), " "), " ")
+}
+
+// quote writes a path so that a shell reads it.
+func quote(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:=@%", r)
+	}
+	if path != "" && !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) && path[0] != '-' {
+		return path
+	}
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

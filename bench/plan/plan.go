@@ -1,10 +1,14 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -13,7 +17,6 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/procmemory"
 	"github.com/dsconv/dsconv/internal/scratch"
-	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -25,7 +28,7 @@ type Plan struct {
 	// Options are those of Run with the defaults filled in, and Loader is what loaded.
 	Options Options `json:"options"`
 	Loader  Loader  `json:"loader"`
-	// Rows are the ways to pack it: those that keep the pixels first, each in all formats.
+	// Rows are the ways to pack it: those that keep the pixels first.
 	Rows []Row `json:"rows"`
 	// Notes are reasons why a figure is not known, and bad images that packing leaves out.
 	Notes []string `json:"notes,omitempty"`
@@ -71,10 +74,6 @@ type Row struct {
 	Resize   string `json:"resize,omitempty"`
 	Encode   string `json:"encode"`
 	Lossless bool   `json:"lossless"` // training gets the same pixels
-	// PSNR and SSIM compare the pixels with those of the source scaled to the same size; 0 if they are equal or
-	// were not compared.
-	PSNR float64 `json:"psnr_db,omitempty"`
-	SSIM float64 `json:"ssim,omitempty"`
 
 	Sampled     int     `json:"sampled"`    // images that were packed to measure it
 	Disk        int64   `json:"disk_bytes"` // of the whole dataset
@@ -82,10 +81,9 @@ type Row struct {
 	PackSeconds float64 `json:"pack_seconds"`
 	// EpochSeconds is the time of an epoch, and BreakEven the number of epochs after which the packing has
 	// paid: 0 if it never does.
-	EpochSeconds    float64        `json:"epoch_seconds"`
-	ImagesPerSecond float64        `json:"images_per_second"`
-	BreakEven       float64        `json:"break_even_epochs,omitempty"`
-	Costs           *verdict.Costs `json:"-"`
+	EpochSeconds    float64 `json:"epoch_seconds"`
+	ImagesPerSecond float64 `json:"images_per_second"`
+	BreakEven       float64 `json:"break_even_epochs,omitempty"`
 	// Unfit says why it was not measured.
 	Unfit string `json:"unfit,omitempty"`
 }
@@ -97,29 +95,20 @@ func Run(ctx context.Context, path string, o Options) (_ *Plan, err error) {
 	if err := errors.Join(misuse.Context("plan.Run", ctx), misuse.Path("plan.Run", "path", path)); err != nil {
 		return nil, err
 	}
-	if o, err = o.withDefaults(); err != nil {
+	if o, err = o.withDefaults(ofPlan); err != nil {
 		return nil, err
 	}
-	ds, err := o.Open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, ds.Close()) }()
-	t, err := explore(ctx, ds, path, &o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, t.close()) }()
-	p := t.plan()
-	p.Options.Open, p.Options.Progress = nil, nil // a plan has no functions
-	p.Options.Bench.Open, p.Options.Bench.Progress = nil, nil
-	return p, ctx.Err()
+	var p *Plan
+	err = explore(ctx, path, &o, func(e *exploration) { p = e.plan() })
+	return p, err
 }
 
 // exploration is a source and the trials of its candidates.
 type exploration struct {
 	o      *Options
 	src    *source
+	format formats.WritableFormat
+	dir    string // of packed samples
 	as     *trial // the source as it is
 	trials []*trial
 	here   Machine
@@ -128,109 +117,39 @@ type exploration struct {
 	total  int
 }
 
-// explore tries all candidates for ds. The caller closes the result.
-func explore(ctx context.Context, ds formats.Dataset, path string, o *Options) (e *exploration, err error) {
+// explore tries all candidates for the dataset at path, and gives them to use.
+func explore(ctx context.Context, path string, o *Options, use func(e *exploration)) (err error) {
+	ds, err := o.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ds.Close()) }()
 	src, err := survey(ctx, ds, path, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.Sample = len(src.indices)
-	e = &exploration{o: o, src: src, as: &trial{dataset: src.sample}, here: thisMachine(o.Dir, o.place(path))}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, e.close())
-		}
-	}()
-	if e.as.meter, err = e.newMeter(ctx, e.as); err != nil {
-		return e, fmt.Errorf("plan %s: %w", path, err)
+	e := &exploration{o: o, src: src, as: &trial{}, here: thisMachine(o.Dir, dsconv.SplitSources(o.words(path)[0])[0].Path)}
+	if e.format, err = o.format(); err != nil {
+		return err
 	}
-	shape := e.as.meter.loader.ImageShape()
-	recipes := src.recipes(o, max(shape[0], shape[1]))
-	e.total = 2*len(recipes) + o.Rounds
 	temporary, err := scratch.New(o.Dir, "plan")
 	if err != nil {
-		return e, err
-	}
-	defer func() { // what is loaded from it is mapped
-		err = errors.Join(err, temporary.Remove())
-	}()
-	if err = e.pack(ctx, temporary.Path, recipes); err != nil {
-		return e, err
-	}
-	return e, e.load(ctx)
-}
-
-// pack packs samples by each recipe.
-func (e *exploration) pack(ctx context.Context, dir string, recipes []preprocess.Recipe) error {
-	format, err := loadedFormat(e.o.Formats)
-	if err != nil {
 		return err
 	}
-	p := &packer{o: e.o, src: e.src, dir: dir, format: format, here: e.here}
-	for _, r := range recipes {
-		t := &trial{recipe: r, flags: flags(r), disk: map[string]int64{}}
-		if err := p.try(ctx, t); err != nil {
-			return fmt.Errorf("plan %s: %w", e.src.path, err)
-		}
-		e.step("packed " + t.name())
-		if len(t.report.Skipped) > len(e.bad) {
-			e.bad = t.report.Skipped
-		}
-		if pointless(t) {
-			if err := t.close(); err != nil {
-				return err
-			}
-			continue
-		}
-		e.trials = append(e.trials, t)
-		if t.dataset == nil {
-			continue
-		}
-		if err := e.compare(ctx, t); err != nil {
-			return fmt.Errorf("plan %s: compare the pixels of %s: %w", e.src.path, t.name(), err)
-		}
+	e.dir = temporary.Path
+	defer func() { err = errors.Join(err, e.close(), temporary.Remove()) }()
+	if err := e.try(ctx); err != nil {
+		return fmt.Errorf("plan %s: %w", path, err)
 	}
-	return nil
+	use(e)
+	return ctx.Err()
 }
 
-// pointless reports whether the recipe does nothing for these images: tiling that tiles none, or no image was packed.
-func pointless(t *trial) bool {
-	return t.report.Written == 0 || t.recipe.Encode.Tiled && t.report.Tiled == 0
-}
-
-// load measures how fast the source and the trials are loaded.
-func (e *exploration) load(ctx context.Context) (err error) {
-	all := []*trial{e.as}
-	for _, t := range e.trials {
-		if t.dataset == nil {
-			continue
-		}
-		if t.meter, err = e.newMeter(ctx, t); err != nil {
-			return fmt.Errorf("load %s: %w", t.name(), err)
-		}
-		all = append(all, t)
-		e.step("opened " + t.name())
-	}
-	if err := measure(ctx, e.o, all, e.step); err != nil {
-		return err
-	}
-	for _, t := range all {
-		t.costs = t.meter.costs(len(e.src.loaded), e.as.meter)
-		e.addLoop(&t.costs)
-	}
-	return nil
-}
-
-// addLoop adds the consumer to what was measured of a loader.
-func (e *exploration) addLoop(c *verdict.Costs) {
-	if rate := e.o.Bench.Consume; rate > 0 {
-		c.Loop, c.Step = true, 1e6/rate
-	}
-	c.Epoch = verdict.Predict(c, c)
-}
-
-func (e *exploration) newMeter(ctx context.Context, t *trial) (*meter, error) {
+// try packs the sample by each recipe, and measures how fast the source and the trials are loaded.
+func (e *exploration) try(ctx context.Context) (err error) {
 	config := e.o.Bench.Config
+	config.Samples = e.src.indices
 	config.Split, config.Splits = "", nil // the sample is of the split
 	// Packing leaves bad images out. A loader that skips them fails at a batch of bad ones alone, which comes where
 	// few samples are repeated.
@@ -238,7 +157,97 @@ func (e *exploration) newMeter(ctx context.Context, t *trial) (*meter, error) {
 	if config.Order.Kind == order.Weighted { // the weights are not known
 		config.Order = order.Spec{Kind: order.Full}
 	}
-	return newMeter(ctx, t.dataset, config, e.o.LoadSeconds)
+	config.Weight, config.Weights = nil, nil
+	loader, err := reader.New(e.src.ds, config)
+	if err != nil {
+		return err
+	}
+	shape := loader.ImageShape()
+	if err := loader.Close(); err != nil {
+		return err
+	}
+	recipes := e.src.recipes(e.o, max(shape[0], shape[1]))
+	e.total = len(recipes) + (1+e.o.Rounds)*(1+len(recipes))
+	for _, r := range recipes {
+		t := &trial{recipe: r, Row: Row{
+			Flags: flags(r), Command: e.o.command(e.src.path, flags(r)), Format: e.o.Format,
+			Resize: r.Resize.String(), Encode: r.Encode.String(), Lossless: lossless(r),
+		}}
+		if err := e.packTrial(ctx, t); err != nil {
+			return err
+		}
+		e.step("packed " + t.name())
+	}
+	return e.load(ctx, config)
+}
+
+// repeated is how many samples an epoch has at least, so that it does not end before its time.
+const repeated = 1 << 16
+
+// load measures how fast the source and the trials are loaded, in turns.
+func (e *exploration) load(ctx context.Context, config reader.Config) error {
+	measured := map[string]*trial{e.src.path: e.as}
+	paths := []string{e.src.path}
+	for _, t := range e.trials {
+		if t.dataset != nil {
+			measured[t.path] = t
+			paths = append(paths, t.path)
+		}
+	}
+	e.as.dataset = e.src.ds
+	o := e.o.Bench
+	o.Config, o.Rounds, o.Epochs, o.LimitBatches, o.Consume = config, e.o.Rounds, 1, 0, 0
+	o.Limit = e.o.effort.load
+	o.Open = func(_ context.Context, path string) (formats.Dataset, error) { return measured[path].dataset, nil }
+	o.SamplesOf = func(path string) []int32 {
+		samples := e.src.indices
+		if t := measured[path]; t != e.as {
+			samples = firstN(t.dataset.Len())
+		}
+		return slices.Repeat(samples, 1+repeated/max(len(samples), 1))
+	}
+	o.Progress = func(p bench.Progress) { e.step("loaded " + measured[p.Dataset].name()) }
+	report, err := bench.Run(ctx, paths, o)
+	if err != nil {
+		return err
+	}
+	for i, path := range paths {
+		d, t := &report.Datasets[i], measured[path]
+		if d.Costs == nil || d.Ratio == 0 {
+			return fmt.Errorf("load %s: no stage's time was measured", t.name())
+		}
+		t.costs = *d.Costs
+		// By the rounds' ratios: a machine that was slow for a while does not change what loaders are beside each other.
+		t.costs.Samples, t.costs.Loader = len(e.src.loaded), report.Datasets[0].Costs.Loader/d.Ratio
+		if rate := e.o.Bench.Consume; rate > 0 {
+			t.costs.Loop, t.costs.Step = true, 1e6/rate
+		}
+		t.costs.Epoch = 0
+		t.costs.Epoch = verdict.Predict(&t.costs, &t.costs)
+	}
+	return nil
+}
+
+// packTrial packs samples by the recipe of t, which becomes one of the trials unless it does nothing for these images.
+func (e *exploration) packTrial(ctx context.Context, t *trial) error {
+	e.trials = append(e.trials, t) // which close closes
+	if err := e.tryPack(ctx, t); err != nil {
+		return err
+	}
+	if len(t.report.Skipped) > len(e.bad) {
+		e.bad = t.report.Skipped
+	}
+	t.Extra = float64(t.Disk)/float64(max(e.src.bytes, 1)) - 1
+	if pointless(t) {
+		e.trials = e.trials[:len(e.trials)-1]
+		return t.close()
+	}
+	return nil
+}
+
+// pointless reports whether the recipe does nothing for these images: tiling that tiles none, or no image was packed.
+func pointless(t *trial) bool {
+	return t.report.Written == 0 || t.recipe.Encode.Tiled && t.report.Tiled == 0
 }
 
 // step reports a step that has ended.
@@ -251,43 +260,67 @@ func (e *exploration) step(what string) {
 
 func (e *exploration) close() error {
 	var errs []error
-	for _, t := range append(e.trials, e.as) {
+	for _, t := range e.trials {
 		errs = append(errs, t.close())
 	}
 	return errors.Join(errs...)
 }
 
 // close closes what the trial has open.
-func (t *trial) close() (err error) {
-	if t.meter != nil {
-		err = t.meter.close()
+func (t *trial) close() error {
+	if t.dataset == nil {
+		return nil
 	}
-	if t.dataset != nil {
-		err = errors.Join(err, t.dataset.Close())
-	}
-	t.meter, t.dataset = nil, nil
-	return err
+	return t.dataset.Close()
 }
 
 // name is the trial in messages.
 func (t *trial) name() string {
-	if t.disk == nil {
+	if t.Command == "" {
 		return "the images as they are"
 	}
-	if t.flags == "" {
-		return "unchanged images"
-	}
-	return t.flags
+	return cmp.Or(t.Flags, "unchanged images")
 }
 
-// loadedFormat is the format in which candidates are loaded: formats differ in bytes, and little in speed.
-func loadedFormat(names []string) (formats.WritableFormat, error) {
-	for _, name := range []string{"lmdb", "shard"} {
-		if f, err := formatNamed(name); err == nil && formats.CheckBuilt(f) == nil {
-			return f, nil
-		}
+// plan is the result.
+func (e *exploration) plan() *Plan {
+	src, b, before := e.src, &e.o.Bench, e.as.costs.Epoch
+	p := &Plan{
+		Here: e.here, Options: *e.o,
+		Loader: Loader{Batch: b.BatchSize, Workers: b.Workers, Augment: b.AugmentText, DType: string(b.DType), Consume: b.Consume},
+		Source: Source{
+			Path: src.path, Format: src.ds.Meta().Format, Split: src.split, Images: int(src.count), Bytes: src.bytes,
+			Loaded: len(src.loaded), Sampled: len(src.indices), EpochSeconds: before,
+			ImagesPerSecond: rate(len(src.loaded), before), Costs: &e.as.costs,
+		},
 	}
-	return formatNamed(names[0])
+	p.Options.Open, p.Options.Progress, p.Options.Bench = nil, nil, bench.Options{} // a plan has no functions
+	for _, t := range e.trials {
+		row := t.Row
+		if row.Unfit == "" {
+			row.EpochSeconds = verdict.Predict(&e.as.costs, &t.costs)
+			row.ImagesPerSecond = rate(len(src.loaded), row.EpochSeconds)
+			if row.EpochSeconds < before*(1-noise) {
+				row.BreakEven = row.PackSeconds / (before - row.EpochSeconds)
+			}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	if len(e.bad) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("packing leaves bad images out, and names them: here %d of %d, such as %s: %s",
+			len(e.bad), len(src.indices), e.bad[0].Path, e.bad[0].Cause))
+	}
+	return p
+}
+
+// noise is the share of an epoch below which a difference is none.
+const noise = 0.03
+
+func rate(images int, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(images) / seconds
 }
 
 func thisMachine(dirs ...string) Machine {

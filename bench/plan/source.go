@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -29,15 +28,11 @@ type source struct {
 
 	count, bytes int64 // of all images
 	loaded       []int32
-	loadedBytes  int64
-	sample       formats.Dataset // some of loaded
-	indices      []int32         // of sample in ds
-	sampleBytes  int64
+	indices      []int32 // some of loaded: the sample
 
 	jpegs   bool  // most images are JPEGs
 	raw     bool  // most images are pixels already
 	deep    bool  // some have 16 bits per channel
-	same    bool  // all have the same size
 	shorter []int // shorter sides of some images, sorted
 	largest int64 // pixels of the largest of these
 }
@@ -45,7 +40,7 @@ type source struct {
 // survey reads what Info says of all images, and the headers of some.
 func survey(ctx context.Context, ds formats.Dataset, path string, o *Options) (*source, error) {
 	config := &o.Bench.Config
-	s := &source{ds: ds, path: path, split: config.Split, same: true}
+	s := &source{ds: ds, path: path, split: config.Split}
 	if s.split == "" && len(config.Splits) == 0 {
 		s.split = reader.TrainSplit(ds.Meta())
 	}
@@ -65,14 +60,12 @@ func survey(ctx context.Context, ds formats.Dataset, path string, o *Options) (*
 		s.bytes += in.Size
 		if wanted == nil || slices.Contains(wanted, in.Split) {
 			s.loaded = append(s.loaded, int32(i))
-			s.loadedBytes += in.Size
 		}
 	}
 	if len(s.loaded) == 0 {
 		return nil, fmt.Errorf("plan %s: there are no images to load; the splits are %v", path, ds.Meta().Splits)
 	}
 	s.indices = spread(s.loaded, s.enough(o))
-	s.sample = newSubset(ds, s.indices, s.split)
 	return s, s.inspect(ctx)
 }
 
@@ -82,20 +75,12 @@ func (s *source) enough(o *Options) int {
 		return o.Sample
 	}
 	fill := min(fillMost, fillBytes*float64(s.count)/float64(max(s.bytes, 1)))
-	return max(o.least, int(fill))
+	return max(o.effort.sample, int(fill))
 }
 
 // inspect reads the headers of some of the sample's images.
 func (s *source) inspect(ctx context.Context) error {
 	jpegs, raw, seen := 0, 0, 0
-	var h, w int
-	for _, i := range s.indices {
-		in, err := s.ds.Info(int(i))
-		if err != nil {
-			return fmt.Errorf("plan %s: %w", s.path, err)
-		}
-		s.sampleBytes += in.Size
-	}
 	var sample formats.Sample
 	for _, i := range spread(s.indices, inspected) {
 		if ctx.Err() != nil {
@@ -105,12 +90,10 @@ func (s *source) inspect(ctx context.Context) error {
 			continue // a bad image, which loading and packing name
 		}
 		v := &sample.Values[s.ds.Meta().Schema.ImageIndex()]
-		height, width, deep, ok := shapeOf(v)
+		h, w, deep, ok := shapeOf(v)
 		if !ok {
 			continue
 		}
-		s.same = s.same && (seen == 0 || h == height && w == width)
-		h, w = height, width
 		s.deep = s.deep || deep
 		s.shorter = append(s.shorter, min(h, w))
 		s.largest = max(s.largest, int64(h)*int64(w))
@@ -123,7 +106,7 @@ func (s *source) inspect(ctx context.Context) error {
 		}
 	}
 	if seen == 0 {
-		return fmt.Errorf("plan %s: %w", s.path, errors.New("none of the images that were tried can be read: dsconv pack lists each with its cause"))
+		return fmt.Errorf("plan %s: none of the images that were tried can be read: dsconv pack lists each with its cause", s.path)
 	}
 	slices.Sort(s.shorter)
 	s.jpegs, s.raw = 2*jpegs > seen, 2*raw > seen

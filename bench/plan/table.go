@@ -1,12 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -30,7 +30,7 @@ func (p *Plan) WriteTable(w io.Writer) error {
 	fmt.Fprintf(&b, "%s: %d images, %s; measured on %d of them, on %d cores\n",
 		legible.Name(s.Path), s.Images, megabytes(s.Bytes), s.Sampled, p.Here.Cores)
 	fmt.Fprintf(&b, "%s; batches of %d, %s\n\n", legible.Name(p.Loader.Augment), p.Loader.Batch, p.consumer())
-	align(&b, p.lines())
+	figures.Table(&b, p.lines())
 	b.WriteByte('\n')
 	for _, note := range p.sentences() {
 		fmt.Fprintf(&b, "%s\n", note)
@@ -48,49 +48,24 @@ func (p *Plan) consumer() string {
 
 // lines are the table: a line for the source, and one for each size and encoding.
 func (p *Plan) lines() [][]string {
-	head := []string{"dsconv pack", "epoch", "images/s", "pixels", "pack", "pays after"}
-	head = append(head, p.Options.Formats...)
-	lines := [][]string{head}
 	s := &p.Source
-	source := []string{"(as it is)", seconds(s.EpochSeconds), fmt.Sprintf("%.0f", s.ImagesPerSecond), "same", unknown, unknown}
-	lines = append(lines, pad(source, len(head), megabytes(s.Bytes)))
-	for _, group := range p.groups() {
-		lines = append(lines, p.line(group))
+	lines := [][]string{
+		{"dsconv pack", "epoch", "images/s", "pixels", "pack", "pays after", p.Options.Format},
+		{"(as it is)", seconds(s.EpochSeconds), fmt.Sprintf("%.0f", s.ImagesPerSecond), "same", unknown, unknown, megabytes(s.Bytes)},
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		line := []string{cmp.Or(r.Flags, "(same bytes)"), unknown, unknown, r.pixels(), unknown, unknown, megabytes(r.Disk)}
+		if r.Unfit == "" {
+			line[1], line[2], line[4] = seconds(r.EpochSeconds), fmt.Sprintf("%.0f", r.ImagesPerSecond), seconds(r.PackSeconds)
+			line[5] = "never"
+			if r.BreakEven > 0 {
+				line[5] = figures.Counted(int(min(math.Ceil(r.BreakEven), math.MaxInt32)), "epoch")
+			}
+		}
+		lines = append(lines, line)
 	}
 	return lines
-}
-
-// groups are the rows of one size and encoding each.
-func (p *Plan) groups() (groups [][]Row) {
-	for i := 0; i < len(p.Rows); {
-		end := i + 1
-		for end < len(p.Rows) && p.Rows[end].Flags == p.Rows[i].Flags {
-			end++
-		}
-		groups = append(groups, p.Rows[i:end])
-		i = end
-	}
-	return groups
-}
-
-func (p *Plan) line(group []Row) []string {
-	r := &group[0]
-	name := r.Flags
-	if name == "" {
-		name = "(same bytes)"
-	}
-	if r.Unfit != "" {
-		return pad([]string{name, unknown, unknown, r.pixels(), unknown, unknown}, 6+len(p.Options.Formats), megabytes(r.Disk))
-	}
-	pays := "never"
-	if r.BreakEven > 0 {
-		pays = epochs(r.BreakEven)
-	}
-	line := []string{name, seconds(r.EpochSeconds), fmt.Sprintf("%.0f", r.ImagesPerSecond), r.pixels(), seconds(r.PackSeconds), pays}
-	for i := range group {
-		line = append(line, megabytes(group[i].Disk))
-	}
-	return line
 }
 
 // pixels says how near the row's pixels are to the source's.
@@ -98,8 +73,6 @@ func (r *Row) pixels() string {
 	switch {
 	case r.Lossless:
 		return "same"
-	case r.PSNR > 0:
-		return fmt.Sprintf("%.1f dB, SSIM %.3f", r.PSNR, r.SSIM)
 	case r.Resize != "":
 		return "resized"
 	}
@@ -116,43 +89,12 @@ func (p *Plan) sentences() (list []string) {
 	for _, note := range p.Notes {
 		list = append(list, "note: "+note)
 	}
-	return append(list, "dB and SSIM compare with the source's pixels, scaled to the same size")
-}
-
-// pad makes a line n cells long, with the text in the first new one.
-func pad(line []string, n int, text string) []string {
-	for len(line) < n {
-		line = append(line, text)
-		text = ""
-	}
-	return line
-}
-
-// align writes the lines with the first column to the left and the others to the right.
-func align(b *strings.Builder, lines [][]string) {
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, line := range lines {
-		row := fmt.Sprintf("%-*s", width[0], line[0])
-		for i, cell := range line[1:] {
-			row += fmt.Sprintf("  %*s", width[i+1], cell)
-		}
-		b.WriteString(strings.TrimRight(row, " ") + "\n")
-	}
-}
-
-// epochs is a number of whole epochs, the first that is enough.
-func epochs(x float64) string {
-	return figures.Counted(int(min(math.Ceil(x), math.MaxInt32)), "epoch")
+	return list
 }
 
 func megabytes(n int64) string {
 	if n >= 1e10 {
-		return gigabytes(n)
+		return fmt.Sprintf("%.3g GB", float64(n)/1e9)
 	}
 	return fmt.Sprintf("%.3g MB", float64(n)/1e6)
 }

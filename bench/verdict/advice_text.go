@@ -10,7 +10,7 @@ import (
 )
 
 // advise puts the recommendation into a sentence: the lossless candidates first, the one that takes less disk before
-// the faster one, then the one that changes pixels, then the settings that bring nothing.
+// the faster one, then the one that changes pixels.
 func (a *Advice) advise(v Verdict, smaller, lossless, changing *Candidate) string {
 	if a.Best == nil {
 		return "do not convert: " + a.whyNot(v)
@@ -24,11 +24,10 @@ func (a *Advice) advise(v Verdict, smaller, lossless, changing *Candidate) strin
 	if changing != nil && (lossless == nil || changing.After < lossless.After) {
 		list = append(list, changing.text())
 	}
-	if a.Best.Setting && a.packingTried() && !a.packingHelps() {
+	packs := func(c Candidate) bool { return !c.Setting && c.After > 0 }
+	helps := func(c Candidate) bool { return !c.Setting && c.isWorthwhile() }
+	if a.Best.Setting && slices.ContainsFunc(a.Candidates, packs) && !slices.ContainsFunc(a.Candidates, helps) {
 		list = append(list, "do not convert")
-	}
-	if idle := a.idleSettings(); len(idle) > 0 {
-		list = append(list, "no gain: "+strings.Join(idle, ", "))
 	}
 	return strings.Join(list, "; ")
 }
@@ -49,11 +48,8 @@ func (c *Candidate) text() string {
 
 // fidelity says what happens to the pixels.
 func (c *Candidate) fidelity() string {
-	switch {
-	case c.Lossless:
+	if c.Lossless {
 		return "lossless"
-	case c.PSNR > 0 && !math.IsInf(c.PSNR, 0):
-		return fmt.Sprintf("changes pixels, PSNR %.0f dB", c.PSNR)
 	}
 	return "changes pixels"
 }
@@ -79,29 +75,4 @@ func (a *Advice) whyNot(v Verdict) string {
 		saves += fmt.Sprintf(", too little for %+.0f %% disk", 100*best.Extra)
 	}
 	return saves + ": " + best.Command
-}
-
-// packingTried reports whether any packing was predicted.
-func (a *Advice) packingTried() bool {
-	return slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return !c.Setting && c.After > 0 })
-}
-
-// packingHelps reports whether any packing is worth its while.
-func (a *Advice) packingHelps() bool {
-	for i := range a.Candidates {
-		if c := &a.Candidates[i]; !c.Setting && c.isWorthwhile() {
-			return true
-		}
-	}
-	return false
-}
-
-// idleSettings are the settings that were predicted to bring next to nothing.
-func (a *Advice) idleSettings() (list []string) {
-	for i := range a.Candidates {
-		if c := &a.Candidates[i]; c.Setting && c.After > 0 && c.Before > 0 && c.saved() < balancedBelow*c.Before {
-			list = append(list, c.Command)
-		}
-	}
-	return list
 }

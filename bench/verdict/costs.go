@@ -47,10 +47,9 @@ type Costs struct {
 	Epoch   float64 `json:"epoch_seconds"`     // as measured
 	Starved float64 `json:"starved,omitempty"` // share of the epoch in which the loop waited
 
-	SwapStall   float64 `json:"swap_us,omitempty"` // in which workers waited for memory to be read back
-	SwapIn      int64   `json:"swap_in_bytes,omitempty"`
-	OtherCPU    float64 `json:"other_cores,omitempty"`       // that other programs kept busy
-	Measurement float64 `json:"measurement_share,omitempty"` // of the epoch that measuring took itself
+	SwapStall float64 `json:"swap_us,omitempty"` // in which workers waited for memory to be read back
+	SwapIn    int64   `json:"swap_in_bytes,omitempty"`
+	OtherCPU  float64 `json:"other_cores,omitempty"` // that other programs kept busy
 
 	Rank       int `json:"rank,omitempty"`        // of Ranks: the slowest one, whose costs these are
 	Ranks      int `json:"ranks,omitempty"`       // that were measured; 0 is one

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,8 +16,6 @@ const (
 	// crowdedFrom is the share of their time in which workers waited for cores, and of the cores that other programs
 	// used, from which the evidence mentions it.
 	crowdedFrom = 0.1
-	// disturbingFrom is the share of the epoch from which the evidence mentions what measuring took.
-	disturbingFrom = 0.02
 )
 
 // evidence are the measurements that speak for the verdict, the strongest first.
@@ -29,7 +28,7 @@ func evidence(c *Costs, v *Verdict) []string {
 	if c.Loop && c.Epoch > 0 {
 		list = append(list, fmt.Sprintf("the loop waited for data for %s of the epoch", figures.Percent(c.Starved)))
 	}
-	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.ranked(), c.disturbed()} {
+	for _, line := range []string{c.passed(), c.crowded(), c.swapped(), c.started(v), c.ranked()} {
 		if line != "" {
 			list = append(list, line)
 		}
@@ -82,15 +81,7 @@ func (c *Costs) parts(cause Cause) (list []string) {
 			of = append(of, &c.Parts[i])
 		}
 	}
-	slices.SortStableFunc(of, func(a, b *Part) int {
-		switch {
-		case a.work() > b.work():
-			return -1
-		case a.work() < b.work():
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(of, func(a, b *Part) int { return cmp.Compare(b.work(), a.work()) })
 	all := 0.0
 	for i := range c.Parts {
 		all += c.Parts[i].work()
@@ -163,11 +154,4 @@ func (c *Costs) ranked() string {
 		return ""
 	}
 	return fmt.Sprintf("of %d ranks, rank %d is the slowest: the others wait for it", c.Ranks, c.Rank)
-}
-
-func (c *Costs) disturbed() string {
-	if finite(c.Measurement) < disturbingFrom {
-		return ""
-	}
-	return fmt.Sprintf("measuring took %s of the epoch itself", figures.Percent(c.Measurement))
 }

@@ -129,7 +129,7 @@ func TestNonsense(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.MaxFloat64} {
 		c := Costs{
 			Samples: -1, Batch: -1, Workers: -5, Cores: x, Loader: x, Start: x, Loop: true, Step: x, StepCPU: x, Transfer: x, Epoch: x, Starved: x,
-			SwapStall: x, SwapIn: -1, OtherCPU: x, Measurement: x, Ranks: -1, LocalRanks: -1,
+			SwapStall: x, SwapIn: -1, OtherCPU: x, Ranks: -1, LocalRanks: -1,
 			Parts: []Part{{Kind: "?", Wall: x, CPU: x, Queue: x}, {}},
 		}
 		for range 2 {

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/dsconv/dsconv/internal/figures"
 )
@@ -116,15 +115,7 @@ func cores(n float64) string {
 	if n == 1 {
 		return "1 core"
 	}
-	return short(n) + " cores"
-}
-
-// short is x without needless digits.
-func short(x float64) string {
-	if x == math.Trunc(x) {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.2g", x)
+	return fmt.Sprintf("%.3g cores", n)
 }
 
 func seconds(s float64) string {

@@ -31,11 +31,11 @@ func TestSentences(t *testing.T) {
 		{"a Python transform with an equal", Costs{Workers: 1, Cores: 2, Parts: []Part{
 			{Name: "train.Cutout", Kind: Augment, Wall: 5000, CPU: 5000, Python: true, Native: "erase:1"},
 			{Name: "decode", Kind: Decode, Wall: 1000, CPU: 400, Queue: 500},
-		}, OtherCPU: 1.5, Measurement: 0.03}, []string{
+		}, OtherCPU: 1.5}, []string{
 			"Python-bound: without the dataset's Python code, most of which is train.Cutout, an epoch would take 0.50 s instead of 5.50 s; " +
 				"dsconv's equal is erase:1",
 			"train.Cutout: 5.00 ms an image, 91 % of the loading, all of it CPU; dsconv's equal: erase:1",
-			"other programs kept 1.5 cores busy, which the verdict leaves out", "measuring took 3 % of the epoch itself",
+			"other programs kept 1.5 cores busy, which the verdict leaves out",
 		}},
 		{"a disk", Costs{Workers: 1, Parts: []Part{
 			{Name: "read", Kind: Read, Wall: 600, CPU: 60}, {Name: "decode", Kind: Decode, Wall: 400, CPU: 400, Queue: 0},

@@ -38,11 +38,9 @@ type Other struct {
 
 // Candidate is something to do, with what it is predicted to bring.
 type Candidate struct {
-	Command  string  `json:"command"`            // as it is typed: dsconv pack SRC DST --encode jpeg-tiled; DataLoader(num_workers=4)
-	Setting  bool    `json:"setting,omitempty"`  // of the loader: nothing is packed
-	Lossless bool    `json:"lossless,omitempty"` // the same pixels reach training
-	PSNR     float64 `json:"psnr_db,omitempty"`  // of the pixels that reach training, beside those of the source; 0 if they are equal or were not compared
-	SSIM     float64 `json:"ssim,omitempty"`
+	Command  string `json:"command"`            // as it is typed: dsconv pack SRC DST --encode jpeg-tiled; DataLoader(num_workers=4)
+	Setting  bool   `json:"setting,omitempty"`  // of the loader: nothing is packed
+	Lossless bool   `json:"lossless,omitempty"` // the same pixels reach training
 
 	Disk        int64   `json:"disk_bytes,omitempty"`        // of the dataset
 	Extra       float64 `json:"extra_disk,omitempty"`        // Disk beside the source's: 0.01 is 1 % more

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,19 +15,17 @@ import (
 	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
-	"github.com/dsconv/dsconv/trainer"
 )
 
 func benchCommand(c *console) *cli.Command {
-	_, size := modelDefaults()
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure the loading speed of several datasets",
 		ArgsUsage: "[SRC DST...]",
 		Description: `Loads epochs of each dataset or folder with the same loader, augmentations and batches, in
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
-or used by the trainer (--train) or by a simulated GPU (--consume); starved is the share of
-the epoch in which the trainer or the GPU waited for data. A sentence for each dataset names
+or used by a simulated GPU (--consume); starved is the share of
+the epoch in which the GPU waited for data. A sentence for each dataset names
 what holds its epoch back: that without which the epoch would be shortest. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
 OUT/val.lmdb, stands for its datasets: each is measured and has its row.
 
@@ -45,8 +42,7 @@ The report ends with one recommendation. If all transforms run natively and the 
 data, ways to pack some of the images are tried for it too, unless --advise=false is given.
 
 With a folder alone, or with --advise, ways to pack some of its images are tried and one is
-recommended, or none, with the predicted time of an epoch. --apply DIR packs the whole
-dataset so, measures it, and prints the measured time beside the predicted one.
+recommended, or none, with the command that packs so and the predicted time of an epoch.
 
 --merge prints reports of other runs below the table: earlier runs of bench, dsconv.timed or
 python -m dsconv.train. The ratios of a report compare with the first row of that report.
@@ -58,16 +54,14 @@ Examples:
    dsconv bench images/ out.lmdb 'out-%06d.tar'
    dsconv bench images/ out.lmdb --consume 3000/s --json bench.json
    dsconv bench --merge bench.json --html bench.html
-   dsconv bench images/ out.lmdb --train cnn
    dsconv bench train=train.tar,val=val/ out.lmdb --field mask=masks/{key}.png
    dsconv bench --script train.py:loader --step train_step
-   dsconv bench images/ --apply packed/
    dsconv bench --merge before.json --merge after.json
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), adviseFlags(), scriptFlags(),
-			loaderFlags("64", "224; with --train "+size, "rrc:SIZE,flip,normalize", "float32; with --train uint8")),
+		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), scriptFlags(),
+			loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
 				return err
@@ -87,9 +81,6 @@ Augmentations:
 				others = append([]*bench.Report{report}, others...)
 			}
 			if len(others) > 0 && (cc.IsSet("script") || !cc.Args().Present()) { // the reports alone
-				if cc.IsSet("apply") {
-					return usageErrorf("--apply needs a folder or dataset to pack")
-				}
 				if !cc.IsSet("script") && cc.Bool("advise") {
 					if err := c.tryPackings(cc, others[0], others[0].Source); err != nil {
 						return err
@@ -109,9 +100,6 @@ Augmentations:
 			if err != nil {
 				return usageError{err}
 			}
-			if err := checkAdvise(cc, paths); err != nil {
-				return err
-			}
 			if o.Open, err = opener(cc, paths[0]); err != nil {
 				return err
 			}
@@ -125,30 +113,24 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
 		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
 		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
-		&cli.IntFlag{Name: "views", Usage: "make `N` views of each image, as for contrastive training", DefaultText: "one image"},
-		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw; with --train nhwc"},
+		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
 		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.StringFlag{Name: "train", Usage: "train `MODEL` on the batches: mlp or cnn"},
-		&cli.StringFlag{Name: "backend", Usage: "the trainer's `BACKEND`: go, or xla:PLUGIN", DefaultText: "go"},
+		&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "with a folder alone, or --script"},
 		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
 		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
 		&cli.StringFlag{Name: "html", Usage: "write the report with its charts to `FILE`, one page that needs no network; - is standard output, without the table"},
-		&cli.StringFlag{Name: "markdown", Usage: "write the report as Markdown to `FILE`; - is standard output, without the table"},
 		progressFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
 }
 
 func benchOptions(cc *cli.Context) (o bench.Options, err error) {
-	if err := positive(cc, "rounds", "epochs", "limit-batches", "views"); err != nil {
+	if err := positive(cc, "rounds", "epochs", "limit-batches"); err != nil {
 		return o, err
-	}
-	if cc.IsSet("backend") && !cc.IsSet("train") {
-		return o, errors.New("--backend needs --train")
 	}
 	o = bench.Options{
 		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
-		Size: cc.Int("size"), ViewCount: cc.Int("views"), Train: trainer.Model(cc.String("train")), Backend: cc.String("backend"),
+		Size: cc.Int("size"),
 	}
 	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
@@ -159,7 +141,8 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 			return o, err
 		}
 	}
-	return o, o.Validate()
+	_, err = o.Filled()
+	return o, err
 }
 
 // parseRate reads a consumer's rate, images per second: "3000/s" or "3000".

@@ -20,13 +20,15 @@ type benchOutput struct {
 	flag  string
 	write func(w io.Writer, r *bench.Report) error
 	ours  func(f io.Reader) bool // reports whether a file is such a report
+	name  string
 }
+
+const ofBench = "report of dsconv bench"
 
 // benchOutputs are the flags of bench that name a file for the report.
 var benchOutputs = []benchOutput{
-	{"json", writeReport, func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }},
-	{"html", page.WriteHTML, beginsWith(page.Mark)},
-	{"markdown", writeMarkdown, beginsWith(bench.Heading)},
+	{"json", writeReport, func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }, ofBench},
+	{"html", page.WriteHTML, isPage, ofBench},
 }
 
 func writeReport(w io.Writer, r *bench.Report) error {
@@ -38,14 +40,10 @@ func writeReport(w io.Writer, r *bench.Report) error {
 	return err
 }
 
-func writeMarkdown(w io.Writer, r *bench.Report) error { return r.WriteMarkdown(w) }
-
-func beginsWith(mark string) func(io.Reader) bool {
-	return func(f io.Reader) bool {
-		head := make([]byte, len(mark))
-		_, err := io.ReadFull(f, head)
-		return err == nil && string(head) == mark
-	}
+func isPage(f io.Reader) bool {
+	head := make([]byte, len(page.Mark))
+	_, err := io.ReadFull(f, head)
+	return err == nil && string(head) == page.Mark
 }
 
 // checkOutputs returns an error for files that the report must not be written to, before anything is measured.
@@ -96,7 +94,7 @@ func (o *benchOutput) check(file string) error {
 	}
 	defer f.Close()
 	if !o.ours(f) {
-		return usageErrorf("--%s %s: this file exists and is no report of dsconv bench: choose another name; - is standard output", o.flag, file)
+		return usageErrorf("--%s %s: this file exists and is no %s: choose another name; - is standard output", o.flag, file, o.name)
 	}
 	return nil
 }

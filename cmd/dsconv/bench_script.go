@@ -49,7 +49,7 @@ func scriptFlags() []cli.Flag {
 
 // besideScript are the flags of bench that apply to a script's loader.
 var besideScript = []string{
-	"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html", "markdown",
+	"script", "python", "step", "transfer", "rounds", "limit-batches", "consume", "merge", "json", "html",
 	"progress", "quiet", "tune", "advise",
 }
 

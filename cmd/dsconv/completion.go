@@ -175,14 +175,12 @@ func takesFile(f cli.Flag) bool {
 
 // loadingValues are the values of flags of the commands that load batches.
 var loadingValues = map[string][]string{
-	"order":     {"none", "full", "balanced"},
-	"on-error":  {"fail", "skip", "substitute"},
-	"dtype":     {"float32", "uint8", "float16", "bfloat16", "uint16"},
-	"cache":     {"encoded", "decoded"},
-	"model":     {"mlp", "cnn"},
-	"backend":   {"go", "xla:cuda", "xla:cpu"},
-	"precision": {"fp32", "bf16"},
-	"decode":    {"exact", "fast"},
+	"order":    {"none", "full", "balanced"},
+	"on-error": {"fail", "skip", "substitute"},
+	"dtype":    {"float32", "uint8", "float16", "bfloat16", "uint16"},
+	"cache":    {"encoded", "decoded"},
+	"model":    {"mlp", "cnn"},
+	"decode":   {"exact", "fast"},
 }
 
 // writingValues are those of all other commands.

@@ -80,7 +80,7 @@ func TestCompletedValues(t *testing.T) {
 			args = append(args, missing+".tar")
 		}
 		args = append(args, map[string][]string{
-			"pack label-type": {"--labels", "x.csv"}, "pack decoder": {"--encode", "png"}, "rm progress": {"--key", "k"}, "bench backend": {"--train", "mlp"},
+			"pack label-type": {"--labels", "x.csv"}, "pack decoder": {"--encode", "png"}, "rm progress": {"--key", "k"},
 		}[cmd.Name+" "+flag]...)
 		var said strings.Builder
 		return run(context.Background(), args, &console{in: strings.NewReader(""), out: io.Discard, err: &said}), said.String()

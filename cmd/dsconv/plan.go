@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -27,9 +26,8 @@ func planCommand(c *console) *cli.Command {
 		ArgsUsage: "SRC...",
 		Description: `Packs a sample of the images of SRC, what dsconv pack takes, in each size and encoding into a
 temporary folder, which is removed, and loads it with the loader of bench. Prints for each:
-the bytes of the whole dataset in each format, the time of packing it, the time of an epoch,
-how near the pixels are (PSNR and SSIM beside the source's pixels of the same size), and
-after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
+the bytes of the whole dataset, the time of packing it, the time of an epoch, whether
+the pixels stay the same, and after how many epochs the packing has paid. Nothing is enlarged, and what does not fit on the
 disk, or as pixels in memory, is not measured.
 
 Several folders and archives are one folder, and NAME=SRC puts one below the folder NAME. --labels,
@@ -64,7 +62,7 @@ Augmentations:
 func planFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "sample", Usage: "try with `N` images, evenly spread; with fewer of large ones", DefaultText: "1000, or more of small ones"},
-		&cli.StringSliceFlag{Name: "format", Usage: "compute the bytes of `FORMAT`: lmdb, hdf5, shard or tfrecord; may be repeated", DefaultText: "all"},
+		&cli.StringFlag{Name: "format", Usage: "pack as `FORMAT`: lmdb, hdf5, shard or tfrecord", DefaultText: "lmdb"},
 		&cli.StringSliceFlag{Name: "resize", Usage: "try `SIZE`, as pack takes it, or none; may be repeated", DefaultText: "what suits the loader"},
 		&cli.StringSliceFlag{Name: "encode", Usage: "try `ENCODING`, as pack takes it; may be repeated", DefaultText: "what suits the loader"},
 		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "load each candidate `N` times"},
@@ -83,7 +81,7 @@ func planOptions(cc *cli.Context) (o plan.Options, err error) {
 	}
 	o = plan.Options{
 		Bench:  bench.Options{Size: cc.Int("size")},
-		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Formats: cc.StringSlice("format"), Dir: cc.String("dir"),
+		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Format: cc.String("format"), Dir: cc.String("dir"),
 	}
 	if o.Bench.Config, err = loaderConfig(cc); err != nil {
 		return o, err
@@ -140,8 +138,11 @@ func planGrid(cc *cli.Context, o *plan.Options) error {
 }
 
 func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
-	if err := checkPlan(cc.String("json")); err != nil { // before anything is measured
-		return err
+	if file := cc.String("json"); file != "" {
+		out := benchOutput{flag: "json", ours: isPlan, name: "plan of dsconv"}
+		if err := out.check(file); err != nil { // before anything is measured
+			return err
+		}
 	}
 	show, err := c.planProgress(cc, src)
 	if err != nil {
@@ -155,24 +156,10 @@ func runPlan(cc *cli.Context, c *console, src string, o plan.Options) error {
 	return writePlan(c, p, cc.String("json"))
 }
 
-// checkPlan returns an error if another file than a plan is at the path: the dataset, for instance.
-func checkPlan(file string) error {
-	if err := durable.Check(file); err != nil || file == "-" {
-		return err
-	}
-	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
-		return nil // writing it returns the error
-	}
-	f, err := unblocked.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// isPlan reports whether f is the JSON of a plan.
+func isPlan(f io.Reader) bool {
 	var p plan.Plan
-	if err := json.NewDecoder(f).Decode(&p); err != nil || p.Source.Path == "" {
-		return usageErrorf("--json %s: this file exists and is no plan of dsconv: choose another name; - is standard output", file)
-	}
-	return nil
+	return json.NewDecoder(f).Decode(&p) == nil && p.Source.Path != ""
 }
 
 // writePlan prints the table, and writes the JSON to a file if one is named.

@@ -1,9 +1,11 @@
-// Package figures has the numbers of reports: medians, and figures as people read them.
+// Package figures has the numbers of reports: medians, figures as people read them, and tables.
 package figures
 
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // Median is the middle value, or the mean of the two middle ones; 0 of no values. It does not change their order.
@@ -36,3 +38,28 @@ func Counted(n int, thing string) string {
 
 // Percent is a share as 62 %.
 func Percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// Table writes the rows with the first column to the left and the others to the right; a row
+// of one cell is a line of its own.
+func Table(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		if len(row) == 1 {
+			continue
+		}
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		if len(row) == 1 {
+			fmt.Fprintf(b, "%s\n", row[0])
+			continue
+		}
+		fmt.Fprintf(b, "%-*s", width[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(b, "  %*s", width[i+1], cell)
+		}
+		b.WriteByte('\n')
+	}
+}

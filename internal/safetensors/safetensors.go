@@ -48,10 +48,7 @@ type File struct {
 }
 
 // dtypes has the number of bytes in an element of each type.
-var dtypes = map[string]int{
-	"BOOL": 1, "U8": 1, "I8": 1, "U16": 2, "I16": 2, "F16": 2, "BF16": 2,
-	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
-}
+var dtypes = map[string]int{"F32": 4, "F64": 8, "I32": 4, "I64": 8, "U64": 8}
 
 // metadataKey is the header's entry that is not a tensor.
 const metadataKey = "__metadata__"
@@ -104,18 +101,12 @@ func (f *File) encode() ([][]byte, error) {
 	slices.SortFunc(tensors, func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(dtypes[b.DType], dtypes[a.DType]), cmp.Compare(a.Name, b.Name))
 	})
-	metadata := maps.Clone(f.Metadata)
-	if metadata == nil {
-		metadata = map[string]string{}
-	}
-	metadata[checksumKey] = blank
+	metadata := map[string]string{checksumKey: blank}
+	maps.Copy(metadata, f.Metadata)
 	header, parts, at := map[string]any{metadataKey: metadata}, [][]byte{nil}, 0
 	for _, t := range tensors {
 		if err := t.check(); err != nil {
 			return nil, err
-		}
-		if _, twice := header[t.Name]; twice {
-			return nil, fmt.Errorf("two tensors are called %q", t.Name)
 		}
 		header[t.Name] = entry{t.DType, append([]int{}, t.Shape...), [2]int{at, at + len(t.Data)}}
 		parts = append(parts, t.Data)
@@ -127,31 +118,24 @@ func (f *File) encode() ([][]byte, error) {
 	}
 	text = append(text, bytes.Repeat([]byte{' '}, -len(text)&7)...)
 	parts[0] = append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
-	setSum(parts)
+	copy(parts[0][digestAt(parts[0], blank):], sum(parts...))
 	return parts, nil
 }
 
 // check reports a tensor whose data do not fit its type and shape.
 func (t *Tensor) check() error {
-	size, ok := dtypes[t.DType]
-	if !ok {
-		return fmt.Errorf("tensor %q: unknown type %q", t.Name, t.DType)
-	}
-	elements := 1
+	bytes, known := dtypes[t.DType]
 	for _, n := range t.Shape {
-		if n < 0 || n > 0 && elements > len(t.Data)/n {
-			return fmt.Errorf("tensor %q: %d bytes for shape %v", t.Name, len(t.Data), t.Shape)
+		if n < 0 || n > 0 && bytes > len(t.Data)/n {
+			known = false
 		}
-		elements *= n
+		bytes *= n
 	}
-	if len(t.Data)%size != 0 || elements != len(t.Data)/size {
+	if !known || bytes != len(t.Data) {
 		return fmt.Errorf("tensor %q: %d bytes for shape %v of %s", t.Name, len(t.Data), t.Shape, t.DType)
 	}
 	return nil
 }
-
-// setSum puts the checksum into the header.
-func setSum(parts [][]byte) { copy(parts[0][digestAt(parts[0], blank):], sum(parts...)) }
 
 // sum is the digest of the parts of a file.
 func sum(parts ...[]byte) string {
@@ -191,56 +175,29 @@ func decode(b []byte) (*File, error) {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	delete(header, metadataKey)
-	if err := checkSum(b, 8+len(text), f.Metadata[checksumKey]); err != nil {
-		return nil, err
-	}
+	digest := f.Metadata[checksumKey]
 	delete(f.Metadata, checksumKey)
-	return f, f.setTensors(header, data)
-}
-
-// checkSum compares the checksum of the file with the digest in its header.
-func checkSum(b []byte, header int, digest string) error {
-	at := digestAt(b[:header], digest)
+	at := digestAt(b[:8+length], digest)
 	if len(digest) != len(blank) || at < 0 {
-		return errors.New("no checksum")
+		return nil, errors.New("no checksum")
 	}
 	if sum(b[:at], []byte(blank), b[at+len(blank):]) != digest {
-		return errors.New("its checksum is wrong")
+		return nil, errors.New("its checksum is wrong")
 	}
-	return nil
-}
-
-// setTensors finds the header's tensors in data, which they fill without gaps.
-func (f *File) setTensors(header map[string]json.RawMessage, data []byte) error {
-	type named struct {
-		name string
-		entry
-	}
-	entries := make([]named, 0, len(header))
-	for name, text := range header {
-		e := named{name: name}
-		if err := json.Unmarshal(text, &e.entry); err != nil {
-			return fmt.Errorf("tensor %q: %w", name, err)
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		var e entry
+		if err := json.Unmarshal(header[name], &e); err != nil {
+			return nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
-		entries = append(entries, e)
-	}
-	slices.SortFunc(entries, func(a, b named) int {
-		return cmp.Or(slices.Compare(a.Offsets[:], b.Offsets[:]), cmp.Compare(a.name, b.name))
-	})
-	at := 0
-	for _, e := range entries {
-		if e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > len(data) {
-			return fmt.Errorf("tensor %q: bytes %d to %d of %d, want them from %d", e.name, e.Offsets[0], e.Offsets[1], len(data), at)
+		from, to := e.Offsets[0], e.Offsets[1]
+		if from < 0 || to < from || to > len(data) {
+			return nil, fmt.Errorf("tensor %q: bytes %d to %d of %d", name, from, to, len(data))
 		}
-		t := Tensor{Name: e.name, DType: e.DType, Shape: e.Shape, Data: data[at:e.Offsets[1]:e.Offsets[1]]}
+		t := Tensor{Name: name, DType: e.DType, Shape: e.Shape, Data: data[from:to:to]}
 		if err := t.check(); err != nil {
-			return err
+			return nil, err
 		}
 		f.Tensors = append(f.Tensors, t)
-		at = e.Offsets[1]
 	}
-	if at != len(data) {
-		return fmt.Errorf("%d bytes belong to no tensor", len(data)-at)
-	}
-	return nil
+	return f, nil
 }

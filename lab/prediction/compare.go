@@ -31,10 +31,10 @@ func (s *set) compare(ctx context.Context, o *options) ([]row, error) {
 	if d.Costs == nil {
 		return nil, errors.New("bench does not say what loading the folder costs")
 	}
-	if _, err := plan.Advise(ctx, first, s.options(o)); err != nil {
+	if err := plan.Advise(ctx, first, s.options()); err != nil {
 		return nil, err
 	}
-	po := s.options(o)
+	po := s.options()
 	po.Bench = s.bench(0, 0)
 	planned, err := plan.Run(ctx, s.folder, po)
 	if err != nil {

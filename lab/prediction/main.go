@@ -44,7 +44,6 @@ type options struct {
 	images  string
 	json    string
 	work    string
-	load    float64 // seconds of plan's turns, 0 for its own
 }
 
 func parse(args []string) (o options, err error) {

@@ -42,7 +42,6 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.load = 0.01
 	if err := o.run(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}

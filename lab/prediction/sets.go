@@ -68,8 +68,8 @@ func (o *options) set(ctx context.Context, name string) (*set, error) {
 	return s, write(ctx, s.folder)
 }
 
-func (s *set) options(o *options) plan.Options {
-	return plan.Options{Encodings: s.encodings, Formats: []string{"lmdb"}, LoadSeconds: o.load}
+func (s *set) options() plan.Options {
+	return plan.Options{Encodings: s.encodings, Format: "lmdb"}
 }
 
 // writeSmall writes n PNGs of 32x32 in ten class folders.

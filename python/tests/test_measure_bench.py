@@ -67,7 +67,7 @@ def test_a_loader_and_ours_beside_it(photos: Path) -> None:
     assert len(first.rounds) == len(second.rounds) == 2 and first.ratio == 1 and second.ratio > 0
     costs = first.costs
     assert costs is not None and (costs["samples"], costs["batch"], costs["workers"]) == (32, 8, 1)
-    assert costs["processes"] and "loop" not in costs and "measurement_share" not in costs
+    assert costs["processes"] and "loop" not in costs
     kinds = {part["name"]: part["kind"] for part in costs["parts"]}
     assert kinds["PIL.ImageFile.load"] == "decode" and kinds["test_measure_bench.small"] == "augment"
     assert second.costs is not None and [p["name"] for p in second.costs["parts"]][:2] == ["read", "decode"]

@@ -11,7 +11,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from dsconv._measure.near import near  # noqa: E402
 from dsconv._measure.ours import ours  # noqa: E402
 from dsconv._measure.same_images import OtherLabels, target_transform  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
@@ -131,13 +130,3 @@ def test_listed_labels_need_no_items() -> None:
     assert [mapped(i) for i in (0, 1, 2)] == [-2, 0, -1]
     with pytest.raises(OtherLabels):
         target_transform(Table(), [0, 1, 0, 1], None)
-
-
-def test_transforms_of_albumentations() -> None:
-    A = pytest.importorskip("albumentations", reason="albumentations is not installed")
-    ToTensorV2 = pytest.importorskip("albumentations.pytorch").ToTensorV2
-    crop, end = A.RandomResizedCrop((64, 48)), [A.Normalize(), ToTensorV2()]
-    assert near(A.Compose([crop, A.HorizontalFlip(p=0.25), *end])) == "rrc:48x64,flip:0.25,normalize"  # WxH
-    assert near(A.Compose([A.RandomCrop(32, 32), *end])) == ""  # which is native with the same pixels
-    assert near(A.Compose([crop, A.ElasticTransform(), *end])) == ""
-    assert near(A.Compose([crop, *end], p=0.5)) == "" and near(small) == ""

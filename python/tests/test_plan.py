@@ -41,17 +41,11 @@ def test_every_flag_is_a_parameter() -> None:
     assert flags_of("plan") - {"json", "quiet", "help"} == parameters
 
 
-def test_bench_advises_and_applies(photos: Path, tmp_path: Path) -> None:
+def test_bench_advises(photos: Path) -> None:
     options = {"rounds": 1, "size": 16, "batch": 8, "progress": False}
     assert dsconv.bench(photos, advise=False, **options).advice is None
-    report = dsconv.bench(photos, apply=tmp_path / "packed", **options)
+    report = dsconv.bench(photos, **options)
     assert report.advice is not None and report.advice["text"] and report.advice["candidates"]
-    if "best" not in report.advice:  # on a busy machine the figures may be anything
-        assert not (tmp_path / "packed").exists() and report.applied is None
-        return
-    assert report.applied is not None and report.applied["measured_seconds"] > 0
-    assert [d.path for d in report.datasets] == [str(photos), *map(str, (tmp_path / "packed").glob("*.lmdb"))]
-    assert "applied: dsconv pack" in str(report)
 
 
 def test_several_sources_and_fields(photos: Path, tmp_path: Path) -> None:

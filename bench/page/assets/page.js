@@ -137,7 +137,7 @@
 
   // The answer for the first dataset.
   const summary = () => {
-    const d = subjects[0], v = d.verdict, a = report.advice, done = report.applied;
+    const d = subjects[0], v = d.verdict, a = report.advice;
     const figures = [[seconds(d.epoch_seconds), "an epoch"], [count(d.images_per_second), "images/s"]];
     if (waits(d)) figures.push([share(d.starved), "of the epoch the loop waited"]);
     if (v?.gain > 0) figures.push([share(v.gain), "shorter, if that cost nothing"]);
@@ -149,10 +149,8 @@
       h("p", { class: "subject" }, h("code", {}, d.name)), h("p", { class: "setup" }, setup(report)),
       h("dl", { class: "figures" }, figures.map(([value, label]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))),
       v?.evidence?.length ? h("ul", { class: "evidence" }, v.evidence.map((t) => h("li", {}, plain(t)))) : null,
-      a || done ? h("div", { class: "advice" }, h("h2", {}, "What to do"), h("p", {}, plain(a?.text)),
-        command ? h("div", { class: "command" }, h("code", {}, command), h("button", { type: "button", class: "copy" }, "Copy")) : null,
-        done ? h("p", { class: "applied" }, `Carried out: predicted ${seconds(done.predicted_seconds)}, measured ${seconds(done.measured_seconds)} `
-          + `(${change(ratio(done.measured_seconds - done.predicted_seconds, done.predicted_seconds))} of the prediction); before ${seconds(done.before_seconds)}.`) : null) : null);
+      a ? h("div", { class: "advice" }, h("h2", {}, "What to do"), h("p", {}, plain(a.text)),
+        command ? h("div", { class: "command" }, h("code", {}, command), h("button", { type: "button", class: "copy" }, "Copy")) : null) : null);
   };
 
   const verdicts = () => subjects.filter((d) => d.verdict || d.diagnosis).map((d, i) => {
@@ -167,7 +165,7 @@
 
   const pixels = (c) => {
     if (c.lossless || c.setting) return "the same";
-    return `changed${c.psnr_db > 0 ? `: PSNR ${digits(c.psnr_db)} dB` : ""}${c.ssim > 0 ? `, SSIM ${finite(c.ssim).toFixed(3)}` : ""}`;
+    return "changed";
   };
   const candidates = (a) => {
     const list = a?.candidates ?? [], before = list[0]?.before_seconds;
@@ -187,10 +185,8 @@
       })), "What was considered"),
     ];
   };
-  const advice = () => all.filter((run) => run.advice || run.applied).map((run) => [
-    run === report ? null : [h("h3", {}, setup(run)), h("p", {}, plain(run.advice?.text))], candidates(run.advice),
-    run.applied ? bars("Seconds of an epoch: the recommendation, carried out", ["before", "predicted", "measured"],
-      [{ name: "an epoch", role: "step", values: ["before", "predicted", "measured"].map((t) => run.applied[`${t}_seconds`]) }], seconds) : null,
+  const advice = () => all.filter((run) => run.advice).map((run) => [
+    run === report ? null : [h("h3", {}, setup(run)), h("p", {}, plain(run.advice.text))], candidates(run.advice),
   ]);
 
   const epochs = () => {
@@ -247,7 +243,6 @@
       c.start_seconds > 0 && `An epoch starts with ${seconds(c.start_seconds)} in which nothing is loaded yet.`,
       (c.swap_us > 0 || c.swap_in_bytes > 0) && `Workers waited ${micros(c.swap_us)} an image for memory to be read back: ${size(c.swap_in_bytes)}.`,
       c.other_cores > 0 && `Other programs kept ${digits(c.other_cores)} cores busy.`,
-      c.measurement_share >= 0.005 && `Measuring itself took ${share(c.measurement_share)} of the epoch.`,
     ].filter(Boolean)),
   ];
 

@@ -7,7 +7,6 @@ import (
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/page"
 	"github.com/dsconv/dsconv/bench/plan"
-	"github.com/dsconv/dsconv/bench/quality"
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
@@ -39,7 +38,7 @@ var functions = []any{
 	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML,
-	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
+	plan.Advise, plan.Candidates, plan.Run,
 	bench.ReadReport, bench.Run, verdict.Advise, verdict.Join, verdict.Judge, verdict.Predict, convert.Run, convert.Shuffled,
 	formats.CheckBuilt, formats.CopyKey, formats.IsCopy, formats.LikeCopy, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.Unreadable,
 	formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
@@ -117,13 +116,10 @@ var types = []reflect.Type{
 	reflect.TypeFor[augment.Resize](),
 	reflect.TypeFor[*augment.Runner](),
 	reflect.TypeFor[augment.TrivialAugmentWide](),
-	reflect.TypeFor[*bench.Applied](),
 	reflect.TypeFor[bench.Options](),
 	reflect.TypeFor[*bench.Report](),
 	reflect.TypeFor[plan.Options](),
 	reflect.TypeFor[*plan.Plan](),
-	reflect.TypeFor[*plan.Recommendation](),
-	reflect.TypeFor[*quality.Difference](),
 	reflect.TypeFor[*codec.Decoder](),
 	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Options](),

@@ -16,6 +16,7 @@ import (
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
+	"github.com/dsconv/dsconv/trainer"
 )
 
 func main() {
@@ -29,6 +30,8 @@ func main() {
 	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
 	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
 	_, _ = reader.NewMixture(nil, reader.Config{})
+	var t *trainer.Trainer
+	_, _ = t.Step(nil)
 	images()
 	loading()
 	// What names, in tests, what they forgot to close: internal/testing/forgottentest.

@@ -25,7 +25,6 @@ def bench(
     workers: int | None = None,
     size: int | None = None,
     augment: str | None = None,
-    views: int | None = None,
     dtype: str | None = None,
     decode: str | None = None,
     layout: str | None = None,
@@ -37,15 +36,12 @@ def bench(
     on_error: str | None = None,
     max_pixels: int | None = None,
     consume: str | float | None = None,
-    train: str | None = None,
-    backend: str | None = None,
     script: str | os.PathLike[str] | None = None,
     python: str | os.PathLike[str] | None = None,
     step: Callable[[Any], Any] | str | None = None,
     transfer: Callable[[Any], Any] | str | None = None,
     tune: bool = False,
     advise: bool | None = None,
-    apply: str | os.PathLike[str] | None = None,
     merge: Sequence[Report | str | os.PathLike[str]] = (),
     labels: Path | Mapping[str, Path] | None = None,
     label_columns: Sequence[str] | Mapping[str, str] | None = None,
@@ -65,8 +61,7 @@ def bench(
 
     All are read with the same loader, augmentations and batch size, in interleaved rounds. Ratios compare with the
     first dataset. The options are the flags of ``dsconv bench``, and its ``--help`` explains them; None is the
-    command's default. `consume` is the rate, in images/s, of a simulated GPU; `train` is the model ("mlp", "cnn") of
-    the command's own trainer.
+    command's default. `consume` is the rate, in images/s, of a simulated GPU.
 
     The first argument may also be a DataLoader of torch's, or any iterable of batches: a loop of yours. A DataLoader
     is looked into: the report says what its workers spend their time on, part by part, and names the cause that holds
@@ -84,9 +79,7 @@ def bench(
     that: dataset, sampler, collate_fn and whatever else it has stay the same.
 
     With a folder alone, a DataLoader whose transforms dsconv has natively, or with `advise`, ways to pack some of
-    the images are tried, and ``report.advice`` recommends one or none; advise=False leaves that out. `apply` names
-    a new folder into which the first dataset is packed so; ``report.applied`` has the predicted and the measured
-    time of an epoch.
+    the images are tried, and ``report.advice`` recommends one or none; advise=False leaves that out.
 
     Several folders and archives are one dataset as a dict, {"train": "train.tar", "val": "val/"}. `labels`, `field`,
     `boxes`, `include` and the like say how the first dataset is read, as for `pack`: so it has the samples and fields
@@ -117,11 +110,10 @@ def bench(
         python = sys.executable
     options = _command.flags(
         rounds=rounds, epochs=epochs, limit_batches=limit_batches, batch=batch, workers=workers, size=size,
-        augment=augment, views=views, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
+        augment=augment, dtype=dtype, decode=decode, layout=layout, split=split, seed=seed,
         order=order, prefetch=prefetch, cache=cache, on_error=on_error, max_pixels=max_pixels, consume=consume,
-        train=train, backend=backend,
         script=script, python=python, step=step, transfer=transfer,
-        tune=tune, apply=apply,
+        tune=tune,
         **source_options(
             labels, label_columns, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, map, source_format,
@@ -140,8 +132,8 @@ def bench(
 
 # Options that a loader has itself.
 _OF_DATASETS = {
-    "epochs", "batch", "workers", "size", "augment", "views", "dtype", "decode", "layout", "split", "seed", "order",
-    "prefetch", "cache", "on_error", "max_pixels", "train", "backend", "apply", "script", "python", "map",
+    "epochs", "batch", "workers", "size", "augment", "dtype", "decode", "layout", "split", "seed", "order",
+    "prefetch", "cache", "on_error", "max_pixels", "script", "python", "map",
     "source_format", "labels", "label_columns", "label_sep", "label_type", "class_order", "field", "boxes",
     "captions", "include", "exclude",
 }  # fmt: skip

@@ -31,8 +31,6 @@ class PlanRow:
     images_per_second: float
     flags: str = ""  # of the command
     resize: str = ""
-    psnr_db: float = 0.0  # beside the source's pixels of the same size; 0 if they are equal
-    ssim: float = 0.0
     break_even_epochs: float = 0.0  # after which packing has paid; 0: never
     unfit: str = ""  # the reason why it was not measured
 
@@ -54,7 +52,7 @@ def plan(
     src: Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]],
     *,
     sample: int | None = None,
-    format: str | Sequence[str] | None = None,
+    format: str | None = None,
     resize: str | Sequence[str] | None = None,
     encode: str | Sequence[str] | None = None,
     rounds: int | None = None,
@@ -88,8 +86,8 @@ def plan(
     source_format: str | None = None,
     progress: bool = True,
 ) -> Plan:
-    """Says what packing src, a folder of images or a dataset, would bring: bytes in each format, the time of packing,
-    the time of an epoch, how near the pixels are, and after how many epochs the packing has paid.
+    """Says what packing src, a folder of images or a dataset, would bring: bytes, the time of packing,
+    the time of an epoch, and after how many epochs the packing has paid.
 
     About `sample` images are packed in each size and encoding into a temporary folder in `dir`, which is removed, and
     loaded. The options are the flags of ``dsconv plan``, and its ``--help`` explains them; None is the command's

@@ -13,7 +13,6 @@ import math
 import os
 import platform
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -181,7 +180,7 @@ class DatasetReport:
 class Report:
     """The result of a measurement.
 
-    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it in HTML. `save_html` writes it as a
+    `str(report)` is the table that ``dsconv bench`` prints; a notebook shows it too. `save_html` writes it as a
     page with charts. Ratios compare with the first dataset of the same report. `merged` are reports of other runs,
     each with its own ratios.
     """
@@ -195,7 +194,6 @@ class Report:
     source: str = _optional("")  # the file of a merged report
     merged: list[Report] = _optional(factory=list)
     advice: dict[str, Any] | None = _optional()  # text, best, candidates: what to do about the first dataset
-    applied: dict[str, Any] | None = _optional()
 
     def summarise(self) -> Report:
         """Computes the ratios and medians of the datasets from their rounds. Returns itself."""
@@ -244,7 +242,7 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return _html(self)
+        return f"<pre>{html.escape(self.table)}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         data: dict[str, Any] = _to_dict(self)
@@ -269,17 +267,9 @@ class Report:
 
         Raises ValueError if another file than such a page is at path.
         """
-        self._written("html", os.path.abspath(path))
-
-    def to_markdown(self) -> str:
-        """The report as Markdown: the tables and sentences that `print` shows."""
-        return self._written("markdown", "-")
-
-    def _written(self, form: str, path: str) -> str:
-        """What the command prints when it writes the report in another form to path."""
         from dsconv import _command
 
-        return _command.run(["bench", "--merge", "-", f"--{form}={path}"], stdin=self.to_json()).stdout
+        _command.run(["bench", "--merge", "-", f"--html={os.path.abspath(path)}"], stdin=self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
@@ -333,31 +323,3 @@ def _to_dict(value: Any) -> Any:
 def _is_omitted(f: dataclasses.Field[Any], value: Any) -> bool:
     """Reports whether the JSON leaves the field out, as Go's omitempty. Accuracy and loss can be 0; unknown is None."""
     return bool(f.metadata.get("optional")) and (value == f.default or value in ([], {}))
-
-
-def _html(report: Report) -> str:
-    """A table with a row for each dataset. Those of merged reports are below their source."""
-    runs = [report, *report.merged]
-    datasets = [d for r in runs for d in r.datasets]
-    columns: list[tuple[str, Callable[[DatasetReport], str]]] = [
-        ("dataset", lambda d: d.path),
-        ("epoch s", lambda d: f"{d.epoch_seconds:.2f}"),
-        ("images/s", lambda d: f"{d.images_per_second:.0f}"),
-        ("ratio", lambda d: f"{d.ratio:.2f}"),
-        ("starved", lambda d: f"{100 * d.starved:.0f} %"),
-    ]
-    if any(d.transfer_seconds for d in datasets):
-        columns.append(("transfer s", lambda d: f"{d.transfer_seconds:.2f}"))
-    if any(d.accuracy is not None for d in datasets):
-        columns.append(("accuracy", lambda d: "" if d.accuracy is None else f"{100 * d.accuracy:.1f} %"))
-    columns.append(("", lambda d: d.diagnosis))
-    rows = [_html_row("th", [name for name, _ in columns])]
-    for r in runs:
-        if r.source or r is not report:
-            rows.append(f'<tr><th colspan="{len(columns)}">{html.escape(r.source or r.consumer)}</th></tr>')
-        rows += [_html_row("td", [cell(d) for _, cell in columns]) for d in r.datasets]
-    return f"<table><caption>{html.escape(report.consumer)}</caption>{''.join(rows)}</table>"
-
-
-def _html_row(tag: str, cells: Sequence[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"

@@ -38,7 +38,6 @@ class Found:
     workers  what the timers found; empty if nothing was looked into
     native   dsconv's equals of transforms, by name
     threads  the workers are threads of this process
-    timed    the timers ran in the passes
     looked   the pass in which they ran; None: in all
     stay     the workers stay from epoch to epoch
     """
@@ -51,7 +50,6 @@ class Found:
     native: dict[str, str] = field(default_factory=dict)
     loop: Loop | None = None
     threads: bool = False
-    timed: bool = False
     looked: Pass | None = None
     stay: bool = False
 
@@ -78,7 +76,6 @@ def costs(found: Found) -> dict[str, Any]:
         "swap_us": 1e6 * typical.around.swapping(blocked, found.workers_count) / images,
         "swap_in_bytes": typical.around.swapped_in,
         "other_cores": typical.around.other_cores,
-        "measurement_share": share(found.workers) if found.timed else 0.0,
     }
     if found.loop is not None:
         values["step_us"], values["step_cpu_us"] = found.loop.step, found.loop.step_cpu
@@ -125,12 +122,6 @@ def loader(found: Found, alone: Pass | None) -> float:
         return measured
     # Another program may have been busy then: a loader is not slower than the epochs that it gave to the loop.
     return min([measured, *filter(None, (p.per_image(found.workers_count) for p in found.passes))])
-
-
-def share(workers: Sequence[Measured]) -> float:
-    """The share of the workers' time that the timers took."""
-    elapsed = sum(w.header["elapsed"] for w in workers)
-    return sum(w.timing for w in workers) / elapsed if elapsed else 0.0
 
 
 def parts(workers: Sequence[Measured], native: dict[str, str]) -> list[dict[str, Any]]:

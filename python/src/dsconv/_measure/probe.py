@@ -119,9 +119,7 @@ class Probe:
         header = {
             "batches": self._batches,
             "busy": self._busy,
-            "own": self._own,
             "begun": self._begun,
-            "elapsed": time.perf_counter_ns() - self._began,
             "cpu": time.process_time_ns() - self._cpu,
             "thread_cpu": time.thread_time_ns() - self._thread_cpu,
             "major_faults": _major_faults() - self._faults,

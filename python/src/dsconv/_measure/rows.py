@@ -33,7 +33,6 @@ class Row:
     looked    the pass that was looked into, with what its workers' timers found
     loop      what the loop does on batches in memory; None if there is no loop
     command   what the user would do to get this row in place of the first one; "" if that is no advice
-    lossless  the same pixels reach training
     in_python what a dsconv.Loader's transforms in Python took in the pass `looked`
     added     bench added it: if it fails, a note says so
     """
@@ -49,7 +48,6 @@ class Row:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     command: str = ""
-    lossless: bool = True
     in_python: InPython | None = None
     added: bool = False
 
@@ -79,7 +77,7 @@ class Row:
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row."""
         found = Found(self.passes, workers_of(self.iterable), self.alone, self.workers, loop=self.loop)
-        found.timed, found.looked = self.looked is None, self.looked if is_dataloader(self.iterable) else None
+        found.looked = self.looked if is_dataloader(self.iterable) else None
         found.stay = bool(getattr(self.iterable, "persistent_workers", False))
         if is_dataloader(self.iterable):
             found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))

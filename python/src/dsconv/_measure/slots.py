@@ -43,12 +43,6 @@ class Measured:
     parts: dict[Label, Times] = field(default_factory=dict)
     loads: list[tuple[int, int]] = field(default_factory=list)
 
-    @property
-    def timing(self) -> float:
-        """Nanoseconds that the timers took."""
-        calls = sum(t.calls for t in self.parts.values())
-        return self.header["own"] + calls * (self.header["inside_wall"] + self.header["outside_wall"])
-
 
 class Slots:
     """The file of one worker, for writing."""
