@@ -44,7 +44,6 @@ func commands(c *console, name string) (list []*cli.Command) {
 		{"info", infoCommand},
 		{"ls", lsCommand},
 		{"cat", catCommand},
-		{"show", showCommand},
 		{"verify", verifyCommand},
 		{"diff", diffCommand},
 		{"unpack", unpackCommand},
