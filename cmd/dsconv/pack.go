@@ -90,11 +90,6 @@ provides. Its pixels are close to Pillow's but not equal; the dataset records li
 and only they can resume the pack or add to it. Other images, and JPEGs that the GPU cannot
 decode, are decoded on the CPU; the summary counts them.
 
---augment OPS --copies N writes N augmented copies of each image beside it, with the keys KEY@1 to
-KEY@N, in its split and with its label; masks and boxes follow. Copy c is what a loader with the
-operations OPS and --seed draws in epoch c. --copies-only leaves out the images themselves, as
---encode raw of images of other sizes needs. Copies need an encoding other than keep and jpeg-tiled.
-
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
 checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
 images into the folder for temporary files, to estimate the size.
@@ -106,7 +101,6 @@ Examples:
    dsconv pack train=train.tar val=val.zip out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
-   dsconv pack images/ out.lmdb --encode jpeg:90 --augment rrc:224,flip --copies 3
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
    dsconv pack val/ val.lmdb --like train.lmdb
    dsconv pack images/ out.lmdb --update
