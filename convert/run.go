@@ -75,7 +75,7 @@ type run struct {
 	inputs       *budget.Inputs // nil if no image is large
 	stop         pixel.Stop
 	deferredProc *preprocess.Processor // of the goroutine that commits, for deferred jobs
-	room         budget.Reservation // memory for deferred jobs
+	room         budget.Reservation    // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64

@@ -31,8 +31,7 @@ import (
 // Objects that commands print and that have no type of their own.
 type (
 	diffLine struct {
-		datasetChange
-		OnlyIn  string         `json:"only_in"`
+		diff.Change
 		Summary *diff.Report   `json:"summary"`
 		OnlyA   *diff.OneSided `json:"only_a"`
 		OnlyB   *diff.OneSided `json:"only_b"`

@@ -91,8 +91,8 @@ and only they can resume the pack or add to it. Other images, and JPEGs that the
 decode, are decoded on the CPU; the summary counts them.
 
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
-checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
-images into the folder for temporary files, to estimate the size.
+checkpoint, or add --discard to drop it and start over. --dry-run lists what
+would be packed; dsconv plan computes the size.
 
 ` + patternHelp + `
 
@@ -103,10 +103,9 @@ Examples:
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
    dsconv pack val/ val.lmdb --like train.lmdb
-   dsconv pack images/ out.lmdb --update
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags:  append(packFlags(), itemsFlag(), &cli.BoolFlag{Name: "update", Usage: "add new and changed images if DST is there, as dsconv add does; for make and cron"}),
+		Flags:  append(packFlags(), itemsFlag()),
 		Action: func(cc *cli.Context) error { return pack(cc, c) },
 	}
 }
@@ -128,11 +127,6 @@ func pack(cc *cli.Context, c *console) error {
 	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
-	if cc.Bool("update") {
-		if there, err := updateDataset(cc, c, sources, dst, o); there {
-			return err
-		}
-	}
 	closeGPU, err := o.openGPU(cc)
 	if err != nil {
 		return err
@@ -150,7 +144,7 @@ func pack(cc *cli.Context, c *console) error {
 	}
 	defer p.Close()
 	if o.dryRun {
-		return packDryRun(cc.Context, c, p, o)
+		return packDryRun(c, p, o)
 	}
 	return runPack(cc.Context, c, p, o)
 }
