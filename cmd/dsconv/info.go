@@ -91,12 +91,11 @@ func info(cc *cli.Context, c *console, path string, ds formats.Dataset) error {
 		return err
 	}
 	if cc.Bool("counts") || countsQuickly(ds) {
-		same := doubts.New(0)
 		var err error
-		if one.Counts, err = countSamples(cc.Context, ds, same); err != nil {
+		if one.Counts, err = countSamples(cc.Context, ds); err != nil {
 			return err
 		}
-		found, err := same.Found(cc.Context)
+		found, err := doubts.Find(cc.Context, 0, ds)
 		if err != nil {
 			return err
 		}
