@@ -56,10 +56,10 @@ func (r *runProgress) details() string {
 		}
 		texts = append(texts, fmt.Sprintf("%.*f %s/s", decimals, rate, r.words.unit))
 	}
-	switch {
-	case p.Step == convert.StepFinish:
+	switch p.Step {
+	case convert.StepFinish:
 		texts = append(texts, r.words.finish)
-	case p.Step == convert.StepCompare:
+	case convert.StepCompare:
 		texts = append(texts, "comparing files")
 	}
 	if rate > 0 && p.Step != convert.StepFinish {
