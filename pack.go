@@ -34,8 +34,6 @@ type Options struct {
 	Source folder.Config
 	// Read says how a dataset of another program is read.
 	Read formats.ReadOptions
-	// Augment adds augmented copies of each image. It sets Options.Copies.
-	Augment Augmentation
 	// Table is the file for the list of what was skipped, failed or irregular: CSV, or JSON by its
 	// name. "" is DST.report.csv beside the first dataset.
 	Table string
@@ -202,12 +200,6 @@ func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options
 		return nil, errNilContext("PackDataset")
 	case src == nil:
 		return nil, wrongOptions{errors.New("dsconv.PackDataset: the source is nil: open one first, for instance with dsconv.Open")}
-	}
-	if o.Augment.Copies != 0 || o.Augment.Only || len(o.Augment.Ops) > 0 {
-		var err error
-		if o.Copies, err = o.Augment.convert(); err != nil {
-			return nil, wrongOptions{err}
-		}
 	}
 	var outs *outputList
 	err := guard.Do(func() (err error) { // src may be anybody's

@@ -29,7 +29,7 @@ func mustCollect(g formats.Growing, dst string, o *Options) (bool, error) {
 		return false, err
 	}
 	sorted := f.Traits().Ordered && !g.Ascending()
-	return sorted || o.Augment.Copies > 0 || !f.Match(dst) || o.CheckGrowing(f) != nil, nil
+	return sorted || !f.Match(dst) || o.CheckGrowing(f) != nil, nil
 }
 
 // packCollected packs the samples of a source of unknown length in two steps: the first collects them in a file.

@@ -17,7 +17,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // growing is a source of squares of unknown number, whose keys do not ascend.
@@ -95,11 +94,6 @@ func TestPackCollected(t *testing.T) {
 		"limit":           {"x.tar", func(o *dsconv.Options) { o.Limit = 6 }, 6, []string{"x.tar"}},
 		"a folder":        {"out", func(o *dsconv.Options) { split(o); o.Format = "tfrecord" }, 20, []string{"out/train-000000.tfrecord", "out/val-000000.tfrecord"}},
 		"a folder, order": {"out", func(o *dsconv.Options) { o.Order = convert.KeyOrder; o.Format = "shard" }, 20, []string{"out/data-000000.tar"}},
-		"augmented copies": {"x.tar", func(o *dsconv.Options) {
-			o.Augment.Copies = 1
-			o.Augment.Ops = augment.Ops{augment.RandomHorizontalFlip{P: 1}}
-			o.Recipe.Encode = codec.EncodeOptions{Encoding: formats.PNG}
-		}, 40, []string{"x.tar"}},
 	} {
 		for _, resumes := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, resumes), func(t *testing.T) {

@@ -106,11 +106,7 @@ func recordOptions(sources []string, o *Options) (recorded shards.Options, absol
 	if err := o.sharePatterns(); err != nil {
 		return recorded, nil, err
 	}
-	a := o.Augment
-	recorded = shards.Options{
-		Options: o.Options, Folder: o.Source, Format: o.Format, Read: o.Read,
-		Augment: shards.AugmentOptions{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only},
-	}
+	recorded = shards.Options{Options: o.Options, Folder: o.Source, Format: o.Format, Read: o.Read}
 	recorded.MakeAbsolute()
 	if o.Table != "" {
 		if recorded.Report, err = filepath.Abs(o.Table); err != nil {
@@ -161,7 +157,7 @@ func (p *PackPlan) shards(ctx context.Context, file string, o shards.Options, so
 		return nil, fmt.Errorf("dsconv.PlanShards: %w", err)
 	}
 	plan := &shards.Plan{Program: po.Program, Sources: sources, Options: o, Found: found}
-	if f, ok := p.src.(*folder.Dataset); ok && p.options.Copies.Count == 0 {
+	if f, ok := p.src.(*folder.Dataset); ok {
 		if root, ok := f.ListedRoot(); ok {
 			if plan.Root, err = filepath.Abs(root); err != nil {
 				return nil, err
@@ -197,8 +193,6 @@ func plannedReport(p *shards.Plan) (*Report, error) {
 // replan makes the plans of the plan's datasets again from the sources.
 func replan(ctx context.Context, p *shards.Plan) ([]*convert.Plan, io.Closer, error) {
 	o := Options{Options: p.Options.Options, Format: p.Options.Format, Source: p.Options.Folder, Read: p.Options.Read}
-	a := p.Options.Augment
-	o.Augment = Augmentation{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only}
 	planned, err := PlanPackSources(ctx, p.Sources, p.Options.Destination, o)
 	if err != nil {
 		return nil, nil, err

@@ -24,7 +24,6 @@ import (
 	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // shardCase is a pack that is done in one process and by shards.
@@ -77,10 +76,6 @@ func shardCases(t *testing.T) []shardCase {
 	byKey.Order, byKey.Split = convert.KeyOrder, "train=0.8,val=0.2"
 	raw := resized
 	raw.Recipe.Encode.Encoding, raw.Order = formats.Raw, convert.Shuffled(7)
-	copies := resized
-	copies.Stats = false
-	ops, err := augment.Parse("flip,rrc:12")
-	must(t, err)
 	folders := dsconv.Options{Options: three, Format: "tfrecord"}
 	fields := folder.Config{Fields: []string{"mask=masks/{key}.png", "image=images/{key}.png"}}
 	return []shardCase{
@@ -93,7 +88,6 @@ func shardCases(t *testing.T) []shardCase {
 		{"numbers", []string{plain}, "x-%d.tar", dsconv.Options{Options: three, Source: folder.Config{Labels: table, LabelColumns: []string{"age"}, LabelType: "float"}}, false},
 		{"several labels", []string{plain}, "x-%d.tar", dsconv.Options{Options: three, Source: folder.Config{Labels: table, LabelColumns: []string{"names"}, LabelSep: ";"}}, false},
 		{"some of the images", []string{plain}, "x-%d.tar", dsconv.Options{Options: convert.Options{Sample: 9, SampleSeed: 4, Shards: convert.Sharding{Count: 2}}, Source: folder.Config{Patterns: formats.Patterns{Exclude: []string{"val/"}}}}, false},
-		{"copies", []string{plain}, "x-%d.tar", dsconv.Options{Options: copies, Augment: dsconv.Augmentation{Ops: ops, Copies: 2, Seed: 5}}, true},
 		{"masks", []string{masks}, "x-%d.tar", dsconv.Options{Options: three, Source: fields}, true},
 		{"archive", []string{filepath.Join(archives, "made.zip")}, "x-%d.tar", dsconv.Options{Options: three}, true},
 		{"two sources", []string{"train=" + plain + "/train", "val=" + filepath.Join(archives, "made.zip", "val")}, "x-%d.tar", dsconv.Options{Options: three}, true},

@@ -130,21 +130,16 @@ func (r *Report) Rows() []convert.Problem {
 // compareBytes says which images are in several splits or classes. The datasets are complete, so
 // a context that ends now only ends the comparison.
 func (r *Report) compareBytes(ctx context.Context, memory int64) (err error) {
-	f := doubts.New(memory)
+	var datasets []formats.Dataset
 	for _, one := range r.Datasets {
 		ds, err := Formats().Open(one.Path)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, ds.Close()) }()
-		if err = f.AddAll(ctx, ds); err != nil {
-			break
-		}
+		datasets = append(datasets, ds)
 	}
-	var found []string
-	if err == nil {
-		found, err = f.Found(ctx)
-	}
+	found, err := doubts.Find(ctx, memory, datasets...)
 	r.LabelNotices = append(r.LabelNotices, found...)
 	if ctx.Err() != nil {
 		return nil

@@ -25,7 +25,7 @@ import (
 func sourceFolder(t *testing.T, dir string) string {
 	t.Helper()
 	root := filepath.Join(dir, "images")
-	o := synth.Options{N: 24, Classes: 3, Width: 64, Height: 64, Splits: map[string]float64{"train": 0.5, "val": 0.5}}
+	o := synth.Options{N: 24, Classes: 3, Width: 64, Height: 64, Splits: []synth.Split{{Name: "train", Share: 0.5}, {Name: "val", Share: 0.5}}}
 	if err := synth.Write(context.Background(), root, o, nil); err != nil {
 		t.Fatal(err)
 	}

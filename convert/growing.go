@@ -29,7 +29,6 @@ func (o Options) CheckGrowing(f formats.WritableFormat) error {
 		{!f.Traits().Ordered && o.Order != KeyOrder, "order " + o.Order.recipe()},
 		{o.Sample > 0, "a random sample"},
 		{patterns, "patterns"},
-		{o.Copies.Count > 0, "augmented copies"},
 		{o.Shards.Count > 0 || o.Shards.Min > 0, "a number of shards"},
 	} {
 		if one.asked {

@@ -160,17 +160,11 @@ func TestRunBeforeAnythingIsWritten(t *testing.T) {
 	if _, err := empty.Run(t.Context()); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "the plan is empty") {
 		t.Errorf("an empty plan: %v", err)
 	}
-	if _, err := empty.Measure(t.Context()); !errors.Is(err, ErrOptions) {
-		t.Errorf("an empty plan is measured: %v", err)
-	}
 	if _, done := empty.Finished(); done || empty.Len()+empty.Kept()+len(empty.SplitCounts()) != 0 {
 		t.Error("an empty plan is finished, or has samples")
 	}
 	if head, err := p.Head(-1); err != nil || len(head) > 0 {
 		t.Errorf("the first -1 samples: %v, %v", head, err)
-	}
-	if _, err := p.Measure(nil); !errors.Is(err, ErrOptions) { //nolint:staticcheck // what happens then
-		t.Errorf("measured without a context: %v", err)
 	}
 	if _, err := NoSplits.Assign(nil); err == nil {
 		t.Error("splits of no dataset")

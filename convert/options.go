@@ -28,9 +28,6 @@ type Options struct {
 	// The samples are the same for every order of the source and any number of workers.
 	Sample     int
 	SampleSeed uint64
-	// Copies are augmented copies of the samples. Patterns, Limit, Sample, Split and Only choose samples, whose copies
-	// go with them.
-	Copies Copies `json:"-"`
 	// Checkpoint is about how many bytes are written between two checkpoints; 0 means 256 MiB,
 	// and at least 64 samples. An equal value gives equal bytes; an LMDB's depend on it. What is kept when a
 	// run stops, and once a minute, does not.

@@ -47,7 +47,6 @@ type Plan struct {
 	part    bool             // it is a part of a dataset, which is judged as a whole
 	// fallback is that of Version.
 	fallback func(i int) bool
-	copies   *copyList           // nil if there are none
 	change   func(*formats.Info) // likewise
 	base     string              // likewise
 	asked    *asked              // likewise, for what is no Version
@@ -88,7 +87,7 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 		return nil, err
 	}
 	as := asked{src, o}
-	if err := errors.Join(o.validate(), compress(&o, f), o.Copies.check(&o.Recipe)); err != nil {
+	if err := errors.Join(o.validate(), compress(&o, f)); err != nil {
 		return nil, err
 	}
 	o.Create.Memory = cmp.Or(o.Create.Memory, o.Memory)
@@ -130,7 +129,6 @@ func newPlan(ctx context.Context, src formats.Dataset, f formats.WritableFormat,
 	p.Meta = formats.Meta{
 		Format: f.Name(), Schema: proc.OutputSchema(), Columns: src.Meta().Columns, Recipe: p.recipe(),
 	}
-	p.o.Copies.shapes(&p.o.Recipe, p.Meta.Schema)
 	p.Samples = p.Len()
 	return p, p.copyHistory(src)
 }
@@ -194,9 +192,6 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		}
 	}
 	p.fingerprint, p.sourceList = h.sum(), h.sourceList()
-	if err := p.expand(); err != nil {
-		return err
-	}
 	if p.shuffled() {
 		return p.order.arrange(p.o.Order)
 	}
@@ -345,7 +340,6 @@ func (p *Plan) recipe() map[string]string {
 	if p.o.Sample > 0 {
 		m[SampleKey], m[SampleSeedKey] = fmt.Sprint(p.o.Sample), fmt.Sprint(p.o.SampleSeed)
 	}
-	p.o.Copies.record(m)
 	m["source.format"] = p.src.Meta().Format
 	if !p.o.Split.FromSource() {
 		m["split"] = string(p.o.Split)

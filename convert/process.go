@@ -98,35 +98,42 @@ func (r *run) processAll(ctx context.Context) error {
 	}
 }
 
-func (r *run) processOne(proc *processor, j *job) {
+// newProcessor returns a Processor that asks reserve before it makes large results; nil for none.
+func (r *run) newProcessor(reserve func(n int64) bool) (*preprocess.Processor, error) {
+	p, err := preprocess.NewProcessor(r.o.Recipe, r.schema)
+	if err != nil {
+		return nil, err
+	}
+	p.StopBy(&r.stop)
+	p.ReserveOutput = reserve
+	return p, nil
+}
+
+func (r *run) processOne(proc *preprocess.Processor, j *job) {
 	img := r.schema.ImageIndex()
 	j.bytesIn = int64(len(j.in.Values[img].Data))
 	if r.isReady(r.order.at(j.pos)) {
 		r.pass(j)
-		r.sumPixels(proc.Processor, j)
+		r.sumPixels(proc, j)
 		return
 	}
 	if j.in.Source.Hash == [16]byte{} {
 		j.in.Source.Hash = checksum.Hash(j.in.Values[img].Data)
 	}
-	var by *preprocess.Processor
-	by, j.err = proc.process(j)
+	j.err = proc.ProcessDecoded(&j.in, j.decoded, &j.out)
 	if errors.Is(j.err, pixel.ErrPostponed) {
 		j.err, j.deferred = nil, true
 	}
 	if j.err != nil || j.deferred {
 		return
 	}
-	j.warning, j.narrowed, j.orientation = by.Warning(), by.Narrowed(), by.Orientation()
-	tiled, untiled := by.Tiled()
+	j.warning, j.narrowed, j.orientation = proc.Warning(), proc.Narrowed(), proc.Orientation()
+	tiled, untiled := proc.Tiled()
 	j.tiled, j.untiled = tiled, append(j.untiled[:0], untiled...)
-	if proc.saidBefore(j) {
-		j.warning, j.narrowed, j.orientation = "", "", 1
-	}
 	if w := sourceWarning(r.src, j.in.Source.Path); w != "" && j.warning == "" {
 		j.warning = w
 	}
-	r.sumPixels(proc.Processor, j)
+	r.sumPixels(proc, j)
 	j.out.Split = j.split
 	j.out.Checksum = checksum.SampleChecksum(r.schema, &j.out)
 }
@@ -147,9 +154,6 @@ type warner interface {
 
 // sourceWarning returns what a source found to be doubtful when it read the sample of the file at a path.
 func sourceWarning(src formats.Dataset, path string) string {
-	if copies, ok := src.(*copiedDataset); ok {
-		src = copies.Dataset
-	}
 	if w, ok := src.(warner); ok {
 		return w.Warning(path)
 	}

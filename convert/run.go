@@ -74,8 +74,8 @@ type run struct {
 	budget       outputBudget
 	inputs       *budget.Inputs // nil if no image is large
 	stop         pixel.Stop
-	deferredProc *processor         // of the goroutine that commits, for deferred jobs
-	room         budget.Reservation // memory for deferred jobs
+	deferredProc *preprocess.Processor // of the goroutine that commits, for deferred jobs
+	room         budget.Reservation    // memory for deferred jobs
 
 	readNS, processNS atomic.Int64
 	writeNS, waitNS   int64

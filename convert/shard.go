@@ -57,7 +57,7 @@ func (p *Plan) Shard(i int, path string) (*Plan, error) {
 	for pos := from; pos < to; pos++ {
 		order = append(order, int32(p.order.at(pos)))
 	}
-	one := &Plan{Path: path, Meta: p.Meta, src: p.src, format: p.format, o: p.o, splits: p.splits, copies: p.copies, newBatcher: p.newBatcher}
+	one := &Plan{Path: path, Meta: p.Meta, src: p.src, format: p.format, o: p.o, splits: p.splits, newBatcher: p.newBatcher}
 	return one, one.selectShard(order)
 }
 

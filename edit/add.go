@@ -104,9 +104,6 @@ func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dat
 		return nil, err
 	}
 	defer t.Close()
-	if t.Meta().Recipe[formats.CopiesKey] != "" {
-		return nil, fmt.Errorf("%s has augmented copies of its images, whose random draws depend on the rank of each image: pack all images again", path)
-	}
 	a := &adder{target: t, src: src, o: &o}
 	p, err := a.plan(ctx)
 	if err != nil {

@@ -131,10 +131,9 @@ func (m *merger) plan(ctx context.Context, sources []formats.Dataset, f formats.
 	return p, nil
 }
 
-// checkSamples returns an error if a sample's split is a name that cannot be written, or if its key would make it a copy.
+// checkSamples returns an error if a sample's split is a name that cannot be written.
 func (m *merger) checkSamples() error {
 	u := m.union
-	copies := hasCopies(u.meta.Recipe)
 	for i := range u.Len() {
 		in, err := u.Info(i)
 		if err != nil {
@@ -143,10 +142,6 @@ func (m *merger) checkSamples() error {
 		if err := formats.CheckSplit(in.Split); err != nil {
 			return fmt.Errorf("%s: key %q: %w: rename the split first with dsconv relabel and a table of key and split",
 				m.names[u.samples[i].source], in.Key, err)
-		}
-		if of := u.samples[i].source; copies && formats.LikeCopy(in.Key) && !hasCopies(u.sources[of].Meta().Recipe) {
-			return fmt.Errorf("%s: key %q: it ends like the key of a copy, KEY@N, and another dataset of the merge has augmented copies: remove it first with dsconv rm, or pack it from a renamed file",
-				m.names[of], in.Key)
 		}
 	}
 	return nil
@@ -185,7 +180,6 @@ func (m *merger) unite(sources []formats.Dataset) (*union, error) {
 		maps.DeleteFunc(meta.Recipe, func(k, v string) bool { return theirs[k] != v })
 	}
 	mixDecoders(meta.Recipe, recipes)
-	markCopies(meta.Recipe, recipes)
 	var err error
 	if meta.Schema, err = uniteSchemas(meta.Schema, schemas, func(i int) string { return m.names[i+1] }); err != nil {
 		return nil, err

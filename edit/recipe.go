@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 )
@@ -50,19 +49,6 @@ func mixDecoders(merged map[string]string, recipes []map[string]string) {
 		delete(merged, key)
 	}
 	merged["decoder"] = mixed
-}
-
-// hasCopies reports whether a dataset with that recipe has augmented copies.
-func hasCopies(recipe map[string]string) bool {
-	return formats.IsCopy(recipe, formats.CopyKey("any", 1))
-}
-
-// markCopies says in the recipe of a dataset that is merged from datasets with recipes that it has augmented copies, if any of
-// those has and they do not agree how many.
-func markCopies(merged map[string]string, recipes []map[string]string) {
-	if slices.ContainsFunc(recipes, hasCopies) && !hasCopies(merged) {
-		merged[formats.CopiesKey] = mixed
-	}
 }
 
 // withDecoder returns the recipe of a dataset to which images are added: the recipe lists all

@@ -54,8 +54,6 @@ type Lost struct {
 	Cause string `json:"cause"`
 }
 
-var errCopy = errors.New("it is an augmented copy, which only a pack makes")
-
 // Repair restores the dataset at path as it was before the damage. Damaged files are written again, from
 // their undamaged samples and from src for the others: the images that the dataset was packed from, or any
 // dataset with the same samples. It must give the same bytes by the dataset's recipe. If it does not for
@@ -292,10 +290,7 @@ func (r *repairer) restoreOne(to *unionSample, in *formats.Info, at int, p *proc
 
 // restore builds the sample in from sample at of the source.
 func (r *repairer) restore(p *processor, in *formats.Info, at int) (unionSample, error) {
-	switch {
-	case at < 0 && formats.IsCopy(r.target.Meta().Recipe, in.Key):
-		return unionSample{}, errCopy
-	case at < 0:
+	if at < 0 {
 		return unionSample{}, errors.New("it is not in the source")
 	}
 	it, s := unionSample{source: 1, index: int32(at), change: r.manifestChange(in)}, &p.s
@@ -313,8 +308,6 @@ func (r *repairer) restore(p *processor, in *formats.Info, at int) (unionSample,
 	switch {
 	case checksum.SampleChecksum(schema, &p.out) == in.Checksum:
 		return it, nil
-	case formats.IsCopy(r.target.Meta().Recipe, in.Key):
-		return it, errCopy
 	case p.gpu != nil: // which may have left the image to the CPU then, for lack of memory
 		return it, errors.New("the source has changed since it was packed, or the GPU decodes it otherwise than then")
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -53,39 +52,6 @@ func isPlainKey(key string) bool {
 		begins = false
 	}
 	return !begins && len(key) <= MaxKey
-}
-
-// CopiesKey is the key in Meta.Recipe of the number of augmented copies that a pack made of each sample.
-const CopiesKey = "copies"
-
-// CopyKey is the key of augmented copy c, from 1, of the sample with that key.
-func CopyKey(key string, c int) string { return key + "@" + strconv.Itoa(c) }
-
-// LikeCopy reports whether key ends as CopyKey's results do.
-func LikeCopy(key string) bool {
-	at := strings.LastIndexByte(key, '@')
-	if at < 1 {
-		return false
-	}
-	_, err := strconv.ParseUint(key[at+1:], 10, 64)
-	return err == nil
-}
-
-// IsCopy reports whether the sample with that key, of a dataset with that recipe, is an augmented copy of another one. The
-// dataset that it was packed from may have had the copies already: source.copies, or source.source.copies.
-func IsCopy(recipe map[string]string, key string) bool {
-	if !LikeCopy(key) {
-		return false
-	}
-	for k := range recipe {
-		for found := true; found; {
-			k, found = strings.CutPrefix(k, "source.")
-		}
-		if k == CopiesKey {
-			return true
-		}
-	}
-	return false
 }
 
 // Find returns the index of the sample with the key, by binary search; ErrKey if there is

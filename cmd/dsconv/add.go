@@ -67,11 +67,7 @@ func add(cc *cli.Context, c *console) error {
 	if err != nil {
 		return editError(err, false, args[0])
 	}
-	return addTo(cc, c, args[0], m, args[1:], o)
-}
-
-// addTo adds the sources to the dataset at path, which m describes.
-func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []string, o *writeOptions) error {
+	path, sources := args[0], args[1:]
 	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}

@@ -17,11 +17,7 @@ func run(ctx context.Context, args []string, c *console) int {
 		return exitDone
 	}
 	c.args = args
-	name := ""
-	if len(args) > 1 {
-		name = args[1]
-	}
-	app := appOf(c, commands(c, name))
+	app := newApp(c)
 	args, err := flagsFirst(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)
@@ -33,55 +29,34 @@ func run(ctx context.Context, args []string, c *console) int {
 	return exitCodeFor(ctx, c, err)
 }
 
-// commands returns the command of that name, all commands if none has it. To build all takes 3 % of the time of a short command.
-func commands(c *console, name string) (list []*cli.Command) {
-	all := []struct {
-		name    string
-		command func(*console) *cli.Command
-	}{
-		{"synth", synthCommand},
-		{"pack", packCommand},
-		{"info", infoCommand},
-		{"ls", lsCommand},
-		{"cat", catCommand},
-		{"show", showCommand},
-		{"verify", verifyCommand},
-		{"diff", diffCommand},
-		{"unpack", unpackCommand},
-		{"add", addCommand},
-		{"rm", removeCommand},
-		{"relabel", relabelCommand},
-		{"merge", mergeCommand},
-		{"undo", undoCommand},
-		{"shards", shardsCommand},
-		{"train", trainCommand},
-		{"bench", benchCommand},
-		{"plan", planCommand},
-		{"doctor", doctorCommand},
-		{"completion", completionCommand},
-		{"man", manCommand},
-	}
-	for _, one := range all {
-		if one.name == name {
-			return []*cli.Command{one.command(c)}
-		}
-	}
-	for _, one := range all {
-		list = append(list, one.command(c))
-	}
-	return list
-}
-
 // newApp returns the program with all commands.
-func newApp(c *console) *cli.App { return appOf(c, commands(c, "")) }
-
-// appOf returns the program with some commands.
-func appOf(c *console, list []*cli.Command) *cli.App {
+func newApp(c *console) *cli.App {
 	cli.HelpPrinter = helpPrinter(c)
 	app := &cli.App{
-		Name:      "dsconv",
-		Usage:     "pack image folders into datasets that are fast to train on",
-		Commands:  list,
+		Name:  "dsconv",
+		Usage: "pack image folders into datasets that are fast to train on",
+		Commands: []*cli.Command{
+			synthCommand(c),
+			packCommand(c),
+			infoCommand(c),
+			lsCommand(c),
+			catCommand(c),
+			verifyCommand(c),
+			diffCommand(c),
+			unpackCommand(c),
+			addCommand(c),
+			removeCommand(c),
+			relabelCommand(c),
+			mergeCommand(c),
+			undoCommand(c),
+			shardsCommand(c),
+			trainCommand(c),
+			benchCommand(c),
+			planCommand(c),
+			doctorCommand(c),
+			completionCommand(c),
+			manCommand(c),
+		},
 		Version:   versionText(),
 		Writer:    c.out,
 		ErrWriter: c.err,

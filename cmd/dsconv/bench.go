@@ -26,8 +26,7 @@ func benchCommand(c *console) *cli.Command {
 interleaved rounds. The ratio compares a dataset with the first one. Batches are dropped,
 or used by a simulated GPU (--consume); starved is the share of
 the epoch in which the GPU waited for data. A sentence for each dataset names
-what holds its epoch back: that without which the epoch would be shortest. A folder with a dataset for each split, such as OUT/ with OUT/train.lmdb and
-OUT/val.lmdb, stands for its datasets: each is measured and has its row.
+what holds its epoch back: that without which the epoch would be shortest.
 
 Several folders and archives are one dataset, written as one word: train=train.tar,val=val/. --labels,
 --field, --boxes and the like say how the first dataset is read, as in dsconv pack. So it has the
@@ -91,9 +90,6 @@ Augmentations:
 			}
 			paths, err := argumentsOrMore(cc, "SRC")
 			if err != nil {
-				return err
-			}
-			if paths, err = allDatasets(cc.Context, paths); err != nil {
 				return err
 			}
 			o, err := benchOptions(cc)

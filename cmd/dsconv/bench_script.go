@@ -193,7 +193,7 @@ func (m *scriptMessages) line(line string) {
 	own, isOwn := strings.CutPrefix(line, "dsconv.measure: ")
 	switch {
 	case strings.HasPrefix(line, `{"round"`) && json.Unmarshal([]byte(line), &p) == nil:
-		m.progress(&p)
+		m.c.showTurn(&p, m.rounds, m.quiet, m.asJSON)
 	case isOwn:
 		m.own = own
 	default:
@@ -201,22 +201,6 @@ func (m *scriptMessages) line(line string) {
 			m.last = line
 		}
 		m.c.logf("%s", line)
-	}
-}
-
-func (m *scriptMessages) progress(p *benchProgressJSON) {
-	name := "warm-up"
-	if p.Round > 0 {
-		name = fmt.Sprintf("round %d of %d", p.Round, m.rounds)
-	}
-	switch {
-	case m.quiet:
-	case m.asJSON:
-		m.c.progressLine(p)
-	case p.Total == 0: // other settings, beside the turns
-		m.c.logf("trial: %s: %.2f s an epoch, %.0f images/s", printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
-	default:
-		m.c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 	}
 }
 

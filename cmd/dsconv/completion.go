@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/dsconv/dsconv/formats/folder"
 )
 
 // completeCommand is what the scripts of dsconv completion run: it prints what the last of its arguments may become.
@@ -29,8 +27,8 @@ func completionCommand(c *console) *cli.Command {
 		Name:      "completion",
 		Usage:     "print the completion script of a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: "With the script the shell completes commands, flags, the values of flags, and files. It asks the installed\n" +
-			"dsconv, so it does not go out of date.\n\n" +
+		Description: "With the script the shell completes commands, flags and files. It asks the installed dsconv, so it does not\n" +
+			"go out of date.\n\n" +
 			"bash, in ~/.bashrc:\n   source <(dsconv completion bash)\n" +
 			"zsh, in ~/.zshrc, after compinit:\n   source <(dsconv completion zsh)\n" +
 			"fish, once:\n   dsconv completion fish > ~/.config/fish/completions/dsconv.fish\n\n" + exitCodes,
@@ -64,161 +62,30 @@ func printCompletions(c *console, app *cli.App, words []string) {
 	}
 }
 
-// complete returns what the last one of words, which follow the program's name, may become, and whether it
-// may be a file.
+// complete returns what the last one of words, which follow the program's name, may become, and whether it may be a file:
+// a command, a flag, else a file.
 func complete(app *cli.App, words []string) (list []candidate, files bool) {
-	words = joinAssignments(words)
-	if len(words) == 0 {
-		return nil, false
-	}
-	last := words[len(words)-1]
-	if len(words) == 1 {
-		for _, cmd := range app.VisibleCommands() {
-			list = append(list, candidate{cmd.Name, cmd.Usage})
-		}
-		return startingWith(append(list, flagCandidates([]cli.Flag{cli.HelpFlag, cli.VersionFlag})...), last), false
-	}
-	cmd := app.Command(words[0])
-	if cmd == nil {
-		return nil, false
-	}
-	if len(cmd.Subcommands) > 0 {
-		if len(words) == 2 {
-			for _, sub := range cmd.Subcommands {
-				list = append(list, candidate{sub.Name, sub.Usage})
-			}
-			return startingWith(append(list, flagCandidates([]cli.Flag{cli.HelpFlag})...), last), false
-		}
-		if cmd, words = cmd.Command(words[1]), words[1:]; cmd == nil {
+	last, before := words[len(words)-1], words[:len(words)-1]
+	commands, flags := app.VisibleCommands(), []cli.Flag{cli.VersionFlag}
+	for len(commands) > 0 && len(before) > 0 {
+		at := slices.IndexFunc(commands, func(cmd *cli.Command) bool { return cmd.Name == before[0] })
+		if at < 0 {
 			return nil, false
 		}
+		commands, flags, before = commands[at].Subcommands, commands[at].VisibleFlags(), before[1:]
 	}
-	name, value, assigns := strings.Cut(last, "=")
-	before := words[len(words)-2]
-	switch {
-	case slices.Contains(words[1:len(words)-1], "--"):
+	if slices.Contains(before, "--") || len(commands) == 0 && !strings.HasPrefix(last, "-") || strings.Contains(last, "=") {
 		return nil, true
-	case strings.HasPrefix(last, "-") && assigns:
-		list, files = flagValues(cmd, strings.TrimLeft(name, "-"), value)
-		for i := range list {
-			list[i].text = name + "=" + list[i].text
-		}
-		return list, files
-	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && takesValue(cmd, strings.TrimLeft(before, "-")):
-		return flagValues(cmd, strings.TrimLeft(before, "-"), last)
-	case strings.HasPrefix(last, "-"):
-		return startingWith(flagCandidates(append(cmd.VisibleFlags(), cli.HelpFlag)), last), false
-	case cmd.Name == "completion":
-		return startingWith([]candidate{{"bash", ""}, {"zsh", ""}, {"fish", ""}}, last), false
 	}
-	return nil, true
-}
-
-// joinAssignments undoes what bash does to --flag=value: it makes three words of it. The value that is
-// completed stays a word of its own, because bash replaces only that.
-func joinAssignments(words []string) []string {
-	n := len(words)
-	switch {
-	case n >= 2 && words[n-1] == "=" && strings.HasPrefix(words[n-2], "--"):
-		return append(slices.Clone(words[:n-1]), "")
-	case n >= 3 && words[n-2] == "=" && strings.HasPrefix(words[n-3], "--"):
-		return append(slices.Clone(words[:n-2]), words[n-1])
+	for _, cmd := range commands {
+		list = append(list, candidate{cmd.Name, cmd.Usage})
 	}
-	return words
-}
-
-func startingWith(list []candidate, start string) []candidate {
-	return slices.DeleteFunc(list, func(one candidate) bool { return !strings.HasPrefix(one.text, start) })
-}
-
-func flagCandidates(flags []cli.Flag) (list []candidate) {
-	for _, f := range flags {
+	for _, f := range append(flags, cli.HelpFlag) {
 		about := ""
 		if doc, ok := f.(cli.DocGenerationFlag); ok {
 			about = strings.ReplaceAll(doc.GetUsage(), "`", "")
 		}
 		list = append(list, candidate{"--" + f.Names()[0], about})
 	}
-	return list
-}
-
-// flagValues returns the values of a flag that begin with start, and whether it may be a file.
-func flagValues(cmd *cli.Command, name, start string) ([]candidate, bool) {
-	for _, f := range cmd.Flags {
-		if !slices.Contains(f.Names(), name) {
-			continue
-		}
-		var list []candidate
-		for _, value := range fixedValues(cmd, f.Names()[0]) {
-			list = append(list, candidate{value, ""})
-		}
-		list = startingWith(list, start)
-		return list, len(list) == 0 && takesFile(f)
-	}
-	return nil, false
-}
-
-// takesFile reports whether the placeholder of a flag is that of a file.
-func takesFile(f cli.Flag) bool {
-	doc, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return false
-	}
-	parts := strings.Split(doc.GetUsage(), "`")
-	if len(parts) < 3 {
-		return false
-	}
-	return slices.ContainsFunc([]string{"FILE", "DIR", "SRC", "DATASET", "PLUGIN", "PATH"}, func(what string) bool {
-		return strings.HasPrefix(parts[1], what)
-	})
-}
-
-// loadingValues are the values of flags of the commands that load batches.
-var loadingValues = map[string][]string{
-	"order":    {"none", "full", "balanced"},
-	"on-error": {"fail", "skip", "substitute"},
-	"dtype":    {"float32", "uint8", "float16", "bfloat16", "uint16"},
-	"cache":    {"encoded", "decoded"},
-	"model":    {"mlp", "cnn"},
-	"decode":   {"exact", "fast"},
-}
-
-// writingValues are those of all other commands.
-var writingValues = map[string][]string{
-	"format":      {"lmdb", "hdf5", "h5", "shard", "tar", "webdataset", "tfrecord"},
-	"split":       {"auto", "none"},
-	"label-type":  {"index", "name", "float"},
-	"field":       {folder.FieldsNone},
-	"class-order": {"natural"},
-	"filter":      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
-	"encode":      {"keep", "jpeg-tiled", "jpeg", "png", "raw"},
-	"decode":      {"exact", "fast"},
-	"decoder":     {"cpu", "gpu"},
-	"color":       {"rgb", "gray", "keep"},
-	"exif":        {"keep", "apply"},
-	"compress":    {"zstd"},
-	"order":       {"key", "shuffle:0"},
-	"on-error":    {"skip", "fail", "quarantine:"},
-	"check":       {"structure", "decode"},
-}
-
-// fixedValues returns the values of a flag that can be listed.
-func fixedValues(cmd *cli.Command, flag string) []string {
-	has := func(name string) bool {
-		return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
-	}
-	packs := has("copies-only") // pack and shards plan
-	loads := !packs && has("augment")
-	values := writingValues[flag]
-	switch {
-	case flag == "progress":
-		values = []string{"auto", "json"}
-	case cmd.Name == "train" && flag == "dtype":
-		values = []string{"float32", "uint8"}
-	case loads:
-		values = loadingValues[flag]
-	case !packs && (flag == "split" || flag == "label-type"):
-		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v != "index" && v != "name" })
-	}
-	return values
+	return slices.DeleteFunc(list, func(one candidate) bool { return !strings.HasPrefix(one.text, last) }), false
 }

@@ -21,8 +21,7 @@ func diffCommand(c *console) *cli.Command {
 		Description: "Prints a line for each key that differs: + if only B has it, - if only A has it, ~ if both have it, and\n" +
 			"what differs: bytes (as stored), pixels (as decoded), label, split, column; or unreadable, and which file. If\n" +
 			"bytes differ and pixels do not, the image is encoded differently. Labels are compared by name. Samples with equal checksums are not\n" +
-			"read. If A and B are folders with a dataset for each split, such as OUT/ of dsconv pack --format, the\n" +
-			"datasets of one name are compared: OUT/train.lmdb with other/train.h5.\n\n" +
+			"read.\n\n" +
 			"A folder, an archive or a list of images is read by the flags below, without them as the dataset beside\n" +
 			"it was packed: with its tables of labels and its fields. What --include, --exclude, --limit or --sample\n" +
 			"left out of that dataset is listed with a - all the same. Several folders and archives A are one folder, and\n" +
@@ -35,12 +34,13 @@ func diffCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the summary"},
 			workersFlag("goroutines that read"),
 		}, append(readFlags("A"), sourceFlags("dsconv pack --help", "as packed")...)...),
-		Action: func(cc *cli.Context) error { return asCheck(diffAll(cc, c)) },
+		Action: func(cc *cli.Context) error { return asCheck(diffSources(cc, c)) },
 	}
 }
 
-// diffAll compares the pairs of datasets that the arguments stand for. A pair that cannot be compared outweighs one that differs.
-func diffAll(cc *cli.Context, c *console) error {
+var errDiffer error = foundError{errors.New("the datasets differ")}
+
+func diffSources(cc *cli.Context, c *console) error {
 	show, err := newProgress(cc, c, progressWords{unit: "samples"})
 	if err != nil {
 		return err
@@ -49,52 +49,22 @@ func diffAll(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	pairs, several, err := diffPairs(cc.Context, args[:len(args)-1], args[len(args)-1])
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(c.out)
-	d := &differences{console: console{out: w}, asJSON: cc.Bool("json"), quiet: cc.Bool("quiet")}
-	var differ error
-	for _, p := range pairs {
-		if several {
-			d.dataset = p.name
-		}
-		if one := comparePaths(cc, c, d, p, show); errors.Is(one, errDiffer) {
-			differ = one
-		} else {
-			err = errors.Join(err, one)
-		}
-		if cc.Err() != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, w.Flush()); err != nil {
-		return err
-	}
-	return differ
-}
-
-var errDiffer error = foundError{errors.New("the datasets differ")}
-
-// comparePaths compares the datasets of a pair.
-func comparePaths(cc *cli.Context, c *console, d *differences, p diffPair, show *runProgress) error {
-	if len(p.a) == 0 || p.b == "" {
-		d.oneDataset(p)
-		return errDiffer
-	}
-	a, b, err := openPair(cc, c, p)
+	last := len(args) - 1
+	a, b, err := openPair(cc, c, args[:last], args[last])
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	defer b.Close()
-	d.heading()
-	start := time.Now()
+	w, start := bufio.NewWriter(c.out), time.Now()
+	d := &differences{console: console{out: w}, asJSON: cc.Bool("json"), quiet: cc.Bool("quiet")}
 	err = compare(cc, d, a, b, func(done, total int) {
-		show.show(convert.Progress{Path: p.b, Done: done, Total: total, Elapsed: time.Since(start)})
+		show.show(convert.Progress{Path: args[last], Done: done, Total: total, Elapsed: time.Since(start)})
 	})
 	show.end()
+	if failed := w.Flush(); failed != nil {
+		return failed
+	}
 	return err
 }
 
@@ -118,36 +88,9 @@ func compare(cc *cli.Context, d *differences, a, b formats.Dataset, progress fun
 type differences struct {
 	console
 	asJSON, quiet bool
-	dataset       string // the name of the datasets that are compared, in folders of several
 }
 
 func (d *differences) object(v any) { _ = writeJSON(d.out, v, "") }
-
-// heading writes the name of the datasets that are compared, in folders of several.
-func (d *differences) heading() {
-	if d.dataset != "" && !d.asJSON {
-		d.printf("%s:\n", printable(d.dataset))
-	}
-}
-
-// oneDataset writes that only one of two folders has a dataset.
-func (d *differences) oneDataset(p diffPair) {
-	side, sign := "a", "-"
-	if len(p.a) == 0 {
-		side, sign = "b", "+"
-	}
-	if d.asJSON {
-		d.object(map[string]string{"dataset": p.name, "only_in": side})
-		return
-	}
-	d.printf("%s dataset %s\n", sign, printable(p.name))
-}
-
-// datasetChange is a change in one of several pairs of datasets, for --json.
-type datasetChange struct {
-	Dataset string `json:"dataset"`
-	diff.Change
-}
 
 // oneSided writes the fields and columns that only one side has. JSON has them in the summary.
 func (d *differences) oneSided(sign string, l diff.OneSided) {
@@ -165,8 +108,6 @@ func (d *differences) oneSided(sign string, l diff.OneSided) {
 func (d *differences) change(c diff.Change) {
 	switch {
 	case d.quiet:
-	case d.asJSON && d.dataset != "":
-		d.object(datasetChange{d.dataset, c})
 	case d.asJSON:
 		d.object(c)
 	case c.Kind == diff.ChangeAdded:
@@ -213,11 +154,7 @@ func listText(values []string) string {
 
 func (d *differences) summary(r *diff.Report) {
 	if d.asJSON {
-		summary := map[string]any{"summary": r, "only_a": r.OnlyA, "only_b": r.OnlyB}
-		if d.dataset != "" {
-			summary["dataset"] = d.dataset
-		}
-		d.object(summary)
+		d.object(map[string]any{"summary": r, "only_a": r.OnlyA, "only_b": r.OnlyB})
 		return
 	}
 	d.printf("%d keys in both; %d added, %d removed, %d changed", r.Common, r.Added, r.Removed, r.Changed)

@@ -27,10 +27,10 @@ func newSide(ctx context.Context, sources ...string) *side {
 	return s
 }
 
-// openPair opens the datasets of a pair. Folders and datasets of other programs are read by the flags, else as the
+// openPair opens two datasets; of sources is made one. Folders and datasets of other programs are read by the flags, else as the
 // dataset beside them was packed.
-func openPair(cc *cli.Context, c *console, p diffPair) (a, b *side, err error) {
-	a, b = newSide(cc.Context, p.a...), newSide(cc.Context, p.b)
+func openPair(cc *cli.Context, c *console, sources []string, other string) (a, b *side, err error) {
+	a, b = newSide(cc.Context, sources...), newSide(cc.Context, other)
 	first, second := b, a
 	if a.own {
 		first, second = a, b

@@ -2,13 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"runtime"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/internal/doctor"
-	"github.com/dsconv/dsconv/internal/parallel"
 )
 
 func doctorCommand(c *console) *cli.Command {
@@ -39,33 +36,18 @@ Exit codes: 0 done, warnings included, 2 wrong usage.`,
 				}
 			}
 			python := cmp.Or(cc.String("python"), "python3") // the variable may be set and empty
-			return printDiagnosis(c, examine(cc.Context, python, paths), cc.Bool("json"))
+			return printDiagnosis(c, doctor.Examine(cc.Context, version(), python, paths), cc.Bool("json"))
 		},
 	}
 }
 
-// examine returns all lines of doctor.
-func examine(ctx context.Context, pythonName string, paths []string) []doctor.Line {
-	m := doctor.This(runtime.GOOS, runtime.NumCPU(), parallel.Cores())
-	lines := append(doctor.Libraries(version()), m.Limits(ctx)...)
-	lines = append(lines, m.Disk(ctx, "current folder", "."))
-	for _, path := range paths {
-		lines = append(lines, m.Disk(ctx, path, path))
-	}
-	python, packages := m.Python(ctx, pythonName, version())
-	return append(append(lines, m.GPU(ctx, packages)...), python...)
-}
-
 func printDiagnosis(c *console, lines []doctor.Line, asJSON bool) error {
-	warnings := 0
-	width := 0
+	warnings, width := 0, 0
 	for _, line := range lines {
 		if line.Status == doctor.Warning {
 			warnings++
 		}
-		if n := len(printable(line.Name)); n <= 24 {
-			width = max(width, n)
-		}
+		width = max(width, min(len(printable(line.Name)), 24))
 	}
 	if asJSON {
 		return c.json(struct {

@@ -22,11 +22,6 @@ func sourceFlag(cc *cli.Context) func(name string) string {
 		}
 		var list []string
 		for _, item := range cc.StringSlice(name) {
-			// The flag's values are separated by commas, and so is the kind from a pattern.
-			if name == "field" && len(list) > 0 && strings.HasPrefix(item, "kind=") {
-				list[len(list)-1] += "," + item
-				continue
-			}
 			if in, _ := recipepath.ForFolder(item); name != "field" && in != "" && fileExists(item) {
 				item = "./" + item // it is no FOLDER=FILE
 			}

@@ -27,22 +27,6 @@ func allCommands() iter.Seq2[string, *cli.Command] {
 	}
 }
 
-// A command is built by the name that it has.
-func TestCommandsByName(t *testing.T) {
-	c := &console{}
-	all := newApp(c).Commands
-	for _, cmd := range all {
-		if got := commands(c, cmd.Name); len(got) != 1 || got[0].Name != cmd.Name {
-			t.Errorf("%s is %d commands", cmd.Name, len(got))
-		}
-	}
-	for _, name := range []string{"", "none", "--help", "help"} {
-		if got := commands(c, name); len(got) != len(all) {
-			t.Errorf("%q is %d commands, want all %d", name, len(got), len(all))
-		}
-	}
-}
-
 var placeholder = regexp.MustCompile("`[A-Z][A-Za-z,=]*`")
 
 var noise = regexp.MustCompile(`.*(-\S+ value\b|\(default: false\)).*`)

@@ -55,10 +55,6 @@ func layOut(text string, width int) string {
 		}
 		flush()
 		name := column.FindString(line)
-		if at := width * 3 / 8; !described && len(name) > at {
-			writeFlag(&b, strings.TrimRight(name, " "), line[len(name):], at, width)
-			continue
-		}
 		if indent > width/2 { // a table that is too wide here
 			indent = width / 4
 		}
@@ -95,14 +91,4 @@ func wrapLine(b *strings.Builder, text string, first, hanging, width int) {
 			return
 		}
 	}
-}
-
-// writeFlag writes the name of a flag, and the text about it in the column at.
-func writeFlag(b *strings.Builder, name, text string, at, width int) {
-	if len(name)+2 <= at {
-		wrapLine(b, fmt.Sprintf("%-*s", at-3, strings.TrimLeft(name, " "))+text, 3, at, width)
-		return
-	}
-	wrapLine(b, strings.TrimLeft(name, " "), 3, 6, width)
-	wrapLine(b, text, at, at, width)
 }

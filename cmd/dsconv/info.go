@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/legible"
 	"github.com/dsconv/dsconv/internal/storage/staging"
@@ -21,7 +22,7 @@ func infoCommand(c *console) *cli.Command {
 		ArgsUsage: "DATASET",
 		Description: "Counts the images of each class, the encodings and the sizes, from the index. That is left out for more\n" +
 			"than two million samples, and for labels that are not in the index (several labels of one image,\n" +
-			"numbers) if the images have more than 1 GB, unless --counts is given.\n\n" + outHelp + "\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
+			"numbers) if the images have more than 1 GB, unless --counts is given.\n\nExample:\n   dsconv info out.lmdb\n\n" + exitCodes,
 		Flags: append(readFlags("DATASET"),
 			&cli.BoolFlag{Name: "counts", Usage: "count classes, encodings and sizes, however long it takes"},
 			&cli.BoolFlag{Name: "json", Usage: "print dataset.json and the counts as JSON"},
@@ -31,19 +32,18 @@ func infoCommand(c *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			several, err := openSeveral(cc, args[0])
+			ds, err := openSource(cc, args[0], folder.Config{})
 			if err != nil {
 				return err
 			}
-			defer several.close()
-			return info(cc, c, several)
+			defer ds.Close()
+			return info(cc, c, args[0], ds)
 		},
 	}
 }
 
 // datasetInfo is the description of a dataset for --json.
 type datasetInfo struct {
-	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
 	*formats.Meta
 	Counts *infoCounts `json:"counts,omitempty"` // nil if they would take long
 	// Of a source that dsconv did not write: what a pack finds there, and what is no sample.
@@ -85,52 +85,35 @@ func countsQuickly(ds formats.Dataset) bool {
 	return ds.Len() <= maxCounted && (newLabelReader(ds).inInfo() || ds.Meta().Stats.Bytes <= maxLabelBytes)
 }
 
-func info(cc *cli.Context, c *console, several *openedDatasets) (err error) {
-	asJSON := cc.Bool("json")
-	same := doubts.New(0) // of all datasets, which are splits of one
-	var list []datasetInfo
-	for k, ds := range several.datasets {
-		path, one := several.paths[k], datasetInfo{Meta: ds.Meta()}
-		if err := one.skip(ds); err != nil {
+func info(cc *cli.Context, c *console, path string, ds formats.Dataset) error {
+	one := datasetInfo{Meta: ds.Meta()}
+	if err := one.skip(ds); err != nil {
+		return err
+	}
+	if cc.Bool("counts") || countsQuickly(ds) {
+		var err error
+		if one.Counts, err = countSamples(cc.Context, ds); err != nil {
 			return err
 		}
-		if cc.Bool("counts") || countsQuickly(ds) {
-			var err error
-			if one.Counts, err = countSamples(cc.Context, ds, same); err != nil {
-				return err
-			}
+		found, err := doubts.Find(cc.Context, 0, ds)
+		if err != nil {
+			return err
 		}
-		if k == len(several.datasets)-1 {
-			found, err := same.Found(cc.Context)
-			if err != nil {
-				return err
-			}
-			one.Notices = append(one.Notices, found...)
-		}
-		switch {
-		case asJSON && !several.folder:
-			return c.json(one)
-		case asJSON:
-			one.Dataset = path
-			list = append(list, one)
-			continue
-		case several.folder:
-			c.printf("dataset    %s\n", printable(path))
-		}
-		printInfo(c, ds.Meta())
-		one.printSkipped(c)
-		if one.Counts != nil {
-			one.Counts.print(c)
-		} else {
-			c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
-		}
-		printLabels(c, nil, one.Notices, "notice     ")
-		if p, err := staging.FindPrevious(path); err == nil {
-			c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
-		}
+		one.Notices = append(one.Notices, found...)
 	}
-	if asJSON {
-		return c.json(list)
+	if cc.Bool("json") {
+		return c.json(one)
+	}
+	printInfo(c, ds.Meta())
+	one.printSkipped(c)
+	if one.Counts != nil {
+		one.Counts.print(c)
+	} else {
+		c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
+	}
+	printLabels(c, nil, one.Notices, "notice     ")
+	if p, err := staging.FindPrevious(path); err == nil {
+		c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
 	}
 	return nil
 }

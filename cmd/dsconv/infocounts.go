@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/doubts"
 )
 
 // maxCounted is the most samples that info counts without --counts: more than a second or two of reading
@@ -48,8 +47,8 @@ type imageSizes struct {
 // maxSizes bounds the different sizes that are counted, and so the memory.
 const maxSizes = 1 << 20
 
-// countSamples reads the index of ds, and the labels that are not in it. same gets all samples.
-func countSamples(ctx context.Context, ds formats.Dataset, same *doubts.Finder) (*infoCounts, error) {
+// countSamples reads the index of ds, and the labels that are not in it.
+func countSamples(ctx context.Context, ds formats.Dataset) (*infoCounts, error) {
 	n := &infoCounts{Encodings: map[string]int{}, Sizes: &imageSizes{counts: map[[2]int]int{}}}
 	labels := newLabelReader(ds)
 	images := map[int]int{}
@@ -58,7 +57,6 @@ func countSamples(ctx context.Context, ds formats.Dataset, same *doubts.Finder) 
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		same.Add(ds, &in)
 		n.Encodings[cmp.Or(string(in.Encoding), "unknown")]++
 		n.Sizes.add(in.Shape)
 		switch {

@@ -31,20 +31,10 @@ import (
 // Objects that commands print and that have no type of their own.
 type (
 	diffLine struct {
-		datasetChange
-		OnlyIn  string         `json:"only_in"`
+		diff.Change
 		Summary *diff.Report   `json:"summary"`
 		OnlyA   *diff.OneSided `json:"only_a"`
 		OnlyB   *diff.OneSided `json:"only_b"`
-	}
-	sheet struct {
-		File    string        `json:"file"`
-		Width   int           `json:"width"`
-		Height  int           `json:"height"`
-		Columns int           `json:"columns"`
-		Rows    int           `json:"rows"`
-		Damaged int           `json:"damaged"`
-		Samples []shownSample `json:"samples"`
 	}
 	diagnosis struct {
 		Warnings int           `json:"warnings"`
@@ -78,7 +68,6 @@ var documented = map[string]reflect.Type{
 	"dsconv undo":              reflect.TypeFor[edit.UndoReport](),
 	"dsconv unpack":            reflect.TypeFor[unpackResult](),
 	"dsconv synth":             reflect.TypeFor[synthResult](),
-	"dsconv show":              reflect.TypeFor[sheet](),
 	"dsconv doctor":            reflect.TypeFor[diagnosis](),
 	"dsconv train":             reflect.TypeFor[trainer.Result](),
 	"dsconv bench":             reflect.TypeFor[bench.Report](),
@@ -330,7 +319,6 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	write("labels.csv", "key,label\ntrain/banded_disc/000000,new\n")
 	check("", exitDone, "relabel", "a.tar", "labels.csv", "--json", "--dry-run", "--new-class")
 	check("", exitDone, "merge", "all.tar", "a.tar", "a.tar", "--json")
-	check("", exitDone, "show", "a.tar", "-o", "sheet.png", "--json")
 	check("", exitDone, "doctor", "--json")
 	check("", exitDone, "train", "a.tar", "--json", "--epochs", "1", "--batch", "4", "--size", "16")
 	check("", exitDone, "bench", "a.tar", "--json", "-", "--quiet", "--rounds", "1", "--batch", "4", "--size", "16")

@@ -10,49 +10,31 @@ import (
 )
 
 // parseLabels sets cfg.Labels and cfg.FolderLabels to the values of --labels: FILE, or FOLDER=FILE for one folder
-// of the source, several of them with commas between. A file that exists is never taken for a list.
+// of the source. A file that exists is never taken for FOLDER=FILE.
 func parseLabels(values []string, cfg *folder.Config) error {
 	cfg.Labels, cfg.FolderLabels = "", nil
-	for _, value := range values {
-		for _, entry := range splitLabels(value) {
-			in, file, forFolder := strings.Cut(entry, "=")
-			if !forFolder || fileExists(entry) {
-				if cfg.Labels != "" {
-					return fmt.Errorf("--labels %s and --labels %s are both for all of SRC: give FOLDER=FILE for one folder of it", cfg.Labels, entry)
-				}
-				cfg.Labels = entry
-				continue
+	for _, entry := range values {
+		in, file, forFolder := strings.Cut(entry, "=")
+		if !forFolder || fileExists(entry) {
+			if cfg.Labels != "" {
+				return fmt.Errorf("--labels %s and --labels %s are both for all of SRC: give FOLDER=FILE for one folder of it", cfg.Labels, entry)
 			}
-			in = strings.TrimRight(in, "/")
-			if before, twice := cfg.FolderLabels[in]; twice {
-				return fmt.Errorf("--labels %s: there are two files for this folder, also %s", entry, before)
-			}
-			if in == "" || file == "" {
-				return fmt.Errorf("--labels %s: give FILE, or FOLDER=FILE for one folder of SRC", entry)
-			}
-			if cfg.FolderLabels == nil {
-				cfg.FolderLabels = map[string]string{}
-			}
-			cfg.FolderLabels[in] = file
-		}
-	}
-	return nil
-}
-
-// splitLabels splits a list FOLDER=FILE,FOLDER=FILE. A comma that no FOLDER= follows is part of a file's name.
-func splitLabels(value string) []string {
-	if fileExists(value) || value == "" {
-		return []string{value}
-	}
-	var list []string
-	for part := range strings.SplitSeq(value, ",") {
-		if len(list) == 0 || strings.Contains(part, "=") && strings.Contains(list[0], "=") {
-			list = append(list, part)
+			cfg.Labels = entry
 			continue
 		}
-		list[len(list)-1] += "," + part
+		in = strings.TrimRight(in, "/")
+		if before, twice := cfg.FolderLabels[in]; twice {
+			return fmt.Errorf("--labels %s: there are two files for this folder, also %s", entry, before)
+		}
+		if in == "" || file == "" {
+			return fmt.Errorf("--labels %s: give FILE, or FOLDER=FILE for one folder of SRC", entry)
+		}
+		if cfg.FolderLabels == nil {
+			cfg.FolderLabels = map[string]string{}
+		}
+		cfg.FolderLabels[in] = file
 	}
-	return list
+	return nil
 }
 
 func fileExists(path string) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/labels"
 )
 
@@ -33,8 +34,6 @@ type lsRow struct {
 	Source   string         `json:"source,omitempty"`
 	Columns  []string       `json:"columns,omitempty"`
 
-	Dataset string `json:"dataset,omitempty"` // its path, in a folder of several
-
 	numbers bool     // labels are numbers to predict; this one may be missing
 	names   []any    // the labels, if an image may have several
 	indices []int    // of these labels
@@ -46,8 +45,7 @@ func lsCommand(c *console) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the keys of a dataset",
 		ArgsUsage: "DATASET [KEY...]",
-		Description: outHelp + "\n\n" +
-			"Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of --json is\n" +
+		Description: "Names with unprintable characters are printed quoted, with --json as escapes. The \"index\" of --json is\n" +
 			"a sample's index in the dataset, from 0; with --split that is the index in the split, as loaders use it.\n" +
 			"Several labels of an image are separated by semicolons.\n\n" + selectionHelp + "\n\n" +
 			"Examples:\n   dsconv ls out.lmdb --long --split val\n   dsconv ls out.lmdb --class cat | dsconv rm out.lmdb --keys-from -\n\n" + exitCodes,
@@ -68,24 +66,18 @@ func ls(cc *cli.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	several, err := openSeveral(cc, args[0])
+	ds, err := openSource(cc, args[0], folder.Config{})
 	if err != nil {
 		return err
 	}
-	defer several.close()
-	list, err := s.choose(several.datasets...)
+	defer ds.Close()
+	only, err := s.choose(ds)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(c.out)
-	for k, ds := range several.datasets {
-		l := newLister(w, ds, s.splits, cc.Bool("json"), cc.Bool("long"))
-		if several.folder {
-			l.dataset = several.paths[k]
-		}
-		if err := l.list(cc.Context, &list[k]); err != nil {
-			return err
-		}
+	if err := newLister(w, ds, s.splits, cc.Bool("json"), cc.Bool("long")).list(cc.Context, only); err != nil {
+		return err
 	}
 	return w.Flush()
 }
@@ -94,7 +86,6 @@ func ls(cc *cli.Context, c *console) error {
 type lister struct {
 	w            io.Writer
 	ds           formats.Dataset
-	dataset      string // its path, in a folder of several
 	splits       []string
 	asJSON, long bool
 	labels       *labelReader
@@ -138,7 +129,6 @@ func (l *lister) list(ctx context.Context, only *chosenSamples) error {
 // row writes the row of sample i, described by in.
 func (l *lister) row(index, i int, in *formats.Info) error {
 	row := newLsRow(index, in, l.ds.Meta().Classes())
-	row.Dataset = l.dataset
 	if (l.asJSON || l.long) && (len(l.fields) > 1 || !l.labels.inInfo()) {
 		if err := l.labels.use(i, func(values []formats.Value) { row.setLabels(l.labels, l.fields, values) }); err != nil {
 			return err

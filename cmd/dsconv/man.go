@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
-	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,11 +17,13 @@ func manCommand(c *console) *cli.Command {
 			if _, err := arguments(cc); err != nil {
 				return err
 			}
-			page, err := manPage(c)
+			app := newApp(c)
+			setUsage("dsconv", app.Commands)
+			page, err := app.ToManWithSection(1)
 			if err != nil {
 				return err
 			}
-			_, err = c.out.Write(page)
+			_, err = fmt.Fprint(c.out, page)
 			return err
 		},
 	}
@@ -32,22 +32,8 @@ func manCommand(c *console) *cli.Command {
 // manWidth is how wide man shows the texts that it does not wrap itself.
 const manWidth = 68
 
-// manPage returns the man page in roff.
-func manPage(c *console) ([]byte, error) {
-	app := newApp(c)
-	setUsage("dsconv", app.Commands)
-	page, err := app.ToMarkdown()
-	if err != nil {
-		return nil, err
-	}
-	// A flag with a value, as urfave/cli writes it, has an empty value. Its text names the value.
-	valueOfFlag := regexp.MustCompile("(?m)^(\\*\\*[^\n]*\\*\\*)=\"\": ([^\n`]*)`([^`\n]+)`")
-	page = valueOfFlag.ReplaceAllString(page, "$1 $3: $2$3")
-	return md2man.Render([]byte("% dsconv 1 \"\" \"dsconv " + version() + "\" \"\"\n" + page + manStatus)), nil
-}
-
 // setUsage sets the UsageText of commands and their subcommands: urfave/cli has it in a man page, as it is, and not the
-// Description. program are the words before the command's.
+// Description. program are the words before the command's. A flag's value is in its usage.
 func setUsage(program string, commands []*cli.Command) {
 	for _, cmd := range commands {
 		text := layOut("DESCRIPTION:\n   "+strings.ReplaceAll(cmd.Description, "\n", "\n   "), manWidth)
@@ -57,20 +43,3 @@ func setUsage(program string, commands []*cli.Command) {
 		setUsage(name, cmd.Subcommands)
 	}
 }
-
-// manStatus has the sections that urfave/cli does not know.
-var manStatus = fmt.Sprintf(`
-# EXIT STATUS
-
-**%d**: done
-
-**%d**: the command failed, was interrupted, or found damage or differences
-
-**%d**: the command line is wrong
-
-**%d**: done, but some inputs were skipped
-
-# ENVIRONMENT
-
-**CI**, **NO_COLOR**, **TERM=dumb**: the progress is lines of text, not a bar.
-`, exitDone, exitFailed, exitUsage, exitSkipped)

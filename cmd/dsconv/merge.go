@@ -18,10 +18,10 @@ func mergeCommand(c *console) *cli.Command {
 		Name:      "merge",
 		Usage:     "merge several datasets into one",
 		ArgsUsage: "DST SRC...",
-		Description: "SRC may be a folder with a dataset for each split, such as OUT/: all of them are sources. Samples are copied as they are stored. The sources must have the same fields. Classes are\n" +
+		Description: "Samples are copied as they are stored. The sources must have the same fields. Classes are\n" +
 			"merged by name, those of the first source first. A sample that several sources have with the same\n" +
 			"bytes and labels is written once; samples with the same key that differ are an error.\n\n" +
-			"Examples:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n   dsconv merge all.lmdb OUT/\n\n" + exitCodes,
+			"Examples:\n   dsconv merge all.lmdb part1.lmdb part2.tar\n\n" + exitCodes,
 		Flags: writeFlags(
 			&cli.BoolFlag{Name: "force", Usage: "replace DST if it is a dataset that dsconv wrote"},
 			&cli.StringFlag{Name: "compress", Usage: "compress tars; `METHOD` is zstd or zstd:LEVEL"},
@@ -47,12 +47,9 @@ func merge(cc *cli.Context, c *console) (failed error) {
 	if err := checkWritable(args[0]); err != nil {
 		return err
 	}
-	paths, err := allDatasets(cc.Context, args[1:])
-	if err != nil {
-		return err
-	}
+	paths := args[1:]
 	if len(paths) < 2 {
-		return usageErrorf("SRC is missing: give two datasets or more, or a folder of several: see dsconv merge --help")
+		return usageErrorf("SRC is missing: give two datasets or more: see dsconv merge --help")
 	}
 	var sources []formats.Dataset
 	for _, path := range paths {

@@ -90,14 +90,9 @@ provides. Its pixels are close to Pillow's but not equal; the dataset records li
 and only they can resume the pack or add to it. Other images, and JPEGs that the GPU cannot
 decode, are decoded on the CPU; the summary counts them.
 
---augment OPS --copies N writes N augmented copies of each image beside it, with the keys KEY@1 to
-KEY@N, in its split and with its label; masks and boxes follow. Copy c is what a loader with the
-operations OPS and --seed draws in epoch c. --copies-only leaves out the images themselves, as
---encode raw of images of other sizes needs. Copies need an encoding other than keep and jpeg-tiled.
-
 An interrupted pack leaves DST.partial. Repeat the command to resume from its last
-checkpoint, or add --discard to drop it and start over. --dry-run packs a few hundred
-images into the folder for temporary files, to estimate the size.
+checkpoint, or add --discard to drop it and start over. --dry-run lists what
+would be packed; dsconv plan computes the size.
 
 ` + patternHelp + `
 
@@ -106,13 +101,11 @@ Examples:
    dsconv pack train=train.tar val=val.zip out.lmdb
    dsconv pack images/ 'out/train-%06d.tar' --resize shorter:256 --encode jpeg:90
    dsconv pack images/ tiled.lmdb --encode jpeg-tiled
-   dsconv pack images/ out.lmdb --encode jpeg:90 --augment rrc:224,flip --copies 3
    dsconv pack images/ out/ --format hdf5 --resize cover:224x224 --encode raw
    dsconv pack val/ val.lmdb --like train.lmdb
-   dsconv pack images/ out.lmdb --update
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags:  append(packFlags(), itemsFlag(), &cli.BoolFlag{Name: "update", Usage: "add new and changed images if DST is there, as dsconv add does; for make and cron"}),
+		Flags:  append(packFlags(), itemsFlag()),
 		Action: func(cc *cli.Context) error { return pack(cc, c) },
 	}
 }
@@ -134,11 +127,6 @@ func pack(cc *cli.Context, c *console) error {
 	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
-	if cc.Bool("update") {
-		if there, err := updateDataset(cc, c, sources, dst, o); there {
-			return err
-		}
-	}
 	closeGPU, err := o.openGPU(cc)
 	if err != nil {
 		return err
@@ -156,7 +144,7 @@ func pack(cc *cli.Context, c *console) error {
 	}
 	defer p.Close()
 	if o.dryRun {
-		return packDryRun(cc.Context, c, p, o)
+		return packDryRun(c, p, o)
 	}
 	return runPack(cc.Context, c, p, o)
 }

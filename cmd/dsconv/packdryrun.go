@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -18,15 +16,14 @@ type dryRun struct {
 
 // dryDataset is a dataset that a pack would write.
 type dryDataset struct {
-	Path    string              `json:"path"`
-	Format  string              `json:"format"`
-	Images  int                 `json:"images"`
-	Shards  int                 `json:"shards"`
-	BytesIn int64               `json:"bytes_in"`
-	Measure convert.Measurement `json:"measured"`
-	Splits  []formats.Split     `json:"splits,omitempty"`
-	Classes []string            `json:"classes,omitempty"`
-	First   []drySample         `json:"first"`
+	Path    string          `json:"path"`
+	Format  string          `json:"format"`
+	Images  int             `json:"images"`
+	Shards  int             `json:"shards"`
+	BytesIn int64           `json:"bytes_in"`
+	Splits  []formats.Split `json:"splits,omitempty"`
+	Classes []string        `json:"classes,omitempty"`
+	First   []drySample     `json:"first"`
 }
 
 type drySample struct {
@@ -36,11 +33,11 @@ type drySample struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// packDryRun prints what would be done. The expected size is measured on some of the samples.
-func packDryRun(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOptions) error {
+// packDryRun prints what would be done.
+func packDryRun(c *console, p *dsconv.PackPlan, o *writeOptions) error {
 	d := dryRun{DryRun: true, summary: &summary{p.Report}}
 	for _, one := range p.Datasets {
-		ds, err := describePlan(ctx, one)
+		ds, err := describePlan(one)
 		if err != nil {
 			return err
 		}
@@ -62,12 +59,9 @@ func packDryRun(ctx context.Context, c *console, p *dsconv.PackPlan, o *writeOpt
 	return nil
 }
 
-func describePlan(ctx context.Context, p *convert.Plan) (d dryDataset, err error) {
+func describePlan(p *convert.Plan) (d dryDataset, err error) {
 	d = dryDataset{
 		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Splits: p.SplitCounts(), Classes: p.Meta.Classes(),
-	}
-	if d.Measure, err = p.Measure(ctx); err != nil {
-		return d, err
 	}
 	head, err := p.Head(5)
 	for _, in := range head {
@@ -82,19 +76,7 @@ func describePlan(ctx context.Context, p *convert.Plan) (d dryDataset, err error
 
 // print prints the dataset. named says that the line about class folders names the classes.
 func (d *dryDataset) print(c *console, named bool) {
-	m := &d.Measure
-	c.printf("%s: %d images as %s, %d file(s)\n", printable(d.Path), d.Images, d.Format, d.Shards)
-	about, on := "about ", "estimated by packing"
-	if m.Tried == d.Images {
-		about, on = "", "measured by packing"
-	}
-	c.printf("  %s%s on disk, %s of it images, from %s: %s %d of %d\n", about, formatBytes(m.Disk), formatBytes(m.BytesOut), formatBytes(d.BytesIn), on, m.Tried, d.Images)
-	if m.Skipped > 0 {
-		c.printf("  %d of these would be skipped\n", m.Skipped)
-	}
-	if m.Narrowed > 0 {
-		c.printf("  %d of these have 16 bits per channel and would be reduced to 8; --color keep with --encode png or raw keeps 16, but skips TIFFs whose bits it cannot keep (docs/pixels.md)\n", m.Narrowed)
-	}
+	c.printf("%s: %d images as %s, %d file(s), from %s\n", printable(d.Path), d.Images, d.Format, d.Shards, formatBytes(d.BytesIn))
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
 	}

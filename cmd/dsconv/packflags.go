@@ -40,10 +40,7 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more; up to 32 if the disk is slow to answer"},
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
 		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
-		&cli.StringFlag{Name: "augment", Usage: "write augmented copies of each image, made by `OPS` of the loader, such as 'rrc:224,flip,jitter:.2:.2:.2:.1'; see above"},
-		&cli.IntFlag{Name: "copies", Usage: "with --augment: `N` copies of each image", DefaultText: "1"},
-		&cli.BoolFlag{Name: "copies-only", Usage: "with --augment: leave out the images themselves"},
-		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images; with --augment: it draws other copies"},
+		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images"},
 		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
 		maxSkippedFlag(),
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
@@ -75,13 +72,10 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	switch {
 	case cc.IsSet("sample") && cc.IsSet("limit"):
 		return nil, usageErrorf("--sample and --limit exclude each other: --limit takes the first images, --sample random ones")
-	case cc.IsSet("seed") && !cc.IsSet("sample") && !cc.IsSet("augment"):
-		return nil, usageErrorf("--seed is for --sample N and --augment OPS; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
+	case cc.IsSet("seed") && !cc.IsSet("sample"):
+		return nil, usageErrorf("--seed is for --sample N; --order shuffle:N decides the order, and --split train=0.9,val=0.1:seed=N the splits")
 	}
-	if err := o.parseAugment(cc); err != nil {
-		return nil, err
-	}
-	if err := positive(cc, "copies", "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
+	if err := positive(cc, "limit", "sample", "workers", "io-workers", "shard-count", "min-shards", "max-pixels"); err != nil {
 		return nil, usageError{err}
 	}
 	if err := parsePackSyntax(cc, o); err != nil {

@@ -19,8 +19,7 @@ var recipeFlags = []string{
 	"class-order",
 }
 
-// packLike gives o the recipe and the labels of the dataset at path. Tables, annotations and patterns are those of the sources, and
-// copies are not made again: they are for training.
+// packLike gives o the recipe and the labels of the dataset at path. Tables, annotations and patterns are those of the sources.
 func (o *writeOptions) packLike(cc *cli.Context, path string) error {
 	for _, flag := range recipeFlags {
 		if cc.IsSet(flag) {

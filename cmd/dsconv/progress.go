@@ -15,7 +15,7 @@ import (
 func progressFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "progress", Value: "auto",
-		Usage: "`KIND` of progress: auto (a bar on a terminal, else lines), or json (one object per line on standard error, for programs)",
+		Usage: "`KIND` of progress: auto (a line that changes on a terminal, else lines), or json (one object per line on standard error, for programs)",
 	}
 }
 
@@ -67,7 +67,7 @@ type progressWords struct {
 // imageWords are the words of the commands that write a dataset.
 var imageWords = progressWords{unit: "images", finish: "writing the index"}
 
-// runProgress shows the progress of runs one after another: as a bar on a terminal, else as a line every
+// runProgress shows the progress of runs one after another: as a line that changes on a terminal, else as one every
 // few seconds, or as JSON, up to ten lines per second and always the last one.
 type runProgress struct {
 	c             *console
@@ -110,7 +110,7 @@ func (r *runProgress) show(p convert.Progress) {
 			Dataset: p.Path, Step: p.Step, Done: p.Done, Total: p.Total, Resumed: p.Resumed, Skipped: p.Skipped, Bytes: p.BytesIn, Seconds: p.Elapsed.Seconds(),
 		})
 	case !r.asJSON && since >= timeBetweenLines:
-		r.c.logf("%s: %s", printable(p.Path), r.details()[0])
+		r.c.logf("%s: %s", printable(p.Path), r.details())
 	default:
 		return
 	}
@@ -147,19 +147,23 @@ func (c *console) benchProgress(cc *cli.Context) (func(bench.Progress), error) {
 	done := 0
 	return func(p bench.Progress) {
 		done++
-		switch {
-		case cc.Bool("quiet"):
-		case asJSON:
-			c.progressLine(benchProgressJSON{
-				Dataset: p.Dataset, Done: done, Total: p.Turns, Round: p.Round,
-				Seconds: p.Seconds, ImagesPerSecond: p.ImagesPerSecond,
-			})
-		default:
-			name := "warm-up"
-			if p.Round > 0 {
-				name = fmt.Sprintf("round %d of %d", p.Round, p.Rounds)
-			}
-			c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
-		}
+		c.showTurn(&benchProgressJSON{Dataset: p.Dataset, Done: done, Total: p.Turns, Round: p.Round, Seconds: p.Seconds, ImagesPerSecond: p.ImagesPerSecond}, p.Rounds, cc.Bool("quiet"), asJSON)
 	}, err
+}
+
+// showTurn shows a turn of a bench with so many rounds.
+func (c *console) showTurn(p *benchProgressJSON, rounds int, quiet, asJSON bool) {
+	name := "warm-up"
+	switch {
+	case quiet:
+		return
+	case asJSON:
+		c.progressLine(p)
+		return
+	case p.Total == 0: // other settings, beside the turns
+		name = "trial"
+	case p.Round > 0:
+		name = fmt.Sprintf("round %d of %d", p.Round, rounds)
+	}
+	c.logf("%s: %s: %.2f s an epoch, %.0f images/s", name, printable(p.Dataset), p.Seconds, p.ImagesPerSecond)
 }

@@ -74,7 +74,7 @@ func TestRemainingTime(t *testing.T) {
 	at := func(done int, seconds float64) string {
 		r.now = convert.Progress{Path: "x", Done: done, Total: 10000, Resumed: 5000, Elapsed: time.Duration(seconds * float64(time.Second))}
 		r.rate.add(r.now)
-		return r.details()[0]
+		return r.details()
 	}
 	for _, c := range []struct {
 		done    int

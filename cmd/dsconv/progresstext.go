@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,44 +42,33 @@ func (r recentRate) perSecond() float64 {
 	return float64(last.done-first.done) / max((last.at-first.at).Seconds(), 1e-3)
 }
 
-// details describes the progress, in ever fewer words: number, bytes, rate, time left and skipped images.
-func (r *runProgress) details() []string {
+// details describes the progress: number, bytes, rate, time left and skipped images.
+func (r *runProgress) details() string {
 	p, rate := r.now, r.rate.perSecond()
-	count := fmt.Sprintf("%d of %d %s", p.Done, p.Total, r.words.unit)
-	percent := fmt.Sprintf("%d %%", 100*p.Done/p.Total)
-	var size, speed, left, skipped string
+	texts := []string{fmt.Sprintf("%d of %d %s", p.Done, p.Total, r.words.unit)}
 	if p.BytesIn > 0 {
-		size = formatBytes(p.BytesIn)
+		texts = append(texts, formatBytes(p.BytesIn))
 	}
-	if rate > 0 {
-		speed = fmt.Sprintf("%.*f %s/s", decimals(rate), rate, r.words.unit)
-		left = durationText(float64(p.Total-p.Done)/rate) + " left"
+	if rate > 0 && p.Step != convert.StepFinish {
+		decimals := 0
+		if rate < 10 { // a network drive may give less than one image a second
+			decimals = 1
+		}
+		texts = append(texts, fmt.Sprintf("%.*f %s/s", decimals, rate, r.words.unit))
 	}
 	switch p.Step {
 	case convert.StepFinish:
-		speed, left = "", r.words.finish
+		texts = append(texts, r.words.finish)
 	case convert.StepCompare:
-		left = join("comparing files", left)
+		texts = append(texts, "comparing files")
+	}
+	if rate > 0 && p.Step != convert.StepFinish {
+		texts = append(texts, durationText(float64(p.Total-p.Done)/rate)+" left")
 	}
 	if p.Skipped > 0 {
-		skipped = fmt.Sprintf("%d skipped", p.Skipped)
+		texts = append(texts, fmt.Sprintf("%d skipped", p.Skipped))
 	}
-	return []string{
-		join(count, size, speed, left, skipped),
-		join(count, speed, left, skipped),
-		join(count, left, skipped),
-		join(percent, left, skipped),
-		join(percent, left),
-		percent,
-	}
-}
-
-// decimals returns how many decimals a rate has: a network drive may give less than one image a second.
-func decimals(rate float64) int {
-	if rate < 10 {
-		return 1
-	}
-	return 0
+	return strings.Join(texts, ", ")
 }
 
 // durationText formats seconds, such as 12s, 3m20s or 5h10m.
@@ -93,55 +81,7 @@ func durationText(seconds float64) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
-// join joins texts that are not empty.
-func join(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
-}
-
-const (
-	fewestTitle          = 12 // columns that a name keeps if it is cut
-	fewestBar, widestBar = 10, 40
-)
-
-// line returns the progress as a line of at most width columns: the name, a bar, and as many details as
-// there is room for.
+// line returns the progress as a line of at most width columns, in which the most important comes first.
 func (r *runProgress) line(width int) string {
-	title := printable(r.now.Path)
-	name := runewidth.StringWidth(title)
-	details := r.details()
-	for i, text := range details {
-		room := width - len(text) - 1
-		switch {
-		case room >= min(name, fewestTitle)+1+fewestBar:
-			title = cutMiddle(title, room-1-fewestBar)
-			length := min(room-1-runewidth.StringWidth(title), widestBar)
-			return title + " " + r.bar(length) + " " + text
-		case i >= len(details)-2 && room >= min(name, fewestTitle):
-			return cutMiddle(title, room) + " " + text
-		}
-	}
-	return runewidth.Truncate(details[len(details)-1], width, "")
-}
-
-// bar draws a bar of that length.
-func (r *runProgress) bar(length int) string {
-	inside := length - 2
-	full := inside * r.now.Done / r.now.Total
-	head := ">"
-	if full == inside {
-		head = ""
-	}
-	return "[" + strings.Repeat("=", full) + head + strings.Repeat(" ", inside-full-len(head)) + "]"
-}
-
-// cutMiddle shortens text to width columns: start and end of a path say more than its middle.
-func cutMiddle(text string, width int) string {
-	all := runewidth.StringWidth(text)
-	if all <= width {
-		return text
-	}
-	const gap = "..."
-	tail := max(width-len(gap), 0) / 2
-	head := max(width-len(gap), 0) - tail
-	return runewidth.Truncate(text, head, "") + gap + runewidth.TruncateLeft(text, all-tail, "")
+	return runewidth.Truncate(fmt.Sprintf("%3d %%  %s: %s", 100*r.now.Done/r.now.Total, r.details(), printable(r.now.Path)), width, "")
 }

@@ -113,45 +113,34 @@ func (c *chosenSamples) drop(i int) {
 	c.count--
 }
 
-// choose returns the selected samples of each dataset. What names nothing in any of them is an error.
-func (s *selection) choose(all ...formats.Dataset) ([]chosenSamples, error) {
-	list := make([]chosenSamples, len(all))
-	for k, ds := range all {
-		list[k].count = ds.Len()
-	}
+// choose returns the selected samples of a dataset. What names nothing in it is an error.
+func (s *selection) choose(ds formats.Dataset) (*chosenSamples, error) {
 	if s.all() {
-		return list, nil
+		return &chosenSamples{count: ds.Len()}, nil
 	}
-	for k, ds := range all {
-		list[k] = chosenSamples{bits: make([]uint64, (ds.Len()+63)/64)}
-	}
-	if err := errors.Join(s.checkSplits(all), s.checkClasses(all)); err != nil {
+	chosen := &chosenSamples{bits: make([]uint64, (ds.Len()+63)/64)}
+	if err := errors.Join(s.checkSplits(ds), s.checkClasses(ds)); err != nil {
 		return nil, err
 	}
-	if err := s.chooseKeys(all, list); err != nil {
+	if err := s.chooseKeys(ds, chosen); err != nil {
 		return nil, err
 	}
-	for k, ds := range all {
-		if err := s.filterOne(ds, &list[k]); err != nil {
-			return nil, err
-		}
+	if err := s.filterOne(ds, chosen); err != nil {
+		return nil, err
 	}
 	if unmatched := s.filter.Unmatched().Include; len(unmatched) > 0 {
-		return nil, s.unmatchedError(unmatched[0], all)
+		return nil, s.unmatchedError(unmatched[0], ds)
 	}
-	return list, nil
+	return chosen, nil
 }
 
-// chooseOne is choose for one dataset, of which at least one sample must be selected.
+// chooseOne is choose where at least one sample must be selected.
 func (s *selection) chooseOne(ds formats.Dataset) (*chosenSamples, error) {
-	list, err := s.choose(ds)
-	if err != nil {
-		return nil, err
+	chosen, err := s.choose(ds)
+	if err == nil && chosen.count == 0 && !s.all() {
+		err = errors.New("no sample has all that was asked for: its key, class and split must each be one of those that are named")
 	}
-	if list[0].count == 0 && !s.all() {
-		return nil, errors.New("no sample has all that was asked for: its key, class and split must each be one of those that are named")
-	}
-	return &list[0], nil
+	return chosen, err
 }
 
 // chooser returns chooseOne as edits call it.
@@ -166,29 +155,31 @@ func (s *selection) chooser() func(formats.Dataset) (func(int) bool, error) {
 }
 
 // chooseKeys selects the samples of the keys, or all if no keys are named.
-func (s *selection) chooseKeys(all []formats.Dataset, list []chosenSamples) error {
+func (s *selection) chooseKeys(ds formats.Dataset, chosen *chosenSamples) error {
 	if !s.hasKeys() {
-		for k, ds := range all {
-			for i := range ds.Len() {
-				list[k].set(i)
-			}
+		for i := range ds.Len() {
+			chosen.set(i)
 		}
 		return nil
 	}
 	for _, key := range s.keys {
-		if err := chooseKey(nameFrom(key), all, list); err != nil {
+		i, err := findKey(ds, nameFrom(key))
+		if err != nil {
 			return err
 		}
+		chosen.set(i)
 	}
 	if s.keyFile == "" {
 		return nil
 	}
 	named := len(s.keys) > 0
 	err := eachLine(s.keyFile, s.in, func(line int, text string) error {
-		named = true
-		if err := chooseKey(nameFrom(text), all, list); err != nil {
+		i, err := findKey(ds, nameFrom(text))
+		if err != nil {
 			return fmt.Errorf("%s, line %d: %w", s.keyFile, line, err)
 		}
+		named = true
+		chosen.set(i)
 		return nil
 	})
 	if err == nil && !named {
@@ -222,26 +213,13 @@ func eachLine(name string, in io.Reader, yield func(line int, text string) error
 	return nil
 }
 
-func chooseKey(key string, all []formats.Dataset, list []chosenSamples) error {
-	var first error
-	for k, ds := range all {
-		i, err := formats.Find(ds, key)
-		switch {
-		case err == nil:
-			list[k].set(i)
-			return nil
-		case !errors.Is(err, formats.ErrKey):
-			return err
-		case first == nil:
-			first = err
-		}
+// findKey returns the index of the sample with the key. Its error says what may have been meant.
+func findKey(ds formats.Dataset, key string) (int, error) {
+	i, err := formats.Find(ds, key)
+	if errors.Is(err, formats.ErrKey) {
+		err = fmt.Errorf("%w%s", err, similarKey(ds, key))
 	}
-	for _, ds := range all {
-		if hint := similarKey(ds, key); hint != "" {
-			return fmt.Errorf("%w%s", first, hint)
-		}
-	}
-	return first
+	return i, err
 }
 
 // similarKey returns the end of an error about a key that ds lacks: what may have been meant; "" if nothing
@@ -312,14 +290,10 @@ func (s *selection) classIndices(labels *labelReader) map[int64]bool {
 	return wanted
 }
 
-func (s *selection) checkClasses(all []formats.Dataset) error {
+func (s *selection) checkClasses(ds formats.Dataset) error {
 	for _, name := range s.classes {
-		known := slices.ContainsFunc(all, func(ds formats.Dataset) bool {
-			_, ok := newLabelReader(ds).classIndex(name)
-			return ok
-		})
-		if !known {
-			return unknownClassError("--class "+shellWord(printable(name)), name, all[0].Meta())
+		if _, known := newLabelReader(ds).classIndex(name); !known {
+			return unknownClassError("--class "+shellWord(printable(name)), name, ds.Meta())
 		}
 	}
 	return nil
@@ -342,14 +316,10 @@ func unknownClassError(what, name string, m *formats.Meta) error {
 	return usageErrorf("%s: unknown class; the dataset has the classes %s%s", what, shortList(classes, maxLines), hint)
 }
 
-func (s *selection) checkSplits(all []formats.Dataset) error {
+func (s *selection) checkSplits(ds formats.Dataset) error {
 	var names []string
-	for _, ds := range all {
-		for _, split := range ds.Meta().Splits {
-			if !slices.Contains(names, split.Name) {
-				names = append(names, split.Name)
-			}
-		}
+	for _, split := range ds.Meta().Splits {
+		names = append(names, split.Name)
 	}
 	for _, name := range s.splits {
 		switch {
@@ -363,15 +333,12 @@ func (s *selection) checkSplits(all []formats.Dataset) error {
 }
 
 // unmatchedError is the error about a pattern that matches no key.
-func (s *selection) unmatchedError(pattern string, all []formats.Dataset) error {
+func (s *selection) unmatchedError(pattern string, ds formats.Dataset) error {
 	what := "no key"
 	if s.hasKeys() || len(s.splits) > 0 {
 		what = "no key of the samples that are named otherwise"
 	}
-	for _, ds := range all {
-		if ds.Len() == 0 {
-			continue
-		}
+	if ds.Len() > 0 {
 		if in, err := ds.Info(0); err == nil {
 			return fmt.Errorf("--glob %s matches %s; a key is for instance %s", strconv.Quote(pattern), what, printable(in.Key))
 		}

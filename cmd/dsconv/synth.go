@@ -47,9 +47,7 @@ func synthOptions(cc *cli.Context) (o synth.Options, err error) {
 	if n, err := fmt.Sscanf(cc.String("size"), "%dx%d", &o.Width, &o.Height); n != 2 || err != nil {
 		return o, fmt.Errorf("--size %s: write it as 500x375", cc.String("size"))
 	}
-	if s := cc.String("split"); s != "" {
-		o.Splits, err = synth.ParseSplits(s)
-	}
+	o.Splits, err = synth.ParseSplits(cc.String("split"))
 	return o, err
 }
 

@@ -25,8 +25,7 @@ func verifyCommand(c *console) *cli.Command {
 		Name:      "verify",
 		Usage:     "check a dataset against its checksums, or its pixels against Pillow's",
 		ArgsUsage: "DATASET",
-		Description: outHelp + "\n\n" +
-			"Reads every block of every file and compares it with its checksum, so every flipped bit is found.\n" +
+		Description: "Reads every block of every file and compares it with its checksum, so every flipped bit is found.\n" +
 			"Looks up every sample by its key, parses it and compares it with the manifest: order, label, size,\n" +
 			"encoding, checksum. Damage is reported with file, offset and key. If many samples are damaged, the\n" +
 			"first ones are listed, and all are counted by cause (--json lists all). A dataset that was copied or\n" +
@@ -59,7 +58,7 @@ func verifyCommand(c *console) *cli.Command {
 			workersFlag("goroutines that read"),
 			memoryFlag(),
 		}, parityFlags()...),
-		Action: func(cc *cli.Context) error { return asCheck(asDamage(verifyAll(cc, c))) },
+		Action: func(cc *cli.Context) error { return asCheck(asDamage(verifyDataset(cc, c))) },
 	}
 }
 
@@ -73,51 +72,16 @@ func asDamage(err error) error {
 
 // verifyResult is the output of --json.
 type verifyResult struct {
-	Path string `json:"dataset,omitempty"` // in a folder of several datasets
 	*verify.Report
 	DryRun   bool           `json:"dry_run,omitempty"` // nothing was repaired: this is what would be done
 	Repaired *edit.Repaired `json:"repaired,omitempty"`
 }
 
-// verifyAll verifies the datasets that the argument stands for.
-func verifyAll(cc *cli.Context, c *console) error {
+func verifyDataset(cc *cli.Context, c *console) error {
 	args, err := arguments(cc, "DATASET")
 	if err != nil {
 		return err
 	}
-	paths, isFolder, err := datasetPaths(cc.Context, args[0])
-	if err != nil {
-		return err
-	}
-	if !isFolder {
-		return verifyDataset(cc, c, func(r verifyResult) error { return c.json(r) }, args...)
-	}
-	var list []verifyResult
-	var failed error
-	for _, path := range paths {
-		if !cc.Bool("json") {
-			c.printf("%s:\n", printable(path))
-		}
-		err := asCheck(asDamage(verifyDataset(cc, c, func(r verifyResult) error {
-			r.Path = path
-			list = append(list, r)
-			return nil
-		}, path)))
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
-		}
-		if cc.Err() != nil {
-			break
-		}
-	}
-	if cc.Bool("json") {
-		failed = errors.Join(c.json(list), failed)
-	}
-	return failed
-}
-
-// verifyDataset verifies the dataset at the path args[0]. Its result goes to write if --json is given.
-func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, args ...string) error {
 	if cc.String("parity") != "" {
 		return compareWithPillow(cc, c, args[0])
 	}
@@ -181,7 +145,7 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	}
 	switch {
 	case cc.Bool("json"):
-		err = write(done)
+		err = c.json(done)
 	case !cc.Bool("quiet"):
 		if done.DryRun {
 			c.printf("nothing is changed; without --dry-run this would be done:\n")

@@ -18,7 +18,6 @@ type writeOptions struct {
 	src, format         string              // pack only
 	folder              folder.Config       // pack only
 	read                formats.ReadOptions // pack only
-	augment             dsconv.Augmentation // pack only
 	convert             convert.Options
 	dryRun, json, quiet bool
 	report              string
@@ -27,7 +26,7 @@ type writeOptions struct {
 
 // packOptions returns the options of a pack.
 func (o *writeOptions) packOptions() dsconv.Options {
-	return dsconv.Options{Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read, Augment: o.augment}
+	return dsconv.Options{Options: o.convert, Format: o.format, Source: o.folder, Table: o.report, Read: o.read}
 }
 
 // writeFlags returns flags and the flags of every command that writes a dataset.

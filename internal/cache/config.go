@@ -83,6 +83,9 @@ type room struct {
 // fits is how much of both there is.
 func (r room) fits() int64 { return min(r.memory, r.space) }
 
+// FreeMemory is what the machine has left, or less if a cgroup of the process has.
+func FreeMemory() (int64, error) { return freeMemory() }
+
 // roomIn returns how much memory and space a new cache in dir can have. What open caches use is
 // not counted as free.
 func roomIn(dir string) (room, error) {

@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/klauspost/cpuid/v2"
@@ -15,17 +14,15 @@ import (
 
 const needsCgo = "this build lacks it: install gcc and the libraries (make deps), and build with CGO_ENABLED=1"
 
-// Libraries describes this build of dsconv, of that version, and the libraries in it.
-func Libraries(version string) []Line {
-	modules := modules()
-	lines := []Line{
+// libraries describes this build of dsconv, of that version, and the libraries in it.
+func libraries(version string) []Line {
+	return []Line{
 		ok("dsconv", "%s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		jpegLine(),
 		library("LMDB", lmdb.LibraryVersion(), "writing LMDB is off"),
 		library("HDF5", hdf5.LibraryVersion(), "writing HDF5 is off"),
-		ok("zstd", "klauspost/compress %s", cmp.Or(modules["github.com/klauspost/compress"], "of an unknown version")),
+		processor(),
 	}
-	return append(lines, simd(&cpuid.CPU))
 }
 
 func jpegLine() Line {
@@ -47,30 +44,12 @@ func library(name, version, off string) Line {
 	return ok(name, "%s", version)
 }
 
-// simd describes the vector instructions that dsconv's kernels use.
-func simd(cpu *cpuid.CPUInfo) Line {
-	line := ok("processor", "%s", cmp.Or(strings.TrimSpace(cpu.BrandName), runtime.GOARCH))
-	switch {
-	case cpu.Supports(cpuid.AVX512F, cpuid.AVX512BW):
-		line.Value += ", AVX-512"
-	case cpu.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C):
-		line.Value += ", AVX2"
-	case runtime.GOARCH == "arm64":
-		line.Value += ", NEON"
-	default:
+// processor says whether it has the vector instructions that dsconv's kernels use.
+func processor() Line {
+	line := ok("processor", "%s", cmp.Or(strings.TrimSpace(cpuid.CPU.BrandName), runtime.GOARCH))
+	if runtime.GOARCH != "arm64" && !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C) {
 		return line.warn("it has no AVX2, or the virtual machine hides it: images are resized and changed several times slower; " +
 			"in a virtual machine choose the host's own processor model")
 	}
 	return line
-}
-
-// modules returns the versions of the Go modules in this program.
-func modules() map[string]string {
-	versions := map[string]string{}
-	if info, found := debug.ReadBuildInfo(); found {
-		for _, dep := range info.Deps {
-			versions[dep.Path] = dep.Version
-		}
-	}
-	return versions
 }

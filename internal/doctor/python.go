@@ -5,8 +5,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os/exec"
+	"strings"
+	"time"
 
 	"github.com/dsconv/dsconv/internal/interpreter"
 )
@@ -23,27 +26,48 @@ type python struct {
 	Folders    []string          `json:"folders"`
 	Packages   map[string]string `json:"packages"`
 	CUDA       string            `json:"cuda"` // of torch; "" if it was built without
+
+	broken *Line // what is wrong with it instead
 }
 
-// Python describes the Python called name and the packages that work with dsconv. It returns the folders
-// with packages too. version is dsconv's own.
-func (m *Machine) Python(ctx context.Context, name, version string) (lines []Line, packages []string) {
-	out, err := m.limited(ctx, func(ctx context.Context) *exec.Cmd { return interpreter.Command(ctx, name, pythonScript) })
+// ask asks the Python called name.
+func ask(ctx context.Context, name string) (p python) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	program := interpreter.Command(limited, name, pythonScript)
+	program.WaitDelay = time.Second // for what it started, which may hold its output open
+	out, err := program.Output()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return []Line{ok("Python", "not found: %s", name).advise("name one with --python, if you use dsconv from Python")}, nil
+		line := ok("Python", "not found: %s", name).advise("name one with --python, if you use dsconv from Python")
+		return python{broken: &line}
 	}
-	var p python
-	if err == nil {
+	var exit *exec.ExitError
+	switch {
+	case limited.Err() != nil:
+		err = fmt.Errorf("%s did not answer within %v", name, patience)
+	case errors.As(err, &exit) && len(exit.Stderr) > 0:
+		first, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n")
+		err = fmt.Errorf("%s: %s", name, first)
+	case err == nil:
 		err = json.Unmarshal(out, &p)
 	}
 	if err != nil {
-		return []Line{ok("Python", "%s does not work", name).warn("%v", err)}, nil
+		line := ok("Python", "%s does not work", name).warn("%v", err)
+		return python{broken: &line}
+	}
+	return p
+}
+
+// lines describes the Python and the packages that work with dsconv, whose own version is given; gpu is whether there is one.
+func (p *python) lines(version string, gpu bool) []Line {
+	if p.broken != nil {
+		return []Line{*p.broken}
 	}
 	return []Line{
-		ok("Python", "%s, %s", p.Version, p.Executable), p.dsconv(version), p.torch(ctx, m),
+		ok("Python", "%s, %s", p.Version, p.Executable), p.dsconv(version), p.torch(gpu),
 		p.optional("torchvision", "needed for its transforms and models, such as those of python -m dsconv.train"),
-		p.pillow(),
-	}, p.Folders
+		p.optional("Pillow", "dsconv.Dataset and verify --parity need it"),
+	}
 }
 
 func (p *python) dsconv(version string) Line {
@@ -59,7 +83,7 @@ func (p *python) dsconv(version string) Line {
 	return line
 }
 
-func (p *python) torch(ctx context.Context, m *Machine) Line {
+func (p *python) torch(gpu bool) Line {
 	line := p.optional("torch", "without it the Loader gives NumPy arrays")
 	switch {
 	case p.Packages["torch"] == "":
@@ -69,17 +93,10 @@ func (p *python) torch(ctx context.Context, m *Machine) Line {
 		return line
 	}
 	line.Value += ", without CUDA"
-	if m.gpus(ctx).present {
+	if gpu {
 		return line.warn("this torch does not use the GPU: install a build for CUDA (https://pytorch.org)")
 	}
 	return line
-}
-
-func (p *python) pillow() Line {
-	if simd := p.Packages["Pillow-SIMD"]; simd != "" {
-		return ok("Pillow", "Pillow-SIMD %s", simd).advise("its resized pixels may differ from Pillow's, which dsconv's equal")
-	}
-	return p.optional("Pillow", "dsconv.Dataset and verify --parity need it")
 }
 
 // optional is the line of a package that may be missing, which then has advice.

@@ -10,7 +10,7 @@ except ImportError:
     sys.exit("Python " + sys.version.split()[0] + " is too old: dsconv needs 3.9")
 
 packages = {}
-for name in ("dsconv", "torch", "torchvision", "Pillow", "Pillow-SIMD"):
+for name in ("dsconv", "torch", "torchvision", "Pillow"):
     try:
         packages[name] = version(name) or ""
     except PackageNotFoundError:

@@ -14,9 +14,8 @@ import (
 	"github.com/dsconv/dsconv/internal/extsort"
 )
 
-// Finder takes the samples of one or several datasets, whose splits count as one's. Memory is bounded: what does not fit is
-// sorted on the disk. It belongs to one goroutine.
-type Finder struct {
+// finder takes the samples of datasets. Memory is bounded: what does not fit is sorted on the disk.
+type finder struct {
 	memory   int64
 	datasets []formats.Dataset
 	splits   map[string]int
@@ -31,23 +30,29 @@ type Finder struct {
 // record is a sample: the numbers of its dataset, of the sample in it, of its split and of its class, the last two 0 for none.
 type record [4]uint64
 
-// New returns a Finder that takes about memory bytes, 0 for 256 MiB.
-func New(memory int64) *Finder {
-	return &Finder{memory: memory, splits: map[string]int{"": 0}, labels: map[int64]bool{}, maxSeen: int(cmp.Or(memory, 256<<20) / 64), label: formats.NoLabel}
+// Find returns a sentence for each kind of doubt about datasets, whose splits count as one's, none if there are none. It takes
+// about memory bytes, 0 for 256 MiB. A sample without a hash is not compared.
+func Find(ctx context.Context, memory int64, datasets ...formats.Dataset) ([]string, error) {
+	f := &finder{
+		memory: memory, datasets: datasets, splits: map[string]int{"": 0}, labels: map[int64]bool{}, label: formats.NoLabel,
+		maxSeen: int(cmp.Or(memory, 256<<20) / 64), seen: map[uint64]uint32{},
+	}
+	for _, ds := range datasets {
+		for i := range ds.Len() {
+			in, err := ds.Info(i)
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				return nil, err
+			}
+			f.add(&in)
+		}
+	}
+	return f.found(ctx)
 }
 
 // maxClasses bounds the memory for the class indices.
 const maxClasses = 1 << 20
 
-// Add adds a sample of ds, which must stay open until Found returns. All samples of ds must be added. One without a hash is
-// not compared.
-func (f *Finder) Add(ds formats.Dataset, in *formats.Info) {
-	if n := len(f.datasets); n == 0 || f.datasets[n-1] != ds {
-		f.datasets = append(f.datasets, ds)
-	}
-	if f.seen == nil {
-		f.seen = make(map[uint64]uint32, min(ds.Len(), f.maxSeen))
-	}
+func (f *finder) add(in *formats.Info) {
 	if in.Label >= 0 && in.Label != f.label && len(f.labels) < maxClasses {
 		f.labels[in.Label], f.label = true, in.Label
 	}
@@ -70,7 +75,7 @@ func (f *Finder) Add(ds formats.Dataset, in *formats.Info) {
 func beginning(in *formats.Info) uint64 { return binary.LittleEndian.Uint64(in.Source.Hash[:]) }
 
 // sort gives sorter the images whose bytes others may have.
-func (f *Finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
+func (f *finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
 	for d, ds := range f.datasets {
 		for i := range ds.Len() {
 			in, err := ds.Info(i)
@@ -92,20 +97,7 @@ func (f *Finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
 	return nil
 }
 
-// AddAll adds all samples of ds.
-func (f *Finder) AddAll(ctx context.Context, ds formats.Dataset) error {
-	for i := range ds.Len() {
-		in, err := ds.Info(i)
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-		f.Add(ds, &in)
-	}
-	return nil
-}
-
-// Found returns a sentence for each kind of doubt, none if there are none.
-func (f *Finder) Found(ctx context.Context) (list []string, err error) {
+func (f *finder) found(ctx context.Context) (list []string, err error) {
 	if n := len(f.labels); n > 1 && f.fromOne() {
 		list = append(list, fmt.Sprintf("the labels are all of 1 to %d, and no image has 0: a model needs %d outputs, unless you subtract 1", n, n+1))
 	}
@@ -156,7 +148,7 @@ func (f *Finder) Found(ctx context.Context) (list []string, err error) {
 }
 
 // fromOne reports whether the labels are the numbers from 1 to their count, without names.
-func (f *Finder) fromOne() bool {
+func (f *finder) fromOne() bool {
 	for x := range f.labels {
 		if x < 1 || x > int64(len(f.labels)) {
 			return false

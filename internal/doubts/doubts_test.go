@@ -30,13 +30,11 @@ func (l *list) put(hash [16]byte, split string, x int64) {
 
 func found(t *testing.T, memory int64, all ...*list) string {
 	t.Helper()
-	f := doubts.New(memory)
+	var datasets []formats.Dataset
 	for _, l := range all {
-		if err := f.AddAll(context.Background(), l); err != nil {
-			t.Fatal(err)
-		}
+		datasets = append(datasets, l)
 	}
-	lines, err := f.Found(context.Background())
+	lines, err := doubts.Find(context.Background(), memory, datasets...)
 	if err != nil {
 		t.Fatal(err)
 	}

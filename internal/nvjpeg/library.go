@@ -42,7 +42,7 @@ func open(s Search) (*Library, error) {
 	if s.Path != "" {
 		return s.named()
 	}
-	packages, elsewhere := s.Files()
+	packages, elsewhere := s.files()
 	var failed []error
 	try := func(files []string, report bool) *Library {
 		for _, file := range files {
@@ -52,7 +52,7 @@ func open(s Search) (*Library, error) {
 				if l, err = load(file); err == nil {
 					return l
 				}
-				err = fmt.Errorf("%w; %s", err, s.Advice())
+				err = fmt.Errorf("%w; %s", err, s.advice())
 			}
 			if report {
 				failed = append(failed, err)
@@ -72,7 +72,7 @@ func open(s Search) (*Library, error) {
 	if len(failed) > 0 {
 		return nil, errors.Join(failed...)
 	}
-	return nil, fmt.Errorf("it was not found; %s, or give the path of libnvjpeg.so", s.Advice())
+	return nil, fmt.Errorf("it was not found; %s, or give the path of libnvjpeg.so", s.advice())
 }
 
 // named loads the library of s.Path.

@@ -28,9 +28,9 @@ type Search struct {
 // sonames are the names by which the system's loader finds the library, the newest first.
 var sonames = []string{"libnvjpeg.so.13", "libnvjpeg.so.12"}
 
-// Files returns the libraries in folders of Python packages, which PyTorch loads too, and those elsewhere that exist,
+// files returns the libraries in folders of Python packages, which PyTorch loads too, and those elsewhere that exist,
 // each in the order in which they are tried.
-func (s Search) Files() (packages, elsewhere []string) {
+func (s Search) files() (packages, elsewhere []string) {
 	if s.Root == nil {
 		s.Root, s.Getenv = os.DirFS("/"), os.Getenv
 	}
@@ -80,13 +80,13 @@ func major(file string) int {
 // fits reports why the driver cannot work with a library; nil if it may.
 func (s Search) fits(file string) error {
 	if m := major(file); s.CUDA > 0 && m > s.CUDA {
-		return fmt.Errorf("%s is for CUDA %d, and the driver supports CUDA %d: update the driver, or %s", file, m, s.CUDA, s.Advice())
+		return fmt.Errorf("%s is for CUDA %d, and the driver supports CUDA %d: update the driver, or %s", file, m, s.CUDA, s.advice())
 	}
 	return nil
 }
 
-// Advice is what provides nvJPEG for the driver.
-func (s Search) Advice() string {
+// advice is what provides nvJPEG for the driver.
+func (s Search) advice() string {
 	if s.CUDA > 0 && s.CUDA < 13 {
 		return "pip install nvidia-nvjpeg-cu12"
 	}

@@ -31,7 +31,7 @@ func TestSearch(t *testing.T) {
 		Packages: []string{"/nothing", "relative", "/venv/site-packages"}, Root: root,
 		Getenv: func(name string) string { return environment[name] },
 	}
-	packages, elsewhere := s.Files()
+	packages, elsewhere := s.files()
 	equal(t, packages, "/venv/site-packages/nvidia/cu13/lib/libnvjpeg.so.13", "/venv/site-packages/nvidia/nvjpeg/lib/libnvjpeg.so.12")
 	equal(t, elsewhere,
 		"/opt/own/libnvjpeg.so.12",

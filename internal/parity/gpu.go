@@ -6,7 +6,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
@@ -69,41 +68,9 @@ func (m *maker) sendGPU(ctx context.Context, k int, v *formats.Value) error {
 	if out.Path == gpudecode.CPU {
 		return m.sendPixels(k, "gpu", nil, fmt.Errorf("decoded on the CPU: %s", out.Reason))
 	}
-	msg := image{Sample: k, Name: "gpu", By: string(out.Path) + " " + kindOf(v.Data)}
+	msg := image{Sample: k, Name: "gpu", By: string(out.Path)}
 	if err := m.onGPU.ProcessDecoded(&m.in, &m.decodedByGPU, &m.out); err != nil {
 		return m.sendImage(msg, nil, err)
 	}
 	return m.sendImage(msg, m.result(), nil)
-}
-
-// samplings are the names of the usual samplings of colours, by the factors of the first component of three; the others'
-// are 1.
-var samplings = map[byte]string{0x11: "4:4:4", 0x21: "4:2:2", 0x22: "4:2:0", 0x12: "4:4:0", 0x41: "4:1:1", 0x42: "4:1:0"}
-
-// kindOf names the kind of a JPEG that a GPU has decoded: its sampling, and whether it is progressive.
-func kindOf(data []byte) string {
-	for i := 2; ; {
-		mark, next, ok := jpeg.NextMarker(data, i)
-		if !ok {
-			return "unknown"
-		}
-		body, end, err := jpeg.Segment(data, next)
-		if err != nil {
-			return "unknown"
-		}
-		if i = end; !jpeg.IsSOF(mark) {
-			continue
-		}
-		kind := "grey"
-		if len(body) > 14 && body[5] == 3 {
-			kind = "other sampling"
-			if name, ok := samplings[body[7]]; ok && body[10] == 0x11 && body[13] == 0x11 {
-				kind = name
-			}
-		}
-		if mark == jpeg.MarkSOF2 {
-			kind += " progressive"
-		}
-		return kind
-	}
 }

@@ -63,7 +63,7 @@ type image struct {
 	Color  pixel.Color `json:"color,omitempty"`
 	Orient bool        `json:"orient,omitempty"`
 	Region [4]int      `json:"region"`
-	// By is what of a GPU decoded it, and the JPEG's kind, such as "engine 4:2:0".
+	// By is what of a GPU decoded it: engine or cuda.
 	By string `json:"by,omitempty"`
 	// Of the end: Changed is that its file is another one than when it was packed.
 	Key     string `json:"key"`

@@ -1,7 +1,6 @@
 package parity
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -24,29 +23,6 @@ func choose(n, sample int) []int {
 	}
 	slices.Sort(chosen)
 	return chosen
-}
-
-// chooseOf is choose of the samples of ds that are not augmented copies, which have other pixels than their source.
-func chooseOf(ds formats.Dataset, sample int) ([]int, error) {
-	recipe := ds.Meta().Recipe
-	var originals []int
-	for i := range ds.Len() {
-		in, err := ds.Info(i)
-		if err != nil {
-			return nil, err
-		}
-		if !formats.IsCopy(recipe, in.Key) {
-			originals = append(originals, i)
-		}
-	}
-	if len(originals) == 0 && ds.Len() > 0 {
-		return nil, errors.New("the dataset has augmented copies alone, which are no image of the source")
-	}
-	chosen := choose(len(originals), sample)
-	for k, i := range chosen {
-		chosen[k] = originals[i]
-	}
-	return chosen, nil
 }
 
 // match finds each chosen sample in the source: by path, else by key. missing are the keys of those

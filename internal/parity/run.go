@@ -55,10 +55,7 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 	packed := recipe
 	recipe.Decoder, recipe.Device = preprocess.DecoderCPU, preprocess.Device{} // gpu is a path of its own
 	recipe.Decode, recipe.Strict = codec.Exact, false                          // fast is one too; irregular files are compared
-	chosen, err := chooseOf(dst, o.Sample)
-	if err != nil {
-		return nil, err
-	}
+	chosen := choose(dst.Len(), o.Sample)
 	pairs, missing, err := match(src, dst, chosen)
 	if err != nil {
 		return nil, err

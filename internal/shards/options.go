@@ -8,7 +8,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/recipepath"
-	"github.com/dsconv/dsconv/reader/augment"
 )
 
 // Options are the options of a pack, as a plan has them: those that decide the bytes, and what becomes of bad images.
@@ -20,17 +19,8 @@ type Options struct {
 	Destination string `json:"destination"`
 	Format      string `json:"format,omitempty"`
 
-	Read    formats.ReadOptions `json:"read,omitzero"`
-	Folder  folder.Config       `json:"folder"`
-	Augment AugmentOptions      `json:"augment,omitzero"`
-}
-
-// AugmentOptions say which copies are written.
-type AugmentOptions struct {
-	Ops    augment.Ops `json:"ops,omitempty"`
-	Copies int         `json:"copies,omitempty"`
-	Seed   uint64      `json:"seed,omitempty"`
-	Only   bool        `json:"only,omitempty"`
+	Read   formats.ReadOptions `json:"read,omitzero"`
+	Folder folder.Config       `json:"folder"`
 }
 
 // MakeAbsolute makes all paths absolute: the processes of the shards have other current folders.

@@ -9,7 +9,7 @@ import (
 func TestClassesAreDistinct(t *testing.T) {
 	seen := map[string]int{}
 	for c := range maxClasses {
-		name := classOf(c).String()
+		name := className(c)
 		if before, ok := seen[name]; ok {
 			t.Fatalf("classes %d and %d are both %s", before, c, name)
 		}
@@ -38,7 +38,7 @@ func TestShapes(t *testing.T) {
 					t.Fatalf("%s reaches (%v, %v)", s.name, x, y)
 				}
 			}
-			if abs(d-s.distance(-x, y)) > 1e-5 {
+			if abs(d-s.distance(-x, y)) > 1e-4 {
 				t.Fatalf("%s is not its mirror image at (%v, %v)", s.name, x, y)
 			}
 		})
@@ -71,27 +71,12 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestEmblemsShow: every shape shows its emblem, also one with a hole.
-func TestEmblemsShow(t *testing.T) {
-	for c := len(shapes) * len(patterns); c < maxClasses; c += 5 {
-		k, shown := classOf(c), 0
-		grid(func(x, y float32) {
-			if whole, emblem := k.distance(x, y); emblem < 0 && whole < 0 {
-				shown++
-			}
-		})
-		if shown < 150 {
-			t.Errorf("%s shows %d points of its emblem", k, shown)
-		}
-	}
-}
-
 // TestSceneIgnoresClass: all random values are the same whatever the class.
 func TestSceneIgnoresClass(t *testing.T) {
-	o := Options{Width: 50, Height: 40, Seed: 3}
+	one, all := Options{Classes: 1, Width: 50, Height: 40, Seed: 3}, Options{Classes: maxClasses, Width: 50, Height: 40, Seed: 3}
 	for i := range 20 {
-		a, b := newScene(o, i, 1), newScene(o, i, 100)
-		a.object.class, b.object.class = nil, nil
+		a, b := newScene(one, i), newScene(all, i)
+		a.shape, a.pattern, b.shape, b.pattern = nil, nil, nil, nil
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("image %d: the class changes more than the object's shape and pattern", i)
 		}

@@ -14,11 +14,11 @@ const classes, train, test = 10, 600, 300
 
 // smallImages are train + test images; image i has class i modulo classes.
 func smallImages() []*image.RGBA {
-	o := Options{Width: 64, Height: 48, Seed: 5}
+	o := Options{Classes: classes, Width: 64, Height: 48, Seed: 5}
 	p := newPainter(o.Width, o.Height)
 	images := make([]*image.RGBA, train+test)
 	for i := range images {
-		m := *p.paint(newScene(o, i, i%classes))
+		m := *p.paint(newScene(o, i))
 		m.Pix = slices.Clone(m.Pix)
 		images[i] = &m
 	}

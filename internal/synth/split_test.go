@@ -1,19 +1,21 @@
 package synth
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestParseSplits(t *testing.T) {
-	for s, want := range map[string]map[string]float64{
+	for s, want := range map[string][]Split{
 		"":                           nil,
-		"val=0.2":                    {"val": 0.2},
-		"val=0.1, test=0.1":          {"val": 0.1, "test": 0.1},
-		"train=0.7,val=0.2,test=0.1": {"train": 0.7, "val": 0.2, "test": 0.1},
+		"val=0.2":                    {{"train", 0.8}, {"val", 0.2}},
+		"val=0.1, test=0.1":          {{"test", 0.1}, {"train", 0.8}, {"val", 0.1}},
+		"train=0.7,val=0.2,test=0.1": {{"test", 0.1}, {"train", 0.7}, {"val", 0.2}},
 	} {
-		if got, err := ParseSplits(s); err != nil || !cmp.Equal(got, want) {
+		if got, err := ParseSplits(s); err != nil || !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-9)) {
 			t.Errorf("%q: %v, %v", s, got, err)
 		}
 	}
@@ -25,19 +27,19 @@ func TestParseSplits(t *testing.T) {
 }
 
 func TestPlanSharesEachClass(t *testing.T) {
-	o := Options{N: 107, Classes: 4, Splits: map[string]float64{"val": 0.3, "test": 0.1}}
-	files, err := plan(o)
+	o := Options{N: 107, Classes: 4, Width: 16, Height: 16, Splits: []Split{{"test", 0.1}, {"train", 0.6}, {"val", 0.3}}}
+	paths, err := plan(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts := map[string][4]int{}
-	for i, f := range files {
-		split := f.path[:len(f.path)-len("/"+classOf(f.class).String()+"/000000.jpg")]
+	for i, path := range paths {
+		split, rest, _ := strings.Cut(path, "/")
 		c := counts[split]
-		c[f.class]++
+		c[i%4]++
 		counts[split] = c
-		if f.class != i%4 {
-			t.Errorf("image %d has class %d", i, f.class)
+		if !strings.HasPrefix(rest, className(i%4)+"/") {
+			t.Errorf("image %d is at %s", i, path)
 		}
 	}
 	for c := range 4 { // 27 or 26 images each

@@ -1,9 +1,9 @@
 // Package synth writes folders of photo-like JPEGs in class folders, for demos, tests and
 // measurements that need no dataset from the network.
 //
-// An image takes as long to read as a photo: fractal materials and sensor noise give it a photo's
+// An image takes as long to read as a photo: fractal noise and sensor noise give it a photo's
 // bits per pixel and decode time (about 95 KB at the default size of 500x375, 4:2:0). Its class is
-// the silhouette and the pattern of one large object, such as "banded_disc" or "rayed_star";
+// the silhouette and the pattern of one large object, such as "banded_disc" or "rayed_square";
 // colours, position, size, light and background don't depend on the class.
 // So a small network learns the classes, while a pixel's colour, the mean colour
 // and the colour histogram say next to nothing. Every class is its own mirror
@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"image/jpeg"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,15 +28,12 @@ import (
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
-// Limits on [Options], and what its zero fields stand for.
+// What the zero fields of [Options] stand for.
 const (
 	DefaultN       = 2000
 	DefaultClasses = 10
 	defaultWidth   = 500
 	defaultHeight  = 375
-
-	minSide = 16
-	maxSide = 16384
 )
 
 // quality is that of Go's encoder, whose tables are libjpeg's; photo collections
@@ -46,35 +42,45 @@ const quality = 95
 
 // Options are those of [Write]. Zero fields other than Seed take the defaults.
 type Options struct {
-	N       int    // images in all, spread evenly over the classes
-	Classes int    // at least 1, at most [maxClasses]
-	Width   int    // pixels, from minSide to maxSide
-	Height  int    // pixels, from minSide to maxSide
-	Seed    uint64 // another seed gives other images of the same classes
-	// Splits maps a split to its share of each class; what is left goes to "train".
-	// Empty: class folders without splits. See [ParseSplits].
-	Splits  map[string]float64
-	Workers int // concurrent encoders; 0: the number of cores
+	N             int     // images in all, spread evenly over the classes
+	Classes       int     // at least 1, at most [maxClasses]
+	Width, Height int     // pixels
+	Seed          uint64  // another seed gives other images of the same classes
+	Splits        []Split // none: class folders without splits
+	Workers       int     // concurrent encoders; 0: the number of cores
 }
 
-func (o Options) withDefaults() Options {
-	o.N, o.Classes = cmp.Or(o.N, DefaultN), cmp.Or(o.Classes, DefaultClasses)
-	o.Width, o.Height = cmp.Or(o.Width, defaultWidth), cmp.Or(o.Height, defaultHeight)
-	return o
+// Split is a split and its share of each class.
+type Split struct {
+	Name  string
+	Share float64
 }
 
-func (o Options) validate() error {
-	switch {
-	case o.Classes < 1 || o.Classes > maxClasses:
-		return fmt.Errorf("synth: %d classes: want 1 to %d", o.Classes, maxClasses)
-	case o.N < o.Classes:
-		return fmt.Errorf("synth: %d images cannot fill %d classes", o.N, o.Classes)
-	case min(o.Width, o.Height) < minSide || max(o.Width, o.Height) > maxSide:
-		return fmt.Errorf("synth: size %dx%d: want sides of %d to %d pixels", o.Width, o.Height, minSide, maxSide)
-	case o.Workers < 0:
-		return fmt.Errorf("synth: %d workers", o.Workers)
+// ParseSplits parses a list such as "val=0.2" or "train=0.8,val=0.1,test=0.1". What is left goes to "train". The
+// empty string means no splits.
+func ParseSplits(s string) (splits []Split, err error) {
+	if s == "" {
+		return nil, nil
 	}
-	return validateSplits(o.Splits)
+	names, left := formats.SplitFolders(), 1.0
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		share, err := strconv.ParseFloat(value, 64)
+		at := slices.Index(names, name)
+		if at < 0 || err != nil || !(share > 0 && share <= 1) {
+			return nil, fmt.Errorf("synth: split %q: want NAME=SHARE, such as val=0.2, once for each of some of %s", part, strings.Join(formats.SplitFolders(), ", "))
+		}
+		names = slices.Delete(names, at, at+1)
+		splits, left = append(splits, Split{name, share}), left-share
+	}
+	const slack = 1e-9 // of decimal shares added in binary
+	if rest := slices.Contains(names, "train"); left < -slack || !rest && left > slack {
+		return nil, fmt.Errorf("synth: the splits' shares add up to %v", 1-left)
+	} else if rest && left > slack {
+		splits = append(splits, Split{"train", left})
+	}
+	slices.SortFunc(splits, func(a, b Split) int { return cmp.Compare(a.Name, b.Name) })
+	return splits, nil
 }
 
 // Write writes the folder dir: dir/CLASS/000123.jpg, or dir/SPLIT/CLASS/000123.jpg
@@ -88,75 +94,41 @@ func (o Options) validate() error {
 //
 // progress may be nil; calls never overlap and done counts the images written, 1 to N.
 func Write(ctx context.Context, dir string, o Options, progress func(done int)) error {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return err
-	}
-	files, err := plan(o)
+	o.N, o.Classes = cmp.Or(o.N, DefaultN), cmp.Or(o.Classes, DefaultClasses)
+	o.Width, o.Height = cmp.Or(o.Width, defaultWidth), cmp.Or(o.Height, defaultHeight)
+	paths, err := plan(o)
 	if err != nil {
-		return err
+		return fmt.Errorf("synth: %w", err)
 	}
-	dir, err = target(dir)
-	if err != nil {
-		return err
+	if dir == "" {
+		return errors.New("synth: no folder named")
+	} else if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("synth: %w", err)
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("synth: %s is not empty: it has %s; choose another path", dir, entries[0].Name())
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("synth: %s is not an empty folder: %w", dir, err)
 	}
 	partial := dir + ".partial"
-	if err := os.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
-		return fmt.Errorf("synth: create the parent folder of %s: %w", dir, err)
-	}
-	if err := os.Mkdir(partial, 0o777); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(partial), 0o777), os.Mkdir(partial, 0o777)); err != nil {
 		return fmt.Errorf("synth: create %s: %w (if a stopped run left it, remove it)", partial, err)
 	}
-	err = writeAll(ctx, partial, files, o, progress)
-	if err == nil {
-		err = publish(partial, dir)
-	}
-	if err != nil {
+	if err := writeAll(ctx, partial, paths, o, progress); err != nil {
 		return errors.Join(fmt.Errorf("synth: write %s: %w", dir, err), os.RemoveAll(partial))
 	}
-	return nil
-}
-
-// publish gives the finished folder its name, in place of an empty folder or nothing.
-func publish(partial, dir string) error {
-	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
+	_ = os.Remove(dir) // an empty folder; if it is there still, Rename says so
 	return os.Rename(partial, dir)
 }
 
-// target returns the absolute path of dir, a folder that is empty or does not exist.
-func target(dir string) (string, error) {
-	if dir == "" {
-		return "", errors.New("synth: no folder named")
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("synth: %s: %w", dir, err)
-	}
-	entries, err := os.ReadDir(abs)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return abs, nil
-	case err != nil:
-		return "", fmt.Errorf("synth: %s is not an empty folder: %w", dir, err)
-	case len(entries) > 0:
-		return "", fmt.Errorf("synth: %s is not empty: it has %s; choose another path", dir, entries[0].Name())
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
-// writeAll encodes the planned files below root.
-func writeAll(ctx context.Context, root string, files []file, o Options, progress func(int)) error {
-	if err := makeFolders(root, files); err != nil {
-		return err
-	}
+// writeAll encodes the images below root.
+func writeAll(ctx context.Context, root string, paths []string, o Options, progress func(int)) error {
 	var mu sync.Mutex
 	done := 0
-	return parallel.Each(ctx, len(files), o.Workers, func() (do func(int) error, end func(), err error) {
+	return parallel.Each(ctx, len(paths), o.Workers, func() (do func(int) error, end func(), err error) {
 		p := newPainter(o.Width, o.Height)
 		return func(i int) error {
-			if err := writeImage(root, files[i], p, newScene(o, i, files[i].class)); err != nil {
+			if err := p.write(filepath.Join(root, paths[i]), newScene(o, i)); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -170,133 +142,46 @@ func writeAll(ctx context.Context, root string, files []file, o Options, progres
 	})
 }
 
-func makeFolders(root string, files []file) error {
-	folders := map[string]bool{}
-	for _, f := range files {
-		folders[filepath.Dir(f.path)] = true
-	}
-	for folder := range folders {
-		if err := os.MkdirAll(filepath.Join(root, folder), 0o777); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeImage(root string, f file, p *painter, s *scene) error {
+func (p *painter) write(path string, s *scene) error {
 	p.encoded.Reset()
 	if err := jpeg.Encode(&p.encoded, p.paint(s), &jpeg.Options{Quality: quality}); err != nil {
-		return fmt.Errorf("encode %s: %w", f.path, err)
+		return fmt.Errorf("encode %s: %w", path, err)
 	}
-	return os.WriteFile(filepath.Join(root, f.path), p.encoded.Bytes(), 0o666)
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, p.encoded.Bytes(), 0o666))
 }
 
-// splitNames are the first-level folders that readers of class folders take as splits.
-var splitNames = formats.SplitFolders()
-
-// ParseSplits parses a list such as "val=0.2" or "train=0.8,val=0.1,test=0.1" into the
-// shares of [Options.Splits]. The empty string means no splits and returns nil.
-func ParseSplits(s string) (map[string]float64, error) {
-	if s == "" {
-		return nil, nil
-	}
-	splits := map[string]float64{}
-	for part := range strings.SplitSeq(s, ",") {
-		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
-		share, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil {
-			return nil, fmt.Errorf("synth: split %q: want NAME=SHARE, such as val=0.2", part)
-		}
-		if _, twice := splits[name]; twice {
-			return nil, fmt.Errorf("synth: split %q is named twice", name)
-		}
-		splits[name] = share
-	}
-	return splits, validateSplits(splits)
-}
-
-func validateSplits(splits map[string]float64) error {
-	sum := 0.0
-	for name, share := range splits {
-		if !slices.Contains(splitNames, name) {
-			return fmt.Errorf("synth: split %q: want one of %s", name, strings.Join(splitNames, ", "))
-		}
-		if !(share > 0 && share <= 1) {
-			return fmt.Errorf("synth: split %s=%v: want a share above 0, at most 1", name, share)
-		}
-		sum += share
-	}
-	const slack = 1e-9 // of decimal shares added in binary
-	if sum > 1+slack {
-		return fmt.Errorf("synth: the splits' shares add up to %v", sum)
-	}
-	if _, ok := splits["train"]; ok && sum < 1-slack {
-		return errors.New("synth: shares that name train must add up to 1; leave train out to give it the rest")
-	}
-	return nil
-}
-
-// file is one image: its path below the folder and its class.
-type file struct {
-	path  string
-	class int
-}
-
-// plan lists the files of o. Image i has class i modulo o.Classes, and lies in the
+// plan lists the images' paths. Image i has class i modulo o.Classes, and lies in the
 // split that holds its number within the class.
-func plan(o Options) ([]file, error) {
-	bounds := splitBounds(o.Splits)
-	files := make([]file, o.N)
-	names := make([]string, o.Classes)
-	folders := map[string]bool{}
-	for c := range names {
-		names[c] = classOf(c).String()
+func plan(o Options) ([]string, error) {
+	const minSide, maxSide = 16, 16384
+	switch {
+	case o.Classes < 1 || o.Classes > maxClasses:
+		return nil, fmt.Errorf("%d classes: want 1 to %d", o.Classes, maxClasses)
+	case o.N < o.Classes:
+		return nil, fmt.Errorf("%d images cannot fill %d classes", o.N, o.Classes)
+	case min(o.Width, o.Height) < minSide || max(o.Width, o.Height) > maxSide:
+		return nil, fmt.Errorf("size %dx%d: want sides of %d to %d pixels", o.Width, o.Height, minSide, maxSide)
 	}
-	for i := range files {
-		c := i % o.Classes
-		size := (o.N - c + o.Classes - 1) / o.Classes
-		folder := filepath.Join(splitAt(bounds, i/o.Classes, size), names[c])
+	paths, folders := make([]string, o.N), map[string]bool{}
+	for i := range paths {
+		class := i % o.Classes
+		size := (o.N - class + o.Classes - 1) / o.Classes
+		folder := filepath.Join(splitOf(o.Splits, i/o.Classes, size), className(class))
 		folders[folder] = true
-		files[i] = file{path: filepath.Join(folder, fmt.Sprintf("%06d.jpg", i)), class: c}
+		paths[i] = filepath.Join(folder, fmt.Sprintf("%06d.jpg", i))
 	}
-	if want := max(1, len(bounds)) * o.Classes; len(folders) < want {
-		return nil, fmt.Errorf("synth: %d images leave a class of some split empty: ask for more images or fewer classes", o.N)
+	if len(folders) < max(1, len(o.Splits))*o.Classes {
+		return nil, fmt.Errorf("%d images leave a class of some split empty: ask for more images or fewer classes", o.N)
 	}
-	return files, nil
+	return paths, nil
 }
 
-// splitBound is the share of each class up to which a split goes.
-type splitBound struct {
-	name  string
-	upper float64
-}
-
-func splitBounds(splits map[string]float64) []splitBound {
-	if len(splits) == 0 {
-		return nil
-	}
-	shares := maps.Clone(splits)
-	rest := 1.0
-	for _, name := range slices.Sorted(maps.Keys(splits)) {
-		rest -= shares[name]
-	}
-	if rest > 1e-9 {
-		shares["train"] += rest
-	}
-	var bounds []splitBound
+// splitOf returns the split of image number n of a class that has size images.
+func splitOf(splits []Split, n, size int) string {
 	upper := 0.0
-	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		upper += shares[name]
-		bounds = append(bounds, splitBound{name, upper})
-	}
-	return bounds
-}
-
-// splitAt returns the split of image number n of a class that has size images.
-func splitAt(bounds []splitBound, n, size int) string {
-	for _, b := range bounds {
-		if n < int(math.Round(b.upper*float64(size))) {
-			return b.name
+	for _, s := range splits {
+		if upper += s.Share; n < int(math.Round(upper*float64(size))) {
+			return s.Name
 		}
 	}
 	return ""

@@ -47,7 +47,7 @@ func write(t *testing.T, o Options) map[string][]byte {
 }
 
 func TestWriteStratifiedSplits(t *testing.T) {
-	files := write(t, Options{N: 61, Classes: 3, Width: 64, Height: 48, Splits: map[string]float64{"val": 0.2}})
+	files := write(t, Options{N: 61, Classes: 3, Width: 64, Height: 48, Splits: []Split{{"train", 0.8}, {"val", 0.2}}})
 	folders, stems := map[string]int{}, map[string]bool{}
 	for path, data := range files {
 		folders[filepath.Dir(path)]++
@@ -140,11 +140,9 @@ func TestWriteRefusesOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"classes":     {Classes: maxClasses + 1},
 		"cannot fill": {N: 3, Classes: 4},
-		"size":        {Width: maxSide + 1},
+		"size":        {Width: 16385},
 		"size 500x8":  {Height: 8},
-		"workers":     {Workers: -1},
-		"empty":       {N: 10, Classes: 5, Splits: map[string]float64{"val": 0.1}},
-		"want one of": {Splits: map[string]float64{"holdout": 0.1}},
+		"empty":       {N: 10, Classes: 5, Splits: []Split{{"train", 0.9}, {"val", 0.1}}},
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		if err := Write(t.Context(), dir, o, nil); err == nil || !strings.Contains(err.Error(), want) {
@@ -172,16 +170,16 @@ func TestWritePhotoSize(t *testing.T) {
 func ExampleParseSplits() {
 	splits, err := ParseSplits("val=0.2")
 	fmt.Println(splits, err)
-	// Output: map[val:0.2] <nil>
+	// Output: [{train 0.8} {val 0.2}] <nil>
 }
 
 func BenchmarkImage(b *testing.B) {
 	root := b.TempDir()
 	p := newPainter(defaultWidth, defaultHeight)
-	o := Options{Width: defaultWidth, Height: defaultHeight}
+	o := Options{Classes: DefaultClasses, Width: defaultWidth, Height: defaultHeight}
 	i := 0
 	for b.Loop() {
-		if err := writeImage(root, file{path: "a.jpg"}, p, newScene(o, i, i%DefaultClasses)); err != nil {
+		if err := p.write(filepath.Join(root, "a.jpg"), newScene(o, i)); err != nil {
 			b.Fatal(err)
 		}
 		i++

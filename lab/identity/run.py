@@ -45,7 +45,6 @@ pack $C tiled.lmdb --encode jpeg-tiled
 pack $C tiled.tar --encode jpeg-tiled:4
 pack $C tiled.h5 --encode jpeg-tiled
 pack $C filter.lmdb --resize shorter:64 --filter bicubic --encode jpeg:90
-pack $C copies.lmdb --resize cover:64x64 --encode raw --augment flip --copies 2
 pack $C some.lmdb --include '*1*.jpg'
 pack $S splits.lmdb
 pack $S out --format tar

@@ -61,7 +61,7 @@ def run(setting: Setting, save: Callable[..., None]) -> None:
 def doctor(setting: Setting) -> list[dict]:
     """What dsconv doctor says of the GPU: above all whether nvJPEG can reach the JPEG engine."""
     lines = json.loads(prepare.dsconv(setting, "doctor", "--json"))["lines"]
-    found = [line for line in lines if line["name"] in ("GPU", "NVIDIA driver", "CUDA", "GPU decoding")]
+    found = [line for line in lines if line["name"] in ("GPU", "CUDA", "GPU decoding")]
     print("doctor: " + "; ".join(line["value"] for line in found), flush=True)
     return found
 

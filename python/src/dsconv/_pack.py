@@ -83,9 +83,6 @@ def pack(
     exclude: str | Sequence[str] | None = None,
     limit: int | None = None,
     sample: int | None = None,
-    augment: str | None = None,
-    copies: int | None = None,
-    copies_only: bool = False,
     seed: int | None = None,
     max_pixels: int | None = None,
     on_error: str | None = None,
@@ -165,10 +162,6 @@ def pack(
 
     `limit` packs the first images by key, `sample` a random sample of that many images, which `seed` decides.
 
-    `augment` writes augmented `copies` of each image beside it, made by operations of the Loader, such as
-    "rrc:224,flip,jitter:.2:.2:.2:.1". Copy c of the image KEY has the key "KEY@c", is in its split
-    and has its label; masks and boxes follow. It is what a Loader with these transforms and `seed` draws in epoch c.
-    `copies_only` leaves out the images themselves.
     `stats` records mean and standard deviation of each channel, the samples of each class and the sizes in the dataset,
     for ``Loader(normalize="dataset")``; each image is decoded for it. ``report.details["datasets"][0]["pixel_stats"]``
     has them.
@@ -201,7 +194,7 @@ def pack(
         max_pixels=max_pixels, on_error=on_error, max_skipped=max_skipped, check=check, strict=strict, stats=stats,
         shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
         io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old,
-        discard=discard, report=report, augment=augment, copies=copies, copies_only=copies_only,
+        discard=discard, report=report,
         **source_options(
             labels, label_columns, label_sep, label_type, class_order, field, boxes, captions, include,
             exclude, None if dataset else map, source_format,  # type: ignore[arg-type]

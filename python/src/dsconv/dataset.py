@@ -14,7 +14,6 @@ from ._items import IMAGE, TARGET, Items, Value
 from ._named_fields import form
 from ._read_options import FieldMap, read_options
 from ._short_messages import counted, named, shown
-from ._show import Picture, show
 from ._source import Source
 from ._tensors import dtype_name, extra_fields, torch_or_none
 
@@ -333,42 +332,6 @@ class Dataset(Base[Item], Generic[Item]):  # type: ignore[misc]  # mypy is run w
     def _paths(self) -> list[str]:
         """Of the datasets that lie behind it: the dataset of a Loader may have several."""
         return [part["path"] for part in self._source.configuration.get("paths", ())] or [self.root]
-
-    def show(
-        self,
-        n: int | None = None,
-        *,
-        augment: str | None = None,
-        seed: int | None = None,
-        classes: Sequence[str] = (),
-        keys: Sequence[str] = (),
-        columns: int | None = None,
-        size: int | None = None,
-    ) -> Picture:
-        """A picture of n random samples, as many of each class as possible, with the names of their classes.
-
-        It is a PIL image, which notebooks show; without Pillow an object that notebooks show and that has `save`. A
-        sample that cannot be read has an empty tile with its key. See `dsconv show --help`, whose flags None leaves at
-        their defaults.
-
-        Args:
-            n: 64 samples, or 8 with augment; with keys all of them.
-            augment: ops such as "rrc:224,flip,normalize": each row has a sample, then what a `Loader` with
-                `transforms=augment`, this split and this seed makes of it in the epochs 0, 1, 2 and so on.
-            seed: of the choice and of the ops.
-            classes: show only samples of these classes.
-            keys: show these samples.
-            columns: tiles in a row.
-            size: the side of a tile in pixels.
-
-        Raises:
-            ValueError: an argument does not fit the dataset.
-            dsconv.Error: any other error.
-        """
-        return show(
-            self.root, split_names(self.split), n=n, augment=augment, seed=seed, classes=classes, keys=keys,
-            columns=columns, size=size,
-        )  # fmt: skip
 
     def close(self) -> None:
         """Closes the dataset. The next use opens it again."""

@@ -29,7 +29,7 @@ class Given:
     color: str = "rgb"
     orient: bool = False
     region: tuple[int, int, int, int] = (0, 0, 0, 0)  # left, top, width, height
-    by: str = ""  # what of a GPU decoded it, and its kind, such as "engine 4:2:0"
+    by: str = ""  # what of a GPU decoded it: "engine" or "cuda"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Comparison:
         return want
 
     def _gpu(self, key: str, ours: Given, scaled: Made) -> None:
-        """Compares what a GPU made of the source. What decoded it, and the kind of JPEG, is a path of its own."""
+        """Compares what a GPU made of the source. What decoded it is a path of its own."""
         if not ours.by:
             self.paths["gpu"].skip(ours.error)
             return
