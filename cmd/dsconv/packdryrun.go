@@ -93,7 +93,7 @@ func (d *dryDataset) print(c *console, named bool) {
 		c.printf("  %d of these would be skipped\n", m.Skipped)
 	}
 	if m.Narrowed > 0 {
-		c.printf("  %d of these have 16 bits per channel and would be reduced to 8; --color keep with --encode png or raw keeps 16, but skips TIFFs whose bits it cannot keep (docs/pixels.md)\n", m.Narrowed)
+		c.printf("  %d of these have 16 bits per channel and would be reduced to 8; --color keep with --encode png or raw keeps 16\n", m.Narrowed)
 	}
 	for _, s := range d.Splits {
 		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
