@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/jpeg"
 	"io"
 	"log"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 
@@ -72,19 +70,6 @@ func guideShards(ctx context.Context, o dsconv.Options) error {
 		fmt.Println(done.Written)
 	}
 	return err
-}
-
-func guideThumbnail(path string, out io.Writer) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	img, err := preprocess.Thumbnail(in, preprocess.ThumbnailOptions{W: 200, H: 200}) // upright, 200 by 200 at most
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return jpeg.Encode(out, img, nil)
 }
 
 func guideImage(data []byte, out io.Writer) error {
@@ -215,5 +200,5 @@ func guideFormat() (*reader.Loader, error) {
 }
 
 var _ = []any{
-	guideOpen, guidePack, guideShards, guideLoad, guideResume, guideThumbnail, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
+	guideOpen, guidePack, guideShards, guideLoad, guideResume, guideImage, guideFunc, guideCheck, http.Handler(new(imageServer)), guideFormat,
 }

@@ -242,12 +242,6 @@ func snippetOfPreprocess(schema formats.Schema, in, out *formats.Sample, file io
 	if err := p.Process(in, out); err != nil {
 		return err
 	}
-
-	img, err := preprocess.Thumbnail(file, preprocess.ThumbnailOptions{W: 200, H: 200})
-	if err != nil {
-		return err
-	}
-	fmt.Println(img.Bounds())
 	return nil
 }
 

@@ -19,7 +19,6 @@ var programs = map[string]string{
 	"owndataset": "WORK/out.tar",
 	"ownop":      "-seed 2 IMAGES",
 	"pack":       "IMAGES WORK/out.tar",
-	"thumbnails": "IMAGES/train/red WORK",
 	"train":      "IMAGES WORK/state.json 0 1",
 	"trainloop":  "IMAGES",
 	"writer":     "WORK/out.tar",

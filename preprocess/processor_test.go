@@ -35,11 +35,11 @@ func stereoSample(t *testing.T) *formats.Sample {
 	s.Resize(len(stereo))
 	img := pixeltest.TestImage(100, 60, 3, formats.Uint8)
 	for i, enc := range []codec.EncodeOptions{{Encoding: formats.JPEG, Quality: 90}, {Encoding: formats.PNG}} {
-		if err := e.Encode(&s.Values[i], img, inner.Encode(enc), 0); err != nil {
+		if err := e.Encode(&s.Values[i], img, enc, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := e.Encode(&s.Values[2], pixeltest.TestImage(100, 60, 1, formats.Uint16), inner.Encode{Encoding: formats.PNG}, 0); err != nil {
+	if err := e.Encode(&s.Values[2], pixeltest.TestImage(100, 60, 1, formats.Uint16), inner.EncodeOptions{Encoding: formats.PNG}, 0); err != nil {
 		t.Fatal(err)
 	}
 	s.Values[3] = boxes(10, 20, 50, 40, 90, 0, 100, 60)

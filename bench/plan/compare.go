@@ -8,6 +8,7 @@ import (
 	"github.com/dsconv/dsconv/bench/quality"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -44,7 +45,7 @@ func (e *exploration) compare(ctx context.Context, t *trial) error {
 type comparison struct {
 	source  formats.Dataset
 	exact   *preprocess.Processor // the recipe, without loss
-	decoder *codec.Decoder
+	decoder *inner.Decoder
 	sum     quality.Difference
 
 	in, out, packed formats.Sample
@@ -58,7 +59,7 @@ func newComparison(source formats.Dataset, r preprocess.Recipe) (*comparison, er
 	if err != nil {
 		return nil, err
 	}
-	return &comparison{source: source, exact: exact, decoder: codec.NewDecoder(), imageIn: source.Meta().Schema.ImageIndex()}, nil
+	return &comparison{source: source, exact: exact, decoder: inner.NewDecoder(), imageIn: source.Meta().Schema.ImageIndex()}, nil
 }
 
 // add compares sample i of ds with the source's sample of the same key.
@@ -77,12 +78,12 @@ func (c *comparison) add(ds formats.Dataset, i int) error {
 		if err := c.exact.Process(&c.in, &c.out); err != nil {
 			return fmt.Errorf("%s: %w", c.packed.Key, err)
 		}
-		keep := codec.DecodeOptions{Color: pixel.ColorKeep}
-		if err := c.decoder.DecodeValue(&c.want, &c.out.Values[c.imageIn], keep); err != nil {
+		keep := inner.DecodeOptions{Color: pixel.ColorKeep}
+		if err := c.decoder.Decode(&c.want, &c.out.Values[c.imageIn], keep); err != nil {
 			return fmt.Errorf("%s: %w", c.packed.Key, err)
 		}
 		value := &c.packed.Values[ds.Meta().Schema.ImageIndex()]
-		if err := c.decoder.DecodeValue(&c.got, value, keep); err != nil {
+		if err := c.decoder.Decode(&c.got, value, keep); err != nil {
 			return fmt.Errorf("%s: %w", c.packed.Key, err)
 		}
 		return c.sum.Add(&c.want, &c.got)

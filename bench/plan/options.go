@@ -119,7 +119,7 @@ func (o *Options) checkGrid() error {
 		errs = append(errs, same.UnmarshalText([]byte(r.String())))
 	}
 	for _, e := range o.Encodings {
-		errs = append(errs, e.Validate())
+		errs = append(errs, e.Check("Encodings"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("plan: %w", err)

@@ -36,7 +36,7 @@ import (
 
 // functions are the exported functions that the test calls with nonsense; generic ones for one type.
 var functions = []any{
-	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenFS, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage, preprocess.Thumbnail, preprocess.ThumbnailOf,
+	codec.Decode, codec.DecodeFrom, codec.DecodeImage, codec.Encode, codec.EncodeImage, archive.ListClassArchives, archive.Open, archive.OpenClassArchives, archive.OpenMounted, archive.SplitPath, folder.OpenFS, folder.OpenListed, folder.OpenMounts, folder.OpenTree, pixel.FromImage,
 	diff.Run, edit.Describe, reader.Labels[int64], reader.NewBatch, reader.Pixels[uint8], reader.ViewPixels[uint8], reader.ViewSeed,
 	page.WriteHTML,
 	plan.Advise, plan.Candidates, plan.CheckEmpty, plan.Run,
@@ -47,7 +47,7 @@ var functions = []any{
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourcesWith, dsconv.OpenSourceWith, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources, dsconv.PlanShards, dsconv.PackShard, dsconv.MissingShards, dsconv.CommitShards, dsconv.NewWriter, dsconv.PackItems,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
-	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
+	codec.Inspect, hdf5.LibraryVersion, lmdb.LibraryVersion,
 
 	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
@@ -124,8 +124,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*plan.Plan](),
 	reflect.TypeFor[*plan.Recommendation](),
 	reflect.TypeFor[*quality.Difference](),
-	reflect.TypeFor[*codec.Decoder](),
-	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Options](),
 	reflect.TypeFor[convert.Order](),
 	reflect.TypeFor[*convert.Plan](),

@@ -44,16 +44,7 @@ func images() {
 	_, _, _ = codec.Inspect(nil)
 	_ = codec.Encode(nil, nil, codec.EncodeOptions{})
 	_ = codec.EncodeImage(nil, nil, codec.EncodeOptions{})
-	d := codec.NewDecoder()
-	defer d.Close()
-	_, _, _, _ = d.Decode, d.DecodeValue, d.Header, d.Warning
-	_ = d.Area
-	e := codec.NewEncoder()
-	defer e.Close()
-	_ = e.Append
 	_, _ = pixel.FromImage(nil)
-	_, _ = preprocess.Thumbnail(nil, preprocess.ThumbnailOptions{})
-	_, _ = preprocess.ThumbnailOf(nil, preprocess.ThumbnailOptions{})
 }
 
 func loading() {
