@@ -114,18 +114,17 @@ func TestAfterClose(t *testing.T) {
 		return nil
 	}
 	for name, call := range map[string]func() error{
-		"Next":           func() error { _, err := run.Next(ctx); return err },
-		"Start":          func() error { _, err := l.Start(ctx, 1); return err },
-		"StartWith":      func() error { _, err := l.StartWith(ctx, RunOptions{List: []int32{1}}); return err },
-		"Resume":         func() error { return first(l, state) },
-		"At":             func() error { return l.At(0, new(Batch)) },
-		"Pick":           func() error { return l.Pick(0, 0, new(Batch)) },
-		"PickAt":         func() error { return l.PickAt(0, 0, 0, new(Batch)) },
-		"InfoOf":         func() error { _, err := l.InfoOf(0); return err },
-		"Numbers":        func() error { _, err := l.Numbers(ctx); return err },
-		"MultiHot":       func() error { _, err := l.MultiHot(ctx); return err },
-		"Estimate":       func() error { _, err := l.Estimate(ctx); return err },
-		"ShuffleQuality": func() error { _, err := l.ShuffleQuality(); return err },
+		"Next":      func() error { _, err := run.Next(ctx); return err },
+		"Start":     func() error { _, err := l.Start(ctx, 1); return err },
+		"StartWith": func() error { _, err := l.StartWith(ctx, RunOptions{List: []int32{1}}); return err },
+		"Resume":    func() error { return first(l, state) },
+		"At":        func() error { return l.At(0, new(Batch)) },
+		"Pick":      func() error { return l.Pick(0, 0, new(Batch)) },
+		"PickAt":    func() error { return l.PickAt(0, 0, 0, new(Batch)) },
+		"InfoOf":    func() error { _, err := l.InfoOf(0); return err },
+		"Numbers":   func() error { _, err := l.Numbers(ctx); return err },
+		"MultiHot":  func() error { _, err := l.MultiHot(ctx); return err },
+		"Estimate":  func() error { _, err := l.Estimate(ctx); return err },
 	} {
 		if err := call(); !errors.Is(err, formats.ErrClosed) {
 			t.Errorf("%s: error %v", name, err)

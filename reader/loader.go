@@ -372,20 +372,6 @@ func (l *Loader) InfoOf(i int) (formats.Info, error) {
 	return in, cmp.Or(l.samples.CheckAt(mark, i), err)
 }
 
-// ShuffleQuality measures how well the order mixes what is stored side by side. It takes some 50 ms.
-func (l *Loader) ShuffleQuality() (order.ShuffleQuality, error) {
-	if err := l.enter(); err != nil {
-		return order.ShuffleQuality{}, err
-	}
-	defer l.leave()
-	probe := sampleorder.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
-	var failed error
-	if l.classified() {
-		probe.Label = func(sample int) int64 { return l.infoOf(sample, &failed).Label }
-	}
-	return sampleorder.Measure(l.plan, probe), failed
-}
-
 // Clock sums up where the time went since the Loader was opened.
 func (l *Loader) Clock() Clock {
 	l.mu.Lock()

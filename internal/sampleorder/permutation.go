@@ -12,7 +12,6 @@ const (
 	blockKey
 	drawKey
 	mixtureKey
-	measureKey
 )
 
 // rounds of the Feistel network. Four with good round functions make a pseudorandom

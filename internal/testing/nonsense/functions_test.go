@@ -168,7 +168,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[lmdb.Format](),
 	reflect.TypeFor[mds.Format](),
 	reflect.TypeFor[order.Kind](),
-	reflect.TypeFor[order.ShuffleQuality](),
 	reflect.TypeFor[*order.Spec](),
 	reflect.TypeFor[*order.Tail](),
 	reflect.TypeFor[pixel.Area](),
