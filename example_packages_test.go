@@ -269,7 +269,7 @@ func snippetOfPixel(img image.Image) error {
 	if err != nil {
 		return err
 	}
-	out := m.ToImage() // without a copy
+	out := m.ToImage() // a copy
 	fmt.Println(out.Bounds())
 	return nil
 }
