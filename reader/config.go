@@ -184,11 +184,7 @@ func (c *Config) checkNames() error {
 	color := c.Color.UnmarshalText([]byte(c.Color))
 	_, onError := ParseOnError(string(c.OnError))
 	_, tail := order.ParseTail(string(c.Tail))
-	spec := c.Order
-	if spec.Kind == "" {
-		spec.Draws = 0 // of NewMixture
-	}
-	for _, err := range []error{color, onError, tail, spec.Check(), c.Cache.check(), checkDType(c.DType)} {
+	for _, err := range []error{color, onError, tail, c.Order.Check(), c.Cache.check(), checkDType(c.DType)} {
 		if err != nil {
 			return err
 		}

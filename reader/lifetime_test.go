@@ -206,7 +206,7 @@ func TestDatasetClosedTooEarly(t *testing.T) {
 		l, err := New(ds, Config{BatchSize: 2, OnError: Skip})
 		if mixed {
 			_ = l.Close()
-			l, err = NewMixture([]WeightedDataset{{Dataset: ds, Weight: 1}}, Config{BatchSize: 2, OnError: Skip})
+			l, err = NewConcat([]Part{{Dataset: ds}, {Dataset: ds}}, Config{BatchSize: 2, OnError: Skip})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -299,8 +299,6 @@ func TestNonsenseIsNamed(t *testing.T) {
 	}
 	for want, call := range map[string]func() error{
 		"dataset is nil":     func() error { _, err := New(nil, Config{BatchSize: 1}); return err },
-		"there are none":     func() error { _, err := NewMixture(nil, Config{BatchSize: 1}); return err },
-		"dataset 0 is nil":   func() error { _, err := NewMixture(make([]WeightedDataset, 1), Config{BatchSize: 1}); return err },
 		"the context is nil": func() error { _, err := l.Start(none, 0); return err },
 		"context is nil":     func() error { _, err := l.Numbers(none); return err },
 		"is nil":             func() error { _, err := l.MultiHot(none); return err },

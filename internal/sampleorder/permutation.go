@@ -11,7 +11,6 @@ const (
 	fullKey = -1 - iota
 	blockKey
 	drawKey
-	mixtureKey
 )
 
 // rounds of the Feistel network. Four with good round functions make a pseudorandom

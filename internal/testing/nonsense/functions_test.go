@@ -60,7 +60,7 @@ var functions = []any{
 	pixel.OrientedSize,
 	preprocess.DeviceOf, preprocess.NewGPUDecoder, preprocess.NewProcessor, preprocess.ParseRecipe,
 	random.Mix, random.NewRand,
-	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewConcat, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
+	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewConcat, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
 	trainer.CheckDType, trainer.InputOf, trainer.Models, trainer.New, trainer.Run,
 	verify.Run,
 }

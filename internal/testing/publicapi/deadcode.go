@@ -30,7 +30,6 @@ func main() {
 	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
 	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
 	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
-	_, _ = reader.NewMixture(nil, reader.Config{})
 	images()
 	loading()
 	// What names, in tests, what they forgot to close: internal/testing/forgottentest.
