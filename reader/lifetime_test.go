@@ -221,7 +221,7 @@ func TestDatasetClosedTooEarly(t *testing.T) {
 		if !errors.Is(last, formats.ErrClosed) {
 			t.Errorf("error %v", last)
 		}
-		if int64(ds.leases.Load()) != leases {
+		if ds.leases.Load() != leases {
 			t.Errorf("%d leases while the Loader is open", ds.leases.Load())
 		}
 		if err := l.Close(); err != nil || ds.leases.Load() != 0 {

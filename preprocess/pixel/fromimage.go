@@ -51,8 +51,10 @@ func channels(img image.Image) int {
 
 // readColor copies an image's colours, 8 bits each.
 func (m *Image) readColor(img image.Image) {
-	at := func(x, y int) color.NRGBA { return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA) } // what the model gives
-	switch in := img.(type) { // fast
+	at := func(x, y int) color.NRGBA {
+		return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA) // what the model gives
+	}
+	switch in := img.(type) {
 	case *image.NRGBA:
 		at = in.NRGBAAt
 	case *image.RGBA:
