@@ -157,10 +157,10 @@ RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|Test
 RACE_PACKAGES := ./reader ./convert ./internal/cache ./internal/items ./internal/storage/staging
 RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/staging
 
-# Without cgo other code decodes, and reads LMDB and HDF5. These tests kill processes, flip bits, count memory, draw
+# Without cgo other code reads LMDB and HDF5. These tests kill processes, flip bits, count memory, draw
 # random numbers and damage files, in code that is the same.
-NOCGO      := ./preprocess/... ./formats/lmdb ./formats/hdf5
-NOCGO_LONG := ./preprocess/... ./formats/lmdb/... ./formats/hdf5/... ./reader/... ./convert/... ./cmd/...
+NOCGO      := ./formats/lmdb ./formats/hdf5 ./formats/tfrecord
+NOCGO_LONG := ./formats/...
 NOCGO_SKIP := 'Killed|SIGKILL|FlippedBit|FailingDisk|TestEveryBit|TestEveryByteIsCovered|TestHeapOfAPlan|TestRottenPartial|TestWrittenAndRenamed|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestRandomInterleavings|TestGPUBatchesAreTheSame|TestAccidentsInAnEpoch|TestTorchvisionDraws|TestTorchvisionBoxes|TestMeasurePredictsThePack'
 
 .PHONY: test-tools
@@ -196,10 +196,10 @@ test-long: test-tools ## the Go tests with all their repetitions, -race and with
 QUICK_CGO = $(shell scripts/install-packages --list $(PACKAGES) | grep -q . && echo 0 || go env CGO_ENABLED)
 .PHONY: test-quick
 test-quick: ## Go tests that need nothing but Go: no Python, torch or sudo; about 5 minutes
-	@echo "go test -short ./... with CGO_ENABLED=$(QUICK_CGO): every Go package, fewer repetitions of the long tests."
+	@echo "go test -short with CGO_ENABLED=$(QUICK_CGO), fewer repetitions of the long tests."
 	@echo "Skipped: tests that run Python, tests with real photos, the Python package, -race. make test runs all of them."
-	@if [ $(QUICK_CGO) = 0 ]; then echo "Without cgo LMDB and HDF5 are not written, and JPEGs are decoded by Go; make deps installs what is missing."; fi
-	env -u DSCONV_PYTHON -u DSCONV_TORCH_PYTHON -u DSCONV_PHOTOS CGO_ENABLED=$(QUICK_CGO) go test -short -timeout 20m $(or $(ONLY),./...)
+	@if [ $(QUICK_CGO) = 0 ]; then echo "Without cgo LMDB and HDF5 are not written and no image is decoded, so that only the formats are tested; make deps installs what is missing."; fi
+	env -u DSCONV_PYTHON -u DSCONV_TORCH_PYTHON -u DSCONV_PHOTOS CGO_ENABLED=$(QUICK_CGO) go test -short -timeout 20m $(or $(ONLY),$(if $(filter 0,$(QUICK_CGO)),./formats/...,./...))
 
 .PHONY: examples
 examples: deps ## build the programs under examples/ and lab/, modules of their own, and test them

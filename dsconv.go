@@ -33,7 +33,7 @@
 //   - github.com/dsconv/dsconv/formats/archive: the files of a zip or a tar, read where they lie
 //   - github.com/dsconv/dsconv/formats/parquet: what other programs wrote, read where it lies
 //   - github.com/dsconv/dsconv/convert: conversions of any dataset into another, in one format
-//   - github.com/dsconv/dsconv/preprocess: recipes (resize, crop, encode) and thumbnails
+//   - github.com/dsconv/dsconv/preprocess: recipes (resize, crop, encode)
 //   - github.com/dsconv/dsconv/preprocess/codec: single images, decoded and encoded
 //   - github.com/dsconv/dsconv/preprocess/pixel: images in memory, colours, layouts and filters
 //   - github.com/dsconv/dsconv/reader: the Loader, which loads batches for training

@@ -241,12 +241,6 @@ func snippetOfPreprocess(schema formats.Schema, in, out *formats.Sample, file io
 	if err := p.Process(in, out); err != nil {
 		return err
 	}
-
-	img, err := preprocess.Thumbnail(file, preprocess.ThumbnailOptions{W: 200, H: 200})
-	if err != nil {
-		return err
-	}
-	fmt.Println(img.Bounds())
 	return nil
 }
 
@@ -274,7 +268,7 @@ func snippetOfPixel(img image.Image) error {
 	if err != nil {
 		return err
 	}
-	out := m.ToImage() // without a copy
+	out := m.ToImage() // a copy
 	fmt.Println(out.Bounds())
 	return nil
 }

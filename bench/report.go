@@ -6,7 +6,6 @@ import (
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Report is the outcome of a Run.
@@ -66,8 +65,6 @@ type Dataset struct {
 	Depth float64 `json:"queue_depth"`
 	// Memory is what the loader estimated before the first epoch.
 	Memory reader.Memory `json:"memory_estimate"`
-	// ShuffleQuality is set if the order is not a full shuffle.
-	ShuffleQuality *order.ShuffleQuality `json:"mixing,omitempty"`
 	// Cached is the bytes of images in the cache at the end, Bad the number of bad samples.
 	Cached int64 `json:"cached_bytes,omitempty"`
 	Bad    int64 `json:"bad_samples,omitempty"`

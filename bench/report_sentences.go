@@ -24,9 +24,6 @@ func (r *Report) sentences(b *strings.Builder) {
 		if len(d.Settings) > 0 {
 			fmt.Fprintf(b, "%s: with %s\n", name, settings(d.Settings))
 		}
-		if d.ShuffleQuality != nil {
-			fmt.Fprintf(b, "%s: order %s: %s\n", name, printable(r.Options.OrderText), d.ShuffleQuality)
-		}
 		if d.Narrowed > 0 {
 			fmt.Fprintf(b, "%s: %s\n", name, printable(d.NarrowedHow))
 		}

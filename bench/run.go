@@ -14,7 +14,6 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/reader"
-	"github.com/dsconv/dsconv/reader/order"
 )
 
 // Progress is a dataset's turn that has just ended.
@@ -133,13 +132,6 @@ func (b *bench) add(ctx context.Context, path string) error {
 	}
 	if s.result.Memory, err = s.loader.Estimate(ctx); err != nil {
 		return err
-	}
-	if config.Order.Kind != order.Full {
-		quality, err := s.loader.ShuffleQuality()
-		if err != nil {
-			return err
-		}
-		s.result.ShuffleQuality = &quality
 	}
 	return s.result.describe(s.dataset, s.loader.Config().Split, s.loader.Samples())
 }

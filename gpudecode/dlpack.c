@@ -3,14 +3,13 @@
 #include "dlpack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // A tensor with what its deleter needs.
 typedef struct {
   dsconv_dlpack_managed managed;
   dsconv_cuda_block *block;
   CUstream consumer;
-  int64_t sizes[]; // shape, then strides
+  int64_t size, stride;
 } lent_tensor;
 
 static void give_back(dsconv_dlpack_managed *m) {
@@ -19,25 +18,22 @@ static void give_back(dsconv_dlpack_managed *m) {
   free(t);
 }
 
-dsconv_dlpack_managed *dsconv_dlpack_new(dsconv_cuda_block *block, uint64_t offset, int device,
-                                         dsconv_dlpack_type type, int ndim, const int64_t *shape,
-                                         const int64_t *strides, uintptr_t consumer) {
-  const size_t n = (size_t)ndim;
-  lent_tensor *t = calloc(1, sizeof *t + 2 * n * sizeof *t->sizes);
+dsconv_dlpack_managed *dsconv_dlpack_new(dsconv_cuda_block *block, int device, dsconv_dlpack_type type,
+                                         int64_t elements, uintptr_t consumer) {
+  lent_tensor *t = calloc(1, sizeof *t);
   if (t == NULL)
     return NULL;
   t->block = block;
   t->consumer = (CUstream)consumer;
-  memcpy(t->sizes, shape, n * sizeof *shape);
-  memcpy(t->sizes + n, strides, n * sizeof *strides);
-  // The offset is in the address, because some readers forget byte_offset.
+  t->size = elements;
+  t->stride = 1;
   t->managed.tensor = (dsconv_dlpack_tensor){
-      .data = (void *)(uintptr_t)(block->address + offset),
+      .data = (void *)(uintptr_t)block->address,
       .device = {DSCONV_DLPACK_CUDA, device},
-      .ndim = ndim,
+      .ndim = 1,
       .dtype = type,
-      .shape = t->sizes,
-      .strides = t->sizes + n,
+      .shape = &t->size,
+      .strides = &t->stride,
   };
   t->managed.manager = t;
   t->managed.deleter = give_back;

@@ -33,11 +33,10 @@ typedef struct dsconv_dlpack_managed {
   void (*deleter)(struct dsconv_dlpack_managed *);
 } dsconv_dlpack_managed;
 
-// dsconv_dlpack_new makes a tensor of ndim dimensions in the block, from byte offset on. Its deleter gives
+// dsconv_dlpack_new makes a tensor of a row of elements, which begins where the block does. Its deleter gives
 // the block back for use after all work that the stream consumer has by then; it may run on any thread, also
 // while the process ends. NULL if there is no memory.
-dsconv_dlpack_managed *dsconv_dlpack_new(dsconv_cuda_block *block, uint64_t offset, int device,
-                                         dsconv_dlpack_type type, int ndim, const int64_t *shape,
-                                         const int64_t *strides, uintptr_t consumer);
+dsconv_dlpack_managed *dsconv_dlpack_new(dsconv_cuda_block *block, int device, dsconv_dlpack_type type,
+                                         int64_t elements, uintptr_t consumer);
 
 #endif

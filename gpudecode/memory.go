@@ -53,23 +53,19 @@ func (m *Memory) Release() {
 	}
 }
 
-// DLPack hands the memory over as a DLManagedTensor (DLPack 0.8) and returns its address. Its deleter, which may be
-// called on any thread at any time, gives the memory back for use after all work that the CUDA stream consumer has by
-// then. shape is in elements of the Spec's type, from byte offset on; strides are in elements too, nil for row-major.
-// It returns 0 if the tensor would not lie inside the memory, if the memory was released, or without host memory; then
-// the Memory is still the caller's.
-func (m *Memory) DLPack(shape, strides []int64, offset int, consumer uintptr) uintptr {
-	if strides == nil {
-		strides = rowMajor(shape)
+// DLPack hands the memory over as a DLManagedTensor (DLPack 0.8), a row of elements of the Spec's type, and returns its
+// address. Its deleter, which may be called on any thread at any time, gives the memory back for use after all work that
+// the CUDA stream consumer has by then. It returns 0 if the memory was released, or without host memory; then the Memory
+// is still the caller's.
+func (m *Memory) DLPack(consumer uintptr) uintptr {
+	if m.gone.Swap(true) {
+		return 0
 	}
 	spec := m.decoder.config.Spec
 	size := spec.DType().Size()
-	if !inside(shape, strides, offset, size, m.decoder.config.Bytes) || m.gone.Swap(true) {
-		return 0
-	}
 	t := C.dsconv_dlpack_type{code: typeCode(spec.DType()), bits: C.uint8_t(8 * size), lanes: 1}
-	p := C.dsconv_dlpack_new((*C.dsconv_cuda_block)(m.block.C()), C.uint64_t(offset), C.int(m.decoder.gpu.number), t,
-		C.int(len(shape)), (*C.int64_t)(unsafe.SliceData(shape)), (*C.int64_t)(unsafe.SliceData(strides)), C.uintptr_t(consumer))
+	p := C.dsconv_dlpack_new((*C.dsconv_cuda_block)(m.block.C()), C.int(m.decoder.gpu.number), t,
+		C.int64_t(m.decoder.config.Bytes/size), C.uintptr_t(consumer))
 	if p == nil {
 		m.gone.Store(false)
 	}
@@ -85,33 +81,6 @@ func typeCode(d formats.DType) C.uint8_t {
 		return 4
 	}
 	return 1
-}
-
-func rowMajor(shape []int64) []int64 {
-	strides, n := make([]int64, len(shape)), int64(1)
-	for i := len(shape) - 1; i >= 0; i-- {
-		strides[i] = n
-		n *= shape[i]
-	}
-	return strides
-}
-
-// inside reports whether a tensor of elements of size bytes lies inside total bytes.
-func inside(shape, strides []int64, offset, size, total int) bool {
-	if len(shape) == 0 || len(strides) != len(shape) || offset < 0 || offset%size != 0 {
-		return false
-	}
-	last, most := int64(0), int64(total) // of the last element
-	for i, n := range shape {
-		if n <= 0 || strides[i] < 0 || n > most || strides[i] > most {
-			return false
-		}
-		last += (n - 1) * strides[i]
-		if last > most {
-			return false
-		}
-	}
-	return int64(offset) <= most && (last+1)*int64(size) <= most-int64(offset)
 }
 
 // errNoMemory is returned for a Memory that Decode cannot use.

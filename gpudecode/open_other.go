@@ -56,7 +56,7 @@ func (*Memory) Stream() uintptr { return 0 }
 func (*Memory) Release() {}
 
 // DLPack returns 0.
-func (*Memory) DLPack(_, _ []int64, _ int, _ uintptr) uintptr { return 0 }
+func (*Memory) DLPack(uintptr) uintptr { return 0 }
 
 // Batcher decodes single images.
 type Batcher struct{}

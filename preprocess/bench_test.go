@@ -74,7 +74,7 @@ func BenchmarkCodecs(b *testing.B) {
 		var v formats.Value
 		b.Run("Encode/"+enc.String(), func(b *testing.B) {
 			for b.Loop() {
-				if err := e.Encode(&v, &m, inner.Encode(enc), 0); err != nil {
+				if err := e.Encode(&v, &m, enc, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

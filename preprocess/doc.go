@@ -1,5 +1,4 @@
-// Package preprocess says what happens to the images of a dataset when it is packed, and makes
-// thumbnails.
+// Package preprocess says what happens to the images of a dataset when it is packed.
 //
 // A [Recipe] has the steps: decode, turn upright, scale, crop, encode. Package convert applies it to a
 // dataset; a [Processor] applies it to one sample:
@@ -15,18 +14,13 @@
 //		return err
 //	}
 //
-// [Thumbnail] makes a small image of a file for people to look at, fast:
-//
-//	img, err := preprocess.Thumbnail(file, preprocess.ThumbnailOptions{W: 200, H: 200})
-//
 // Package github.com/dsconv/dsconv/preprocess/codec decodes and encodes single images, package
 // github.com/dsconv/dsconv/preprocess/pixel has the images themselves.
 //
 // # Same pixels
 //
 // The pixels of a recipe equal Pillow's bit for bit, those of Image.open(p).convert, Image.resize and
-// Image.save. A build with CGO_ENABLED=0 decodes JPEGs with image/jpeg instead of libjpeg-turbo, whose
-// pixels differ slightly; a recipe records the decoder. Thumbnails are not meant to equal anything.
+// Image.save; a recipe records the decoder. A build with CGO_ENABLED=0 keeps images as they are.
 //
 // # Texts
 //

@@ -87,7 +87,7 @@ func TestTurnedPhotosWithinTheLimit(t *testing.T) {
 		{4000, 3000, codec.EncodeOptions{Quality: 90, Optimize: true}},
 		{3000, 2400, codec.EncodeOptions{Encoding: formats.Raw}},
 	} {
-		jpeg, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, inner.Encode{Quality: 90})
+		jpeg, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*c.w*c.h), H: c.h, W: c.w, C: 3, DType: formats.Uint8}, inner.EncodeOptions{Quality: 90})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func damagedPhoto(t *testing.T, w, h int) []byte {
 	}
 	e := inner.NewEncoder()
 	defer e.Close()
-	photo, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, inner.Encode{Quality: 90})
+	photo, err := e.AppendJPEG(nil, &pixel.Image{Pix: make([]byte, 3*w*h), H: h, W: w, C: 3, DType: formats.Uint8}, inner.EncodeOptions{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}

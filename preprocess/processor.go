@@ -206,7 +206,7 @@ func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind
 	if err != nil {
 		return err
 	}
-	return p.encoder.Encode(out, m, inner.Encode(enc), int(p.recipe.Zstd))
+	return p.encoder.Encode(out, m, enc, int(p.recipe.Zstd))
 }
 
 // pixels returns the pixels of an image: those that a GPU decoded, or else decoded here, and where the image lies in

@@ -62,7 +62,7 @@ func (p *Processor) reserve(v *formats.Value, gpu *decodedImage, o inner.DecodeO
 		}
 		w.step(budget.ImageBytes(outH, outW, c*d.Size()), scaling)
 	}
-	w.step(0, inner.Encode(enc).Memory(outH, outW, c, d))
+	w.step(0, enc.Memory(outH, outW, c, d))
 	p.chooseBuffers(w, len(v.Data), o.MaxPixels)
 	if gpu != nil {
 		if err := p.reservation.ReserveImage(w.decoding, len(v.Data), o.MaxPixels); err != nil {

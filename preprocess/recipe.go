@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/preprocess/codec"
@@ -124,7 +123,7 @@ func (r Recipe) kept() string {
 // Validate returns an error if options of the recipe contradict each other, have invalid values or no
 // effect, or need another build.
 func (r Recipe) Validate() error {
-	if err := errors.Join(r.Resize.check(), inner.Encode(r.Encode).Check("Recipe.Encode")); err != nil {
+	if err := errors.Join(r.Resize.check(), r.Encode.Check("Recipe.Encode")); err != nil {
 		return err
 	}
 	switch {
@@ -144,8 +143,8 @@ func (r Recipe) Validate() error {
 		return errors.New("strict needs the warnings of libjpeg, which decoder gpu does not give: leave out one of them")
 	case r.Decoder != DecoderGPU && r.Device != Device{}:
 		return errors.New("Recipe.Device is for DecoderGPU: leave it out")
-	case r.fast() && !jpeg.HasLibjpegTurbo:
-		return fmt.Errorf("%w: decode fast needs libjpeg-turbo, which this build lacks: build dsconv with CGO_ENABLED=1", pixel.ErrUnsupported)
+	case !r.Passthrough() && !jpeg.HasLibjpegTurbo:
+		return pixel.ErrNoCgo
 	case r.Zstd != 0 && r.Encode.Encoding != formats.Raw:
 		return errors.New("compress zstd is for raw pixels: choose the encoding raw")
 	case r.Zstd < 0 || r.Zstd > 22:
@@ -164,7 +163,7 @@ func (r Recipe) Validate() error {
 		text, err := field.MarshalText()
 		errs = append(errs, err, field.UnmarshalText(text))
 	}
-	return errors.Join(append(errs, r.Encode.Validate())...)
+	return errors.Join(errs...)
 }
 
 func (r Recipe) filter() pixel.Filter {

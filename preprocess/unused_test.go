@@ -1,6 +1,8 @@
 package preprocess
 
 import (
+	"bytes"
+	"image"
 	"strings"
 	"testing"
 
@@ -45,9 +47,13 @@ func TestQualityOfZeroIsTheDefault(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
+		var photo bytes.Buffer
+		if err := codec.EncodeImage(&photo, image.NewGray(image.Rect(0, 0, 64, 48)), codec.EncodeOptions{Encoding: formats.JPEG}); err != nil {
+			t.Fatal(err)
+		}
 		var in, out formats.Sample
 		in.Resize(1)
-		in.Values[0] = formats.Value{Data: halves(t, 64, 48, 1), Encoding: formats.JPEG}
+		in.Values[0] = formats.Value{Data: photo.Bytes(), Encoding: formats.JPEG}
 		if err := p.Process(&in, &out); err != nil {
 			t.Fatal(err)
 		}

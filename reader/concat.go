@@ -55,7 +55,7 @@ func NewConcat(parts []Part, c Config) (*Loader, error) {
 			l.parts += fmt.Sprintf("; %s", s)
 		}
 		return l.takeSamples()
-	}, (*Loader).planOrder)
+	})
 }
 
 // selectParts returns the samples of each part.

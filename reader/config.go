@@ -8,7 +8,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -143,8 +142,6 @@ func (c Config) WithDefaults() (Config, error) {
 		return c, fmt.Errorf("weights with the order %q: only the order %q uses them", c.Order, order.Weighted)
 	case c.FastDecode && c.Cache.Kind == Decoded:
 		return c, errors.New("fast decode with a cache of decoded images: their pixels would depend on what is in the cache")
-	case c.FastDecode && !jpeg.HasLibjpegTurbo:
-		return c, fmt.Errorf("%w: fast decode: this build lacks libjpeg-turbo (cgo)", pixel.ErrUnsupported)
 	}
 	for _, check := range []func() error{c.checkSplits, c.checkDeferred, c.checkDecoder, c.checkNames} {
 		if err := check(); err != nil {
@@ -187,11 +184,7 @@ func (c *Config) checkNames() error {
 	color := c.Color.UnmarshalText([]byte(c.Color))
 	_, onError := ParseOnError(string(c.OnError))
 	_, tail := order.ParseTail(string(c.Tail))
-	spec := c.Order
-	if spec.Kind == "" {
-		spec.Draws = 0 // of NewMixture
-	}
-	for _, err := range []error{color, onError, tail, spec.Check(), c.Cache.check(), checkDType(c.DType)} {
+	for _, err := range []error{color, onError, tail, c.Order.Check(), c.Cache.check(), checkDType(c.DType)} {
 		if err != nil {
 			return err
 		}

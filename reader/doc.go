@@ -39,7 +39,7 @@
 // whoever asks for a batch loads it.
 //
 // [Config.Splits], [Config.Select] and [Config.Samples] choose samples. [NewConcat] loads several datasets one
-// after the other, [NewMixture] by weight.
+// after the other; with [Config.Weights] and the order weighted, a sample of each comes as often as it should.
 //
 // # Views
 //

@@ -165,33 +165,6 @@ func ExampleBatch_Keep() {
 	// Output: 5 odd ones; the last label is 1
 }
 
-// divided is a dataset whose samples belong to two splits.
-type divided struct{ squares }
-
-func (divided) Meta() *formats.Meta {
-	m := squares{}.Meta()
-	m.Splits = []formats.Split{{Name: "train", Count: 8}, {Name: "val", Count: 2}}
-	return m
-}
-
-func (divided) Info(i int) (formats.Info, error) {
-	return formats.Info{Split: []string{"train", "val"}[i/8]}, nil
-}
-
-// Three of four samples come from the first dataset, and one from the second one's split train.
-func ExampleNewMixture() {
-	loader, err := reader.NewMixture([]reader.WeightedDataset{
-		{Dataset: squares{}, Weight: 3},
-		{Dataset: divided{}, Split: "train", Weight: 1},
-	}, reader.Config{BatchSize: 4})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer loader.Close()
-	fmt.Println(loader.Samples(), "samples in", loader.Len(), "batches")
-	// Output: 18 samples in 5 batches
-}
-
 // A cache holds the samples as they are stored, or their pixels; all processes of the machine share it.
 func ExampleLoader_CacheStats() {
 	dir, err := os.MkdirTemp("", "cache")

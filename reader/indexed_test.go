@@ -155,10 +155,6 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: %d leases are left", name, n)
 		}
 	}
-	l := makeLoader(t, plain, Config{BatchSize: 2, AnySize: true, Shuffle: true})
-	if _, err := l.ShuffleQuality(); !errors.Is(err, errRow) {
-		t.Errorf("quality: error %v", err)
-	}
 }
 
 // classesOf are what Labels gives.

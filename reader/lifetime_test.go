@@ -114,18 +114,17 @@ func TestAfterClose(t *testing.T) {
 		return nil
 	}
 	for name, call := range map[string]func() error{
-		"Next":           func() error { _, err := run.Next(ctx); return err },
-		"Start":          func() error { _, err := l.Start(ctx, 1); return err },
-		"StartWith":      func() error { _, err := l.StartWith(ctx, RunOptions{List: []int32{1}}); return err },
-		"Resume":         func() error { return first(l, state) },
-		"At":             func() error { return l.At(0, new(Batch)) },
-		"Pick":           func() error { return l.Pick(0, 0, new(Batch)) },
-		"PickAt":         func() error { return l.PickAt(0, 0, 0, new(Batch)) },
-		"InfoOf":         func() error { _, err := l.InfoOf(0); return err },
-		"Numbers":        func() error { _, err := l.Numbers(ctx); return err },
-		"MultiHot":       func() error { _, err := l.MultiHot(ctx); return err },
-		"Estimate":       func() error { _, err := l.Estimate(ctx); return err },
-		"ShuffleQuality": func() error { _, err := l.ShuffleQuality(); return err },
+		"Next":      func() error { _, err := run.Next(ctx); return err },
+		"Start":     func() error { _, err := l.Start(ctx, 1); return err },
+		"StartWith": func() error { _, err := l.StartWith(ctx, RunOptions{List: []int32{1}}); return err },
+		"Resume":    func() error { return first(l, state) },
+		"At":        func() error { return l.At(0, new(Batch)) },
+		"Pick":      func() error { return l.Pick(0, 0, new(Batch)) },
+		"PickAt":    func() error { return l.PickAt(0, 0, 0, new(Batch)) },
+		"InfoOf":    func() error { _, err := l.InfoOf(0); return err },
+		"Numbers":   func() error { _, err := l.Numbers(ctx); return err },
+		"MultiHot":  func() error { _, err := l.MultiHot(ctx); return err },
+		"Estimate":  func() error { _, err := l.Estimate(ctx); return err },
 	} {
 		if err := call(); !errors.Is(err, formats.ErrClosed) {
 			t.Errorf("%s: error %v", name, err)
@@ -202,12 +201,12 @@ func (d *lasting) Read(i int, s *formats.Sample) error {
 // TestDatasetClosedTooEarly ends the epoch, although bad samples are skipped; its memory stays until
 // the Loader is closed.
 func TestDatasetClosedTooEarly(t *testing.T) {
-	for _, mixed := range []bool{false, true} {
+	for leases, mixed := range map[int64]bool{1: false, 2: true} {
 		ds := &lasting{refusing: &refusing{memory: rawImages(400, 4, 4, 3)}}
 		l, err := New(ds, Config{BatchSize: 2, OnError: Skip})
 		if mixed {
 			_ = l.Close()
-			l, err = NewMixture([]WeightedDataset{{Dataset: ds, Weight: 1}}, Config{BatchSize: 2, OnError: Skip})
+			l, err = NewConcat([]Part{{Dataset: ds}, {Dataset: ds}}, Config{BatchSize: 2, OnError: Skip})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +221,7 @@ func TestDatasetClosedTooEarly(t *testing.T) {
 		if !errors.Is(last, formats.ErrClosed) {
 			t.Errorf("error %v", last)
 		}
-		if ds.leases.Load() != 1 {
+		if ds.leases.Load() != leases {
 			t.Errorf("%d leases while the Loader is open", ds.leases.Load())
 		}
 		if err := l.Close(); err != nil || ds.leases.Load() != 0 {
@@ -300,8 +299,6 @@ func TestNonsenseIsNamed(t *testing.T) {
 	}
 	for want, call := range map[string]func() error{
 		"dataset is nil":     func() error { _, err := New(nil, Config{BatchSize: 1}); return err },
-		"there are none":     func() error { _, err := NewMixture(nil, Config{BatchSize: 1}); return err },
-		"dataset 0 is nil":   func() error { _, err := NewMixture(make([]WeightedDataset, 1), Config{BatchSize: 1}); return err },
 		"the context is nil": func() error { _, err := l.Start(none, 0); return err },
 		"context is nil":     func() error { _, err := l.Numbers(none); return err },
 		"is nil":             func() error { _, err := l.MultiHot(none); return err },

@@ -90,13 +90,13 @@ func newFor(ds formats.Dataset, c Config, name string) (*Loader, error) {
 			err = l.takeSamples()
 		}
 		return err
-	}, (*Loader).planOrder)
+	})
 }
 
 var errNoDataset = errors.New("reader: the dataset is nil: open one with a format's or a Registry's Open")
 
-// newLoader makes a Loader of the samples of ds that choose chooses; plan plans their order.
-func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loader) error) (*Loader, error) {
+// newLoader makes a Loader of the samples of ds that choose chooses.
+func newLoader(ds formats.Dataset, c Config, name string, choose func(*Loader) error) (*Loader, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func newLoader(ds formats.Dataset, c Config, name string, choose, plan func(*Loa
 		l.read = v.View
 	}
 	l.prefetcher, _ = ds.(formats.Prefetcher)
-	for _, step := range []func(*Loader) error{choose, (*Loader).compile, (*Loader).frames, plan, (*Loader).openDecoder, (*Loader).openCache} {
+	for _, step := range []func(*Loader) error{choose, (*Loader).compile, (*Loader).frames, (*Loader).planOrder, (*Loader).openDecoder, (*Loader).openCache} {
 		if err := step(l); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
@@ -370,20 +370,6 @@ func (l *Loader) InfoOf(i int) (formats.Info, error) {
 	mark := guard.Now()
 	in, err := l.dataset.Info(l.samples.At(i))
 	return in, cmp.Or(l.samples.CheckAt(mark, i), err)
-}
-
-// ShuffleQuality measures how well the order mixes what is stored side by side. It takes some 50 ms.
-func (l *Loader) ShuffleQuality() (order.ShuffleQuality, error) {
-	if err := l.enter(); err != nil {
-		return order.ShuffleQuality{}, err
-	}
-	defer l.leave()
-	probe := sampleorder.Probe{Batch: l.config.BatchSize * l.config.WorldSize, Seed: l.config.Seed}
-	var failed error
-	if l.classified() {
-		probe.Label = func(sample int) int64 { return l.infoOf(sample, &failed).Label }
-	}
-	return sampleorder.Measure(l.plan, probe), failed
 }
 
 // Clock sums up where the time went since the Loader was opened.

@@ -350,7 +350,7 @@ func waves(t *testing.T, w, h int) formats.Value {
 	}
 	e := codec.NewEncoder()
 	defer e.Close()
-	data, err := e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 95})
+	data, err := e.AppendJPEG(nil, &m, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 95})
 	if err != nil {
 		t.Fatal(err)
 	}

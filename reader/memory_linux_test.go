@@ -117,7 +117,7 @@ func encoded(t *testing.T, m *pixel.Image, progressive bool) []byte {
 	t.Helper()
 	enc := codec.NewEncoder()
 	defer enc.Close()
-	data, err := enc.AppendJPEG(nil, m, codec.Encode{Encoding: formats.JPEG, Quality: 75, Sampling: pixel.Sampling444, Progressive: progressive})
+	data, err := enc.AppendJPEG(nil, m, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 75, Sampling: pixel.Sampling444, Progressive: progressive})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,14 +99,6 @@ func TestIndicesNumberTheLoadersSamples(t *testing.T) {
 	}
 }
 
-// TestIndicesOfMixturesNumberTheSplits of the parts, one after the other.
-func TestIndicesOfMixturesNumberTheSplits(t *testing.T) {
-	ds := placed(t, 30) // 20 train, 10 val
-	l := makeMixture(t, []WeightedDataset{{Dataset: ds, Split: "val", Weight: 1}, {Dataset: ds, Split: "train", Weight: 1}},
-		Config{BatchSize: 8, Transforms: augment.Train(8)})
-	checkNumbers(t, l, ds, collect(t, l, 0))
-}
-
 // TestBadSamplesHaveTheNumbersOfBatches: those of the split, and each says its key.
 func TestBadSamplesHaveTheNumbersOfBatches(t *testing.T) {
 	ds := placed(t, 30)

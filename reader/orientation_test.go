@@ -65,7 +65,7 @@ func withOrientation(t *testing.T, m *pixel.Image, orientation int) formats.Valu
 	t.Helper()
 	e := codec.NewEncoder()
 	defer e.Close()
-	data, err := e.AppendJPEG(nil, m, codec.Encode{Encoding: formats.JPEG, Quality: 95})
+	data, err := e.AppendJPEG(nil, m, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 95})
 	if err != nil {
 		t.Fatal(err)
 	}

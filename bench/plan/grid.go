@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
@@ -50,7 +49,7 @@ const mostPixels = 16 << 20
 func (s *source) suited(side int) []preprocess.Recipe {
 	raw := codec.EncodeOptions{Encoding: formats.Raw}
 	list := []preprocess.Recipe{{}}
-	if s.jpegs && jpeg.HasLibjpegTurbo {
+	if s.jpegs {
 		list = append(list, preprocess.Recipe{Encode: tiled()})
 	}
 	if !s.raw && s.largest <= mostPixels {
@@ -78,11 +77,7 @@ func tiled() codec.EncodeOptions {
 
 // photos are JPEGs as dsconv pack --encode jpeg:QUALITY writes them.
 func photos(quality int) codec.EncodeOptions {
-	e := codec.EncodeOptions{Encoding: formats.JPEG, Quality: quality}
-	if jpeg.HasLibjpegTurbo {
-		e.Interval = codec.DefaultInterval
-	}
-	return e
+	return codec.EncodeOptions{Encoding: formats.JPEG, Quality: quality, Interval: codec.DefaultInterval}
 }
 
 // combine are all combinations of sizes and encodings that a pack accepts. Without sizes images keep theirs; without
@@ -96,7 +91,7 @@ func combine(sizes []preprocess.Resize, encodings []codec.EncodeOptions) (list [
 	}
 	for _, size := range sizes {
 		for _, e := range encodings {
-			if e.Encoding == formats.JPEG && !e.Progressive && e.Interval == 0 && jpeg.HasLibjpegTurbo {
+			if e.Encoding == formats.JPEG && !e.Progressive && e.Interval == 0 {
 				e.Interval = codec.DefaultInterval // as dsconv pack does
 			}
 			r := preprocess.Recipe{Resize: size, Encode: e}

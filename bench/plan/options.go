@@ -100,7 +100,7 @@ func (o Options) withDefaults(e effort) (_ Options, err error) {
 		errs = append(errs, new(preprocess.Resize).UnmarshalText([]byte(r.String())))
 	}
 	for _, e := range o.Encodings {
-		errs = append(errs, e.Validate())
+		errs = append(errs, e.Check("Encodings"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return o, fmt.Errorf("plan: %w", err)

@@ -106,5 +106,5 @@ func (p *pngCoder) toPNG(v *formats.Value) error {
 	if err := p.dec.Decode(&p.img, v, codec.DecodeOptions{Color: pixel.ColorKeep}); err != nil {
 		return err
 	}
-	return p.enc.Encode(v, &p.img, codec.Encode{Encoding: formats.PNG}, 0)
+	return p.enc.Encode(v, &p.img, codec.EncodeOptions{Encoding: formats.PNG}, 0)
 }

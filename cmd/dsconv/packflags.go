@@ -9,7 +9,6 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
@@ -170,7 +169,7 @@ func parseEncode(s string, noTile bool) (codec.EncodeOptions, error) {
 		return e, err
 	case noTile && (!isJPEG || e.Interval > 0):
 		return e, fmt.Errorf("--encode %s: --no-tile is for --encode jpeg without tile=", e)
-	case isJPEG && !noTile && !e.Progressive && e.Interval == 0 && jpeg.HasLibjpegTurbo:
+	case isJPEG && !noTile && !e.Progressive && e.Interval == 0:
 		e.Interval = codec.DefaultInterval
 	}
 	return e, nil

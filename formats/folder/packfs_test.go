@@ -47,11 +47,11 @@ func packed(t *testing.T, d *folder.Dataset, err error) []byte {
 // The same files give the same pack, whether they lie on the disk or in an fs.FS.
 func TestPackOfFileSystemsIsEqual(t *testing.T) {
 	var file bytes.Buffer
-	if err := codec.EncodeImage(&file, image.NewGray(image.Rect(0, 0, 30, 20)), codec.EncodeOptions{Encoding: formats.JPEG}); err != nil {
+	if err := codec.EncodeImage(&file, image.NewGray(image.Rect(0, 0, 30, 20)), codec.EncodeOptions{Encoding: formats.PNG}); err != nil {
 		t.Fatal(err)
 	}
 	root, m, when := t.TempDir(), fstest.MapFS{}, time.Date(2024, 5, 6, 7, 8, 10, 0, time.UTC)
-	for _, name := range []string{"cat/1.jpg", "cat/2.jpg", "dog/3.jpg"} {
+	for _, name := range []string{"cat/1.png", "cat/2.png", "dog/3.png"} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

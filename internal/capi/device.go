@@ -35,7 +35,7 @@ func dsconv_device(handle C.int64_t, stream C.uint64_t, out *C.dsconv_device_t) 
 			return fmt.Errorf("%w: the batch has no images on a device, or they were taken", errValue)
 		}
 		elements := int64(r.loader.MemorySize() / r.batch.DType.Size())
-		tensor := r.batch.Device().DLPack([]int64{elements}, nil, 0, uintptr(stream))
+		tensor := r.batch.Device().DLPack(uintptr(stream))
 		if tensor == 0 {
 			return errors.New("no memory for a tensor's description")
 		}

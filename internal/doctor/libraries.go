@@ -29,7 +29,7 @@ func jpegLine() Line {
 	line := ok(jpeg.DecoderName, "%s", jpeg.DecoderVersion())
 	switch slow := jpeg.SlowJPEG(); {
 	case !jpeg.HasLibjpegTurbo:
-		return line.warn("JPEGs are decoded slowly, and fast decoding and tiled JPEGs are off: " + needsCgo)
+		return line.warn("images are kept as they are, and not decoded or changed: " + needsCgo)
 	case slow != "":
 		return line.warn("JPEGs are decoded slowly: %s", slow)
 	}

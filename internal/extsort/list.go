@@ -71,12 +71,12 @@ func (w *listWriter) add(key, value []byte) error {
 
 func (w *listWriter) flush() (err error) {
 	if w.f == nil {
-		if w.f, err = temporary(""); err != nil {
+		if w.f, err = Temporary(""); err != nil {
 			return err
 		}
 	}
 	if _, err := w.f.Write(w.data); err != nil {
-		return explain("", err)
+		return Explain("", err)
 	}
 	w.written += int64(len(w.data))
 	w.data = w.data[:0]

@@ -56,7 +56,7 @@ func (w *runWriter) flush() error {
 	binary.LittleEndian.PutUint32(w.block[4:], checksum(w.size, payload))
 	n, err := w.f.Write(w.block)
 	if err != nil {
-		return explain(w.dir, err)
+		return Explain(w.dir, err)
 	}
 	w.size += int64(n)
 	w.block = w.block[:blockHead]
@@ -80,11 +80,11 @@ func (c *cursor) next() (ok bool, err error) {
 			return false, nil
 		}
 		if err := c.read(); err != nil {
-			return false, explain(c.dir, err)
+			return false, Explain(c.dir, err)
 		}
 	}
 	if c.key, c.value = c.left.Bytes(), c.left.Bytes(); c.left.Failed {
-		return false, explain(c.dir, errDamaged)
+		return false, Explain(c.dir, errDamaged)
 	}
 	return true, nil
 }

@@ -76,7 +76,7 @@ func (s *Sorter) spill() (err error) {
 		return nil
 	}
 	if s.f == nil {
-		if s.f, err = temporary(s.dir); err != nil {
+		if s.f, err = Temporary(s.dir); err != nil {
 			return err
 		}
 	}

@@ -10,19 +10,19 @@ import (
 
 // temporary returns a file in the folder dir, "" means os.TempDir(), that has no name any more: nothing is
 // left of it when it is closed or the process is killed.
-func temporary(dir string) (*os.File, error) {
+func Temporary(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".dsconv-*")
 	if err != nil {
-		return nil, explain(dir, err)
+		return nil, Explain(dir, err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(explain(dir, err), f.Close())
+		return nil, errors.Join(Explain(dir, err), f.Close())
 	}
 	return f, nil
 }
 
 // explain adds to an error about a file from temporary which folder it is in, and what to do.
-func explain(dir string, err error) error {
+func Explain(dir string, err error) error {
 	advice := ""
 	if dir == "" {
 		dir, advice = os.TempDir(), "; the variable TMPDIR chooses another folder"

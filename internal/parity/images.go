@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/codec"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/resample"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
@@ -89,7 +88,7 @@ func (r *run) newMaker() (*maker, error) {
 	m := &maker{run: r, dec: codec.NewDecoder()}
 	recipe := r.resize
 	var err error
-	if m.exact, err = preprocess.NewProcessor(recipe, imageOnly); err == nil && jpeg.HasLibjpegTurbo {
+	if m.exact, err = preprocess.NewProcessor(recipe, imageOnly); err == nil {
 		recipe.Decode = public.Fast
 		m.fast, err = preprocess.NewProcessor(recipe, imageOnly)
 	}

@@ -90,12 +90,8 @@ func TestOrdersArePermutations(t *testing.T) {
 // and the same is the same.
 func TestEpochsDiffer(t *testing.T) {
 	const n = 600
-	mixed, err := PlanMixture([]WeightedDataset{{Samples: 200, Weight: 1}, {Samples: 400, Weight: 2}}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := Data{Samples: n, Label: func(i int) int64 { return int64(i % 7) }, Weight: func(i int) float64 { return float64(1 + i%3) }}
-	plans := []*Plan{mixed}
+	var plans []*Plan
 	for _, spec := range []string{"full", "block:8:4", "weighted", "balanced"} {
 		plans = append(plans, mustPlan(t, spec, d))
 	}
@@ -220,11 +216,6 @@ func benchmarked(t testing.TB, n int) map[string]Order {
 	for _, spec := range []string{"none", "full", "block:256:64", "weighted", "balanced"} {
 		orders[strings.ReplaceAll(spec, ":", "-")] = mustPlan(t, spec, d).Epoch(1, 0)
 	}
-	mixed, err := PlanMixture([]WeightedDataset{{n / 2, 7}, {n / 3, 2}, {n / 4, 1}}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	orders["mix"] = mixed.Epoch(1, 0)
 	return orders
 }
 

@@ -11,8 +11,6 @@ const (
 	fullKey = -1 - iota
 	blockKey
 	drawKey
-	mixtureKey
-	measureKey
 )
 
 // rounds of the Feistel network. Four with good round functions make a pseudorandom

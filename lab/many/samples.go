@@ -41,7 +41,7 @@ func newMadeUp(n int) (*madeUp, error) {
 	e := codec.NewEncoder()
 	defer e.Close()
 	var err error
-	d.jpeg, err = e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 50})
+	d.jpeg, err = e.AppendJPEG(nil, &m, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 50})
 	return d, err
 }
 

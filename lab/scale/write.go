@@ -26,7 +26,7 @@ func photo(side int) ([]byte, error) {
 	}
 	e := codec.NewEncoder()
 	defer e.Close()
-	return e.AppendJPEG(nil, &m, codec.Encode{Encoding: formats.JPEG, Quality: 50})
+	return e.AppendJPEG(nil, &m, codec.EncodeOptions{Encoding: formats.JPEG, Quality: 50})
 }
 
 // names are the file names of datasets by format.

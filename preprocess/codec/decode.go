@@ -19,7 +19,7 @@ const (
 	// Exact gives Pillow's pixels.
 	Exact Mode = "exact"
 	// Fast gives pixels close to them: the fast DCT, colours that are not interpolated, and an image
-	// that is scaled down by 2, 4 or 8 as far as MinW and MinH allow. It needs a build with cgo.
+	// that is scaled down by 2, 4 or 8 as far as MinW and MinH allow.
 	Fast Mode = "fast"
 )
 
@@ -62,7 +62,7 @@ type DecodeOptions struct {
 	Region pixel.Rect
 	// Mode is Exact or Fast. With Fast, a JPEG may be scaled down by 2, 4 or 8 as long as Region keeps
 	// at least MinW by MinH pixels (0: not scaled), and the result may begin and end within a pixel of
-	// Region: Decoder.Area says where Region lies in it.
+	// Region.
 	Mode       Mode
 	MinW, MinH int
 }
@@ -84,10 +84,13 @@ func (o DecodeOptions) inner() (inner.DecodeOptions, error) {
 // Decode decodes the bytes of an image file, of any encoding. The image is the caller's. See the package
 // for the errors.
 func Decode(data []byte, o DecodeOptions) (*pixel.Image, error) {
-	d := NewDecoder()
+	options, err := o.inner()
+	if err != nil {
+		return nil, err
+	}
+	d, m := inner.NewDecoder(), new(pixel.Image)
 	defer d.Close()
-	m := new(pixel.Image)
-	if err := d.Decode(m, data, o); err != nil {
+	if err := d.Decode(m, &formats.Value{Data: data}, options); err != nil {
 		return nil, err
 	}
 	return m, nil

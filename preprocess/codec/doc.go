@@ -14,14 +14,12 @@
 // The pixels equal Pillow's bit for bit: Image.open(p).convert("RGB") for [pixel.ColorRGB],
 // convert("L") for [pixel.ColorGray], the file's own channels and depth for [pixel.ColorKeep].
 // JPEGs are decoded and encoded by libjpeg-turbo with the accurate DCT and fancy upsampling. A build
-// with CGO_ENABLED=0 decodes and encodes them with image/jpeg, whose pixels differ slightly. The EXIF
+// with CGO_ENABLED=0 returns [pixel.ErrNoCgo] for them, and for WebP and TIFF. The EXIF
 // orientation is ignored, as Pillow does, unless [DecodeOptions] say otherwise.
 //
-// # Many images
+// # Memory
 //
-// The functions are for single images and for any goroutine. A [Decoder] or [Encoder] keeps its memory
-// from image to image: use one a goroutine for many images, and close it at the end. All images of a
-// process share a memory budget, so that files that claim to be huge wait for each other or are
+// The functions are for any goroutine. All images of a process share a memory budget, so that files that claim to be huge wait for each other or are
 // refused.
 //
 // # Errors

@@ -8,9 +8,20 @@ import (
 	"io"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/forgotten"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+)
+
+// EncodeOptions say how images are written. In a recipe, the zero value keeps the source's bytes.
+// Their text is the value of --encode: keep, png, raw, jpeg-tiled[:MCUS] or
+// jpeg[:QUALITY][:444|422|420][:optimize|progressive][:tile=MCUS].
+type EncodeOptions = inner.EncodeOptions
+
+const (
+	// DefaultInterval is the number of MCUs between restart markers where none is given.
+	DefaultInterval = inner.DefaultInterval
+	// DefaultQuality is the quality of a JPEG where none is given.
+	DefaultQuality = inner.DefaultQuality
 )
 
 // Encode writes m as o says: as JPEG, which holds 1 or 3 channels of 8 bits, as PNG, or raw. A JPEG is
@@ -21,13 +32,22 @@ func Encode(w io.Writer, m *pixel.Image, o EncodeOptions) error {
 	if w == nil {
 		return errors.New("codec: Encode: the writer is nil")
 	}
-	e := NewEncoder()
+	if o.Encoding == formats.JPEG {
+		o.Quality = cmp.Or(o.Quality, DefaultQuality)
+	}
+	if err := errors.Join(m.Check(), o.Check("EncodeOptions")); err != nil {
+		return fmt.Errorf("codec: encode: %w", err)
+	}
+	if o.Encoding == "" {
+		return fmt.Errorf("codec: encode to %q: set EncodeOptions.Encoding to formats.JPEG, PNG or Raw", o)
+	}
+	e := inner.NewEncoder()
 	defer e.Close()
-	data, err := e.Append(nil, m, o)
-	if err != nil {
+	var v formats.Value
+	if err := e.Encode(&v, m, o, 0); err != nil {
 		return err
 	}
-	if _, err := w.Write(data); err != nil {
+	if _, err := w.Write(v.Data); err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
 	return nil
@@ -40,50 +60,4 @@ func EncodeImage(w io.Writer, img image.Image, o EncodeOptions) error {
 		return err
 	}
 	return Encode(w, m, o)
-}
-
-// Encoder encodes images and keeps its memory from image to image. It is for one goroutine. Close frees
-// its memory; one that is forgotten is freed once it is unreachable. The zero value is ready.
-type Encoder struct {
-	in   *inner.Encoder
-	open *forgotten.Open
-}
-
-// NewEncoder returns an Encoder. It allocates nothing before the first image.
-func NewEncoder() *Encoder { return new(Encoder) }
-
-// Close frees the Encoder's memory. It may be used again, and closed again.
-func (e *Encoder) Close() {
-	if e == nil || e.in == nil {
-		return
-	}
-	e.open.Done()
-	e.in.Close()
-	e.in = nil
-}
-
-// Append appends m to dst, encoded as by Encode. After an error it returns dst as it was.
-func (e *Encoder) Append(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, error) {
-	if e == nil {
-		return dst, errors.New("codec: the Encoder is nil: use NewEncoder")
-	}
-	if o.Encoding == formats.JPEG {
-		o.Quality = cmp.Or(o.Quality, DefaultQuality)
-	}
-	if err := errors.Join(m.Check(), o.Validate()); err != nil {
-		return dst, fmt.Errorf("codec: encode: %w", err)
-	}
-	if e.in == nil {
-		e.in = inner.NewEncoder()
-		e.open = forgotten.Track(e, "image encoder", e.in.Close)
-	}
-	switch o.Encoding {
-	case formats.JPEG:
-		return e.in.AppendJPEG(dst, m, inner.Encode(o))
-	case formats.PNG:
-		return e.in.AppendPNG(dst, m)
-	case formats.Raw:
-		return append(dst, m.Pix...), nil
-	}
-	return dst, fmt.Errorf("codec: encode to %q: set EncodeOptions.Encoding to formats.JPEG, PNG or Raw", o)
 }

@@ -13,6 +13,6 @@ import (
 // A JPEG for people to look at, with all colours, and small.
 func ExampleEncodeOptions() {
 	o := codec.EncodeOptions{Encoding: formats.JPEG, Quality: codec.DefaultQuality, Sampling: pixel.Sampling444, Optimize: true}
-	fmt.Println(o, o.Validate())
+	fmt.Println(o, o.Check("o"))
 	// Output: jpeg:90:444:optimize <nil>
 }

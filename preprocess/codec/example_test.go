@@ -29,25 +29,3 @@ func Example() {
 	fmt.Println(enc, h.W, h.H, h.C, err)
 	// Output: jpeg 224 224 3 <nil>
 }
-
-// A Decoder is for many images on one goroutine.
-func ExampleDecoder() {
-	var file bytes.Buffer
-	if err := codec.EncodeImage(&file, image.NewRGBA(image.Rect(0, 0, 20, 10)), codec.EncodeOptions{Encoding: formats.PNG}); err != nil {
-		log.Fatal(err)
-	}
-	d := codec.NewDecoder()
-	defer d.Close()
-	var m pixel.Image // its memory is used again
-	for range 3 {
-		if err := d.Decode(&m, file.Bytes(), codec.DecodeOptions{Color: pixel.ColorGray}); err != nil {
-			fmt.Println(err)
-			continue
-		}
-		fmt.Println(m.W, m.H, m.C)
-	}
-	// Output:
-	// 20 10 1
-	// 20 10 1
-	// 20 10 1
-}

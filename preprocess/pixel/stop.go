@@ -3,6 +3,7 @@ package pixel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"syscall"
 
@@ -14,6 +15,9 @@ var ErrMemory = errors.New("out of memory: free some, or use fewer workers")
 
 // ErrLibrary is returned when the libjpeg that is loaded is not the one dsconv was built for.
 var ErrLibrary = errors.New("the loaded libjpeg is not the one dsconv was built for: install that version, or build dsconv again")
+
+// ErrNoCgo is returned by a build without cgo where an image is decoded or changed.
+var ErrNoCgo = fmt.Errorf("%w: this build of dsconv, with CGO_ENABLED=0, keeps images as they are: to decode or change them, build it with CGO_ENABLED=1", ErrUnsupported)
 
 // EndsRun reports whether an error is not about one sample: other samples would fail as well, so that
 // the run must end instead of skipping them.

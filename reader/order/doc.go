@@ -7,5 +7,5 @@
 //
 // The order of an epoch is a pure function of (seed, epoch, position). So an epoch can be started at
 // any position, by any number of workers and ranks, and takes a few bytes of memory; weighted
-// sampling takes a table of 8 bytes per sample. [ShuffleQuality] tells how well it shuffles.
+// sampling takes a table of 8 bytes per sample.
 package order

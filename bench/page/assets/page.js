@@ -325,7 +325,7 @@
     (() => {
       const remarks = subjects.flatMap((d) => [
         ...Object.entries(d.settings ?? {}).filter(([, v]) => v != null).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${k}=${v}`),
-        ...Object.entries(d.mixing ?? {}).map(([k, v]) => `shuffle quality: ${k}=${v}`), d.narrowed > 0 && d.narrowed_how,
+        d.narrowed > 0 && d.narrowed_how,
         d.bad_samples > 0 && `${count(d.bad_samples)} reads of bad samples`, d.cached_bytes > 0 && `${size(d.cached_bytes)} of images in the cache`,
       ].filter(Boolean).map((text) => `${d.name}: ${text}`));
       return remarks.length ? [h("h3", {}, "Remarks"), list(remarks)] : null;

@@ -17,7 +17,7 @@ func encoded(t testing.TB, w, h int) (jpeg, png []byte) {
 	e := NewEncoder()
 	defer e.Close()
 	m := pixeltest.TestImage(w, h, 3, formats.Uint8)
-	jpeg, err := e.AppendJPEG(nil, m, Encode{Quality: 90})
+	jpeg, err := e.AppendJPEG(nil, m, EncodeOptions{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (o DecodeOptions) storedRegion(h pixel.Header) (pixel.Rect, error) {
 // scaleDenominator is by how much an image may be scaled down while decoding so that its rectangle r
 // keeps at least MinW by MinH pixels.
 func (o DecodeOptions) scaleDenominator(r pixel.Rect) int {
-	if !o.Fast || !jpeg.HasLibjpegTurbo || o.MinH <= 0 || o.MinW <= 0 {
+	if !o.Fast || o.MinH <= 0 || o.MinW <= 0 {
 		return 1
 	}
 	for n := 8; n > 1; n /= 2 {

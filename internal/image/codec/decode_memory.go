@@ -4,7 +4,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
 	"github.com/dsconv/dsconv/internal/image/buffer"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -74,10 +73,6 @@ func (o DecodeOptions) pixelMemory(h pixel.Header) int {
 func jpegMemory(h pixel.Header, r pixel.Rect, o DecodeOptions) int64 {
 	n := o.scaleDenominator(r)
 	perPixel := o.Color.Channels(h.C)
-	if !jpeg.HasLibjpegTurbo { // the standard library's planes, and a copy
-		perPixel += 3 + 4 + 3
-		r = pixel.Rect{W: h.W, H: h.H}
-	}
 	sum := budget.ImageBytes(r.H/n+1, r.W/n+1, perPixel)
 	if o.ApplyOrientation && h.Orientation != 1 {
 		sum *= 2

@@ -224,7 +224,7 @@ func TestDecodeErrors(t *testing.T) {
 	e := NewEncoder()
 	defer e.Close()
 	m := pixeltest.TestImage(40, 30, 3, formats.Uint8)
-	jpeg, err := e.AppendJPEG(nil, m, Encode{Quality: 90})
+	jpeg, err := e.AppendJPEG(nil, m, EncodeOptions{Quality: 90})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestDecodeRaw(t *testing.T) {
 			m := pixeltest.TestImage(9, 7, c, typ)
 			for _, level := range []int{0, 3, 19} {
 				var v formats.Value
-				if err := e.Encode(&v, m, Encode{Encoding: formats.Raw}, level); err != nil {
+				if err := e.Encode(&v, m, EncodeOptions{Encoding: formats.Raw}, level); err != nil {
 					t.Fatal(err)
 				}
 				var out pixel.Image

@@ -8,26 +8,26 @@ import (
 )
 
 // Memory estimates the bytes that encoding an image takes, with the result.
-func (e Encode) Memory(h, w, c int, d formats.DType) int64 {
+func (o EncodeOptions) Memory(h, w, c int, d formats.DType) int64 {
 	switch {
-	case e.Encoding == formats.Raw:
+	case o.Encoding == formats.Raw:
 		return budget.ImageBytes(h, w, 2*c*d.Size()) // and a copy by the writer
-	case e.Encoding == formats.PNG:
+	case o.Encoding == formats.PNG:
 		return budget.ImageBytes(pngFilters+3, w, c*d.Size()) // rows
-	case e.Optimize || e.Progressive:
-		return budget.ImageBytes(h, w, e.coefficientBytes(c))
+	case o.Optimize || o.Progressive:
+		return budget.ImageBytes(h, w, o.coefficientBytes(c))
 	}
 	return 0
 }
 
 // coefficientBytes is the memory of a pixel's coefficients.
-func (e Encode) coefficientBytes(channels int) int {
+func (o EncodeOptions) coefficientBytes(channels int) int {
 	switch {
 	case channels == 1:
 		return 2
-	case e.Sampling == pixel.Sampling444:
+	case o.Sampling == pixel.Sampling444:
 		return 2 * 3
-	case e.Sampling == pixel.Sampling422:
+	case o.Sampling == pixel.Sampling422:
 		return 2 * 2
 	}
 	return 3

@@ -34,7 +34,7 @@ func (e *Encoder) StopBy(s *pixel.Stop) { e.jpeg.Stop = s }
 // AppendJPEG appends m as Pillow's save(quality=, subsampling=, optimize=, progressive=) writes
 // it: JFIF without metadata, with restart markers if o has an Interval. m is uint8 with 1 or 3
 // channels. Of o, Quality (1 to 100), Sampling, Optimize, Progressive and Interval are used.
-func (e *Encoder) AppendJPEG(dst []byte, m *pixel.Image, o Encode) ([]byte, error) {
+func (e *Encoder) AppendJPEG(dst []byte, m *pixel.Image, o EncodeOptions) ([]byte, error) {
 	const longest = 65500 // JPEG_MAX_DIMENSION
 	switch err := m.Check(); {
 	case err != nil:
@@ -47,9 +47,6 @@ func (e *Encoder) AppendJPEG(dst []byte, m *pixel.Image, o Encode) ([]byte, erro
 		return dst, fmt.Errorf("%w: a progressive JPEG cannot be tiled", pixel.ErrUnsupported)
 	}
 	o.Quality = min(max(o.Quality, 1), 100)
-	if err := o.CheckBuild(); err != nil {
-		return dst, err
-	}
 	return e.jpeg.Encode(dst, m, jpeg.EncodeOptions{Quality: o.Quality, Sampling: o.Sampling, Optimize: o.Optimize, Progressive: o.Progressive, Interval: o.Interval})
 }
 
@@ -81,7 +78,7 @@ func (e *Encoder) appendZstd(dst, raw []byte, level int) ([]byte, error) {
 
 // Encode encodes m to v and reuses v's memory. level is the zstd level for raw pixels, 0 for
 // none.
-func (e *Encoder) Encode(v *formats.Value, m *pixel.Image, enc Encode, level int) (err error) {
+func (e *Encoder) Encode(v *formats.Value, m *pixel.Image, enc EncodeOptions, level int) (err error) {
 	data := v.Buffer()
 	switch v.Encoding = enc.Encoding; {
 	case enc.Encoding == formats.JPEG:

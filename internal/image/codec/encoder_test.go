@@ -18,16 +18,16 @@ import (
 
 // jpegOptions are options of JPEGs, as ours and as Pillow's.
 var jpegOptions = map[string]struct {
-	ours   Encode
+	ours   EncodeOptions
 	pillow pixeltest.Ask
 }{
-	"plain":            {Encode{}, pixeltest.Ask{}},
-	"420":              {Encode{Sampling: pixel.Sampling420}, pixeltest.Ask{"subsampling": 2}},
-	"422":              {Encode{Sampling: pixel.Sampling422}, pixeltest.Ask{"subsampling": 1}},
-	"444":              {Encode{Sampling: pixel.Sampling444}, pixeltest.Ask{"subsampling": 0}},
-	"optimize":         {Encode{Optimize: true}, pixeltest.Ask{"optimize": true}},
-	"progressive":      {Encode{Progressive: true}, pixeltest.Ask{"progressive": true}},
-	"444, progressive": {Encode{Sampling: pixel.Sampling444, Progressive: true}, pixeltest.Ask{"subsampling": 0, "progressive": true}},
+	"plain":            {EncodeOptions{}, pixeltest.Ask{}},
+	"420":              {EncodeOptions{Sampling: pixel.Sampling420}, pixeltest.Ask{"subsampling": 2}},
+	"422":              {EncodeOptions{Sampling: pixel.Sampling422}, pixeltest.Ask{"subsampling": 1}},
+	"444":              {EncodeOptions{Sampling: pixel.Sampling444}, pixeltest.Ask{"subsampling": 0}},
+	"optimize":         {EncodeOptions{Optimize: true}, pixeltest.Ask{"optimize": true}},
+	"progressive":      {EncodeOptions{Progressive: true}, pixeltest.Ask{"progressive": true}},
+	"444, progressive": {EncodeOptions{Sampling: pixel.Sampling444, Progressive: true}, pixeltest.Ask{"subsampling": 0, "progressive": true}},
 }
 
 // Our file equals Pillow's, also if the image before had its own tables.
@@ -83,16 +83,16 @@ func TestJPEGIntervalKeepsPixels(t *testing.T) {
 			}
 		}
 	}
-	gray, err := e.AppendJPEG(nil, pixeltest.TestImage(341, 256, 1, formats.Uint8), Encode{Quality: 90, Interval: 8})
+	gray, err := e.AppendJPEG(nil, pixeltest.TestImage(341, 256, 1, formats.Uint8), EncodeOptions{Quality: 90, Interval: 8})
 	if err != nil || !bytes.Contains(gray, []byte{0xFF, 0xDD, 0, 4, 0, 43}) { // 43 MCUs a row, a prime
 		t.Errorf("no restart interval of a row: %v", err)
 	}
-	if _, err := e.AppendJPEG(nil, pixeltest.TestImage(3, 3, 3, formats.Uint8), Encode{Progressive: true, Interval: 8}); !errors.Is(err, pixel.ErrUnsupported) {
+	if _, err := e.AppendJPEG(nil, pixeltest.TestImage(3, 3, 3, formats.Uint8), EncodeOptions{Progressive: true, Interval: 8}); !errors.Is(err, pixel.ErrUnsupported) {
 		t.Errorf("a tiled progressive JPEG: %v", err)
 	}
 }
 
-func decodedJPEG(t *testing.T, e *Encoder, d *Decoder, m *pixel.Image, o Encode) (out pixel.Image) {
+func decodedJPEG(t *testing.T, e *Encoder, d *Decoder, m *pixel.Image, o EncodeOptions) (out pixel.Image) {
 	t.Helper()
 	data, err := e.AppendJPEG(nil, m, o)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestPNGRoundTrip(t *testing.T) {
 			for _, size := range [][2]int{{1, 1}, {13, 11}, {1, 40}, {200, 21}} {
 				m := pngImage(size[0], size[1], c, typ)
 				var v formats.Value
-				if err := e.Encode(&v, m, Encode{Encoding: formats.PNG}, 0); err != nil {
+				if err := e.Encode(&v, m, EncodeOptions{Encoding: formats.PNG}, 0); err != nil {
 					t.Fatal(err)
 				}
 				name := fmt.Sprintf("%v, %d channels of %s", size, c, typ)
@@ -213,7 +213,7 @@ func FuzzPNGRoundTrip(f *testing.F) {
 			return
 		}
 		var v formats.Value
-		if err := e.Encode(&v, m, Encode{Encoding: formats.PNG}, 0); err != nil {
+		if err := e.Encode(&v, m, EncodeOptions{Encoding: formats.PNG}, 0); err != nil {
 			t.Fatal(err)
 		}
 		checkPNGOf(t, "fuzzed", d, m, v)
@@ -233,13 +233,13 @@ func TestEncodeErrors(t *testing.T) {
 		"short":         short,
 		"another dtype": {Pix: make([]byte, 4), H: 1, W: 1, C: 1, DType: formats.Float32},
 	} {
-		_, err := e.AppendJPEG(nil, m, Encode{Quality: 90})
+		_, err := e.AppendJPEG(nil, m, EncodeOptions{Quality: 90})
 		if !errors.Is(err, pixel.ErrUnsupported) && !errors.Is(err, pixel.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// The encoder works after errors, and appends.
-	out, err := e.AppendJPEG([]byte("x"), pixeltest.TestImage(4, 4, 3, formats.Uint8), Encode{Quality: 90})
+	out, err := e.AppendJPEG([]byte("x"), pixeltest.TestImage(4, 4, 3, formats.Uint8), EncodeOptions{Quality: 90})
 	if err != nil || out[0] != 'x' || structureError(out[1:], formats.JPEG) != nil {
 		t.Errorf("after errors: %q, %v", out, err)
 	}

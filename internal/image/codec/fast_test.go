@@ -38,7 +38,7 @@ func TestFastIsNear(t *testing.T) {
 	defer e.Close()
 	defer d.Close()
 	for _, size := range [][2]int{{640, 480}, {641, 475}, {333, 519}} {
-		data, err := e.AppendJPEG(nil, smoothImage(size[0], size[1]), Encode{Encoding: formats.JPEG, Quality: 95})
+		data, err := e.AppendJPEG(nil, smoothImage(size[0], size[1]), EncodeOptions{Encoding: formats.JPEG, Quality: 95})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestFastOfTurnedImages(t *testing.T) {
 	for orientation := 1; orientation <= 8; orientation++ {
 		h, w := pixel.OrientedSize(640, 160, orientation) // upright it is 640 high
 		e := NewEncoder()
-		data, err := e.AppendJPEG(nil, smoothImage(w, h), Encode{Encoding: formats.JPEG, Quality: 95})
+		data, err := e.AppendJPEG(nil, smoothImage(w, h), EncodeOptions{Encoding: formats.JPEG, Quality: 95})
 		e.Close()
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,6 @@ type webpFrame struct {
 	x, y, w, h int
 	lossless   bool
 	bits       []byte // the body of the chunk VP8 or VP8L
-	alpha      []byte // the body of the chunk ALPH, nil if there is none
 }
 
 func le24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
@@ -170,18 +169,17 @@ func firstWebPFrame(data []byte) (webpFrame, error) {
 // webpFrameChunks reads the chunks of one frame: VP8L, or VP8 with an optional ALPH before it. bits
 // is nil if there is none.
 func webpFrameChunks(data []byte) (f webpFrame, err error) {
-	var alpha []byte
+	alpha := false
 	for i := 0; i < len(data); {
 		kind, body, next, err := riffChunk(data, i)
 		switch {
 		case err != nil:
 			return webpFrame{}, err
-		case kind == "ALPH" && alpha == nil:
-			alpha = body
+		case kind == "ALPH":
+			alpha = true
 		case kind == "VP8 " || kind == "VP8L":
 			f, err := webpBitstream(kind, body)
-			f.alpha = alpha
-			if err == nil && f.lossless && alpha != nil {
+			if err == nil && f.lossless && alpha {
 				err = fmt.Errorf("%w: a lossless WebP with a separate alpha chunk", pixel.ErrCorrupt)
 			}
 			return f, err

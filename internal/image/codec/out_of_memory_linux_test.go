@@ -30,7 +30,7 @@ type cWork struct {
 
 func newCWork(t *testing.T) *cWork {
 	n := &cWork{pixels: pixeltest.TestImage(600, 450, 3, formats.Uint8), jpegs: map[string][]byte{}, webps: map[string][]byte{}}
-	for name, o := range map[string]Encode{"progressive": {Quality: 95, Progressive: true}, "tiled": {Quality: 95, Interval: 1}} {
+	for name, o := range map[string]EncodeOptions{"progressive": {Quality: 95, Progressive: true}, "tiled": {Quality: 95, Interval: 1}} {
 		e := NewEncoder()
 		data, err := e.AppendJPEG(nil, n.pixels, o)
 		if e.Close(); err != nil {
@@ -64,7 +64,7 @@ func (n *cWork) do() map[string]error {
 	}
 	for _, progressive := range []bool{false, true} {
 		e := NewEncoder()
-		n.out, errs["encode "+strconv.FormatBool(progressive)] = e.AppendJPEG(n.out[:0], n.pixels, Encode{Quality: 95, Progressive: progressive})
+		n.out, errs["encode "+strconv.FormatBool(progressive)] = e.AppendJPEG(n.out[:0], n.pixels, EncodeOptions{Quality: 95, Progressive: progressive})
 		e.Close()
 	}
 	return errs

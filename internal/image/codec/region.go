@@ -4,14 +4,7 @@ import "github.com/dsconv/dsconv/preprocess/pixel"
 
 // storedRect returns where the rectangle r of the upright image, of h by w pixels, is stored.
 func storedRect(r pixel.Rect, h, w, orientation int) pixel.Rect {
-	inverse := orientation
-	switch orientation {
-	case 6:
-		inverse = 8
-	case 8:
-		inverse = 6
-	}
-	b := pixel.OrientBox([4]float64{float64(r.X), float64(r.Y), float64(r.X + r.W), float64(r.Y + r.H)}, h, w, inverse)
+	b := pixel.OrientBox([4]float64{float64(r.X), float64(r.Y), float64(r.X + r.W), float64(r.Y + r.H)}, h, w, back(orientation))
 	return pixel.Rect{X: int(b[0]), Y: int(b[1]), W: int(b[2] - b[0]), H: int(b[3] - b[1])}
 }
 

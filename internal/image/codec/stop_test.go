@@ -15,7 +15,7 @@ import (
 // An encoder that has encoded images can be stopped as a new one can.
 func TestStopAfterAnImage(t *testing.T) {
 	m := pixeltest.TestImage(300, 200, 3, formats.Uint8)
-	for _, o := range []Encode{{Quality: 90}, {Quality: 90, Optimize: jpeg.HasLibjpegTurbo}, {Quality: 90, Progressive: jpeg.HasLibjpegTurbo}} {
+	for _, o := range []EncodeOptions{{Quality: 90}, {Quality: 90, Optimize: jpeg.HasLibjpegTurbo}, {Quality: 90, Progressive: jpeg.HasLibjpegTurbo}} {
 		e := NewEncoder()
 		defer e.Close()
 		var s pixel.Stop
@@ -58,7 +58,7 @@ func TestStopInsideAnImage(t *testing.T) {
 			defer e.Close()
 			e.StopBy(s)
 			for err == nil {
-				_, err = e.AppendJPEG(nil, image, Encode{Quality: 90, Progressive: jpeg.HasLibjpegTurbo})
+				_, err = e.AppendJPEG(nil, image, EncodeOptions{Quality: 90, Progressive: jpeg.HasLibjpegTurbo})
 			}
 			return err
 		},

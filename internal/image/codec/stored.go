@@ -29,7 +29,7 @@ func ToStored(v *formats.Value, orientation int, o DecodeOptions) error {
 	if err := pixel.Orient(&stored, &upright, back(orientation)); err != nil {
 		return err
 	}
-	enc := Encode{Encoding: formats.PNG}
+	enc := EncodeOptions{Encoding: formats.PNG}
 	if v.Encoding.IsRaw() {
 		enc.Encoding = formats.Raw
 	}

@@ -357,7 +357,7 @@ func BenchmarkTranscode(b *testing.B) {
 	defer e.Close()
 	defer tr.Close()
 	var v formats.Value
-	if err := e.Encode(&v, pixeltest.TestImage(500, 375, 3, formats.Uint8), Encode{Encoding: formats.JPEG, Quality: 90}, 0); err != nil {
+	if err := e.Encode(&v, pixeltest.TestImage(500, 375, 3, formats.Uint8), EncodeOptions{Encoding: formats.JPEG, Quality: 90}, 0); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(v.Data)))

@@ -19,7 +19,7 @@ func (d *Decoder) decodeWebP(dst *pixel.Image, data []byte, h pixel.Header, c pi
 	if f.w < h.W || f.h < h.H {
 		clear(target.Pix)
 	}
-	if err := webpPixels(target, data, f); err != nil {
+	if err := webpPixels(target, data); err != nil {
 		return err
 	}
 	if target != dst {

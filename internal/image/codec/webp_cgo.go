@@ -17,8 +17,8 @@ import (
 )
 
 // webpPixels decodes the first frame of data to its position on dst, a canvas of 3 or 4 channels.
-// Only the pure-Go version needs the frame: libwebp finds it, and checks the other frames' chunks.
-func webpPixels(dst *pixel.Image, data []byte, _ webpFrame) error {
+// libwebp finds it, and checks the other frames' chunks.
+func webpPixels(dst *pixel.Image, data []byte) error {
 	switch C.dsconv_webp_decode((*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)),
 		(*C.uint8_t)(unsafe.SliceData(dst.Pix)), C.uint32_t(dst.W), C.uint32_t(dst.H), C.int(dst.C)) {
 	case C.DSCONV_WEBP_OK:

@@ -18,12 +18,10 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// DecoderName is the JPEG decoder of this build: "libjpeg-turbo", whose pixels equal Pillow's,
-// or "image/jpeg", whose pixels differ slightly.
+// DecoderName is the JPEG decoder of this build: "libjpeg-turbo", or "none" without cgo.
 const DecoderName = "libjpeg-turbo"
 
-// HasLibjpegTurbo reports whether this build has libjpeg-turbo, and so can decode JPEGs fast and
-// scaled (DecodeOptions.Fast), tile them, and write them with options besides their quality.
+// HasLibjpegTurbo reports whether this build has cgo. Without it, images are kept as they are.
 const HasLibjpegTurbo = true
 
 // Decoder holds a libjpeg-turbo handle, created at the first image.

@@ -3,11 +3,11 @@ package jpeg
 import "encoding/binary"
 
 // Tile returns the width and height in pixels of the parts of a JPEG that can be decoded without the others,
-// because restart markers separate them; 0 if there are none, or if this build's decoder does not use them.
+// because restart markers separate them; 0 if there are none.
 func Tile(data []byte) (w, h int) {
 	var frame []byte
 	interval := 0
-	for i := 2; HasLibjpegTurbo; {
+	for i := 2; ; {
 		mark, next, ok := NextMarker(data, i)
 		if !ok {
 			return 0, 0
@@ -31,7 +31,6 @@ func Tile(data []byte) (w, h int) {
 		}
 		i = end
 	}
-	return 0, 0
 }
 
 // tile is Tile of a sequential JPEG by its frame header and the number of MCUs between markers.

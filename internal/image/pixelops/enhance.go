@@ -82,6 +82,8 @@ func checkColors(m *pixel.Image) error {
 		return fmt.Errorf("colors: %w", err)
 	}
 	switch {
+	case available != nil:
+		return available
 	case m.DType != formats.Uint8:
 		return ErrNotEightBit
 	case m.C != 1 && m.C != 3:

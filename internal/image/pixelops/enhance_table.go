@@ -62,21 +62,6 @@ func histogramTable(e Enhancement, h *histogram) table {
 // histogram counts how often each value occurs.
 type histogram [256]uint32
 
-// countGo counts the values of each of m's channels.
-func countGo(m *pixel.Image, counts *[3]histogram) {
-	clear(counts[:m.C])
-	for i, v := range m.Pix {
-		counts[i%m.C][v]++
-	}
-}
-
-// replaceGo replaces each value by its channel's table.
-func replaceGo(m *pixel.Image, tables *[3]table) {
-	for i, v := range m.Pix {
-		m.Pix[i] = tables[i%m.C][v]
-	}
-}
-
 // mean is rounded as ImageEnhance.Contrast does.
 func (h *histogram) mean() uint8 {
 	sum, n := 0, 0
@@ -128,4 +113,11 @@ func (h *histogram) equalized() (t table) {
 		}
 	}
 	return t
+}
+
+// blend interpolates from a to b and, for a factor above 1, extrapolates beyond. The conversions keep the
+// compiler from fusing the product into the sum.
+func blend(a, b uint8, factor float32) uint8 {
+	v := float32(a) + float32(factor*float32(int32(b)-int32(a)))
+	return uint8(max(0, min(v, 255)))
 }

@@ -29,12 +29,15 @@ func blendFast[T float32 | uint16](d formats.DType, dst, other []T, weight, othe
 	return int(C.dsconv_blend(blendTypes[d], to, from, C.size_t(len(dst)), C.float(weight), C.float(otherWeight)))
 }
 
+// available is nil where the kernels are.
+var available error
+
 var (
 	blur8    = blurC(resample.LevelAVX512)
 	sharpen8 = sharpenC(resample.LevelAVX512)
 )
 
-// blurC is blurGo in C, one call an image.
+// blurC blurs in C, one call an image.
 func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(e *Enhancer, b *blurring) {
 		q := b.call(level)
@@ -43,7 +46,7 @@ func blurC(level C.int32_t) func(*Enhancer, *blurring) {
 	}
 }
 
-// sharpenC is sharpenGo in C, one call an image.
+// sharpenC sharpens in C, one call an image.
 func sharpenC(level C.int32_t) func(*Enhancer, *blurring) {
 	return func(_ *Enhancer, b *blurring) {
 		q := b.call(level)
@@ -63,7 +66,7 @@ type kernelChange = C.dsconv_change
 
 var enhanceRGB = enhanceC(resample.LevelAVX512)
 
-// enhanceC is enhanceGo in C, one call an image.
+// enhanceC changes colours in C, one call an image.
 func enhanceC(level C.int) func(*Enhancer, *pixel.Image, []Enhancement) {
 	return func(e *Enhancer, m *pixel.Image, list []Enhancement) {
 		e.kernelChanges = e.kernelChanges[:0]
@@ -76,12 +79,12 @@ func enhanceC(level C.int) func(*Enhancer, *pixel.Image, []Enhancement) {
 	}
 }
 
-// countValues is countGo in C.
+// countValues counts the values of each channel.
 func countValues(m *pixel.Image, counts *[3]histogram) {
 	C.dsconv_count(pixelPointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint32_t)(unsafe.Pointer(counts)))
 }
 
-// replaceValues is replaceGo in C.
+// replaceValues looks each channel's values up.
 func replaceValues(m *pixel.Image, tables *[3]table) {
 	C.dsconv_look_up(pixelPointer(m.Pix), C.size_t(m.H*m.W), C.int(m.C), (*[256]C.uint8_t)(unsafe.Pointer(tables)))
 }

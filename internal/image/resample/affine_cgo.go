@@ -9,7 +9,7 @@ import "C"
 
 var warp = warpC(LevelAVX512)
 
-// warpC is warpGo in C, one call an image.
+// warpC carries out warpings in C, one call an image.
 func warpC(level int) warper {
 	return func(r *Resampler, w *warping) {
 		if r.warpCall == nil {

@@ -18,12 +18,12 @@ import (
 // kernelRequest is the argument of the kernels. It has no pointers.
 type kernelRequest = C.dsconv_resampling
 
-// goKernels is 1 if the result of the first pass is kept as an image.
-const goKernels = 0
+// available is nil where the kernels are.
+var available error
 
 var resample8 = resampleC(LevelAVX512)
 
-// resampleC is resampleGo in C, one call an image.
+// resampleC carries out resamplings in C, one call an image.
 func resampleC(level int) resampler8 {
 	return func(r *Resampler, j *resampling) {
 		spec := j.target.Spec

@@ -27,7 +27,7 @@ func ResizeMemory(h, w, toH, toW, c int, region pixel.Rect, f pixel.Filter, d fo
 	if d == formats.Uint16 {
 		return n + max(budget.ImageBytes(h, region.W, size), budget.ImageBytes(region.H, w, size))
 	}
-	return n + max(kernelMemory(h, w, toH, toW, c, region, f), budget.ImageBytes(h, region.W, size)*int64(goKernels))
+	return n + kernelMemory(h, w, toH, toW, c, region, f)
 }
 
 // weightsMemory is the memory of an axis's coefficients.
@@ -74,5 +74,5 @@ func (r *Resampler) Shrink() {
 	}
 	r.cache.inUse = nil // it may be too large for the cache
 	r.scratch, r.xs, r.ys, r.columns = buffer.DropLarge(r.scratch), buffer.DropLarge(r.xs), buffer.DropLarge(r.ys), buffer.DropLarge(r.columns)
-	r.offsets, r.warping = buffer.DropLarge(r.offsets), warping{}
+	r.warping = warping{}
 }

@@ -39,7 +39,6 @@ type Resampler struct {
 	scaled    pixel.Image // scaled image, if the last pass cannot write to the target
 	imageSpec TensorSpec  // of a Target that is an image
 	xs, ys    []int32
-	offsets   []int // of the affine transform in pure Go: the source offsets of a row
 }
 
 // scaling is one resize: area, relative to the corner of crop, is scaled to w by h pixels. Pixels
@@ -92,7 +91,7 @@ func (r *Resampler) resizeTo(t Target, src *pixel.Image, s scaling) error {
 	if err := s.check(src); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
-	if err := t.check(src.C, s.w, s.h, src.DType); err != nil {
+	if err := cmp.Or(t.check(src.C, s.w, s.h, src.DType), available); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
 	s.region = t.Region
@@ -116,7 +115,7 @@ func (r *Resampler) StoreTo(t Target, src *pixel.Image) error {
 	if err := src.Check(); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if err := t.check(src.C, src.W, src.H, src.DType); err != nil {
+	if err := cmp.Or(t.check(src.C, src.W, src.H, src.DType), available); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	r.store(t, src)
@@ -180,6 +179,8 @@ func checkImages(dst, src *pixel.Image) error {
 	switch err := src.Check(); {
 	case err != nil:
 		return err
+	case available != nil:
+		return available
 	case dst == nil:
 		return errors.New("the destination is nil")
 	case dst == src || buffer.Overlap(dst.Pix, src.Pix):

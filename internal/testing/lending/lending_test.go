@@ -181,7 +181,7 @@ func users() map[string]func(t *testing.T, d *dataset) {
 		}
 		defer other.Close()
 		epochs(t, func(c reader.Config) (*reader.Loader, error) {
-			return reader.NewMixture([]reader.WeightedDataset{{Dataset: d, Weight: 1}, {Dataset: other, Weight: 1}}, c)
+			return reader.NewConcat([]reader.Part{{Dataset: d}, {Dataset: other}}, c)
 		}, reader.Cache{})
 	}
 	all["compare"] = func(t *testing.T, d *dataset) {

@@ -46,7 +46,7 @@ var functions = []any{
 	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourcesWith, dsconv.OpenSourceWith, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources, dsconv.PlanShards, dsconv.PackShard, dsconv.MissingShards, dsconv.CommitShards, dsconv.NewWriter, dsconv.PackItems,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
-	codec.Inspect, codec.NewDecoder, codec.NewEncoder, hdf5.LibraryVersion, lmdb.LibraryVersion,
+	codec.Inspect, hdf5.LibraryVersion, lmdb.LibraryVersion,
 
 	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
@@ -59,7 +59,7 @@ var functions = []any{
 	pixel.OrientedSize,
 	preprocess.DeviceOf, preprocess.NewGPUDecoder, preprocess.NewProcessor, preprocess.ParseRecipe,
 	random.Mix, random.NewRand,
-	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewConcat, reader.NewMixture, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
+	reader.Elements[uint8], reader.FirstSplit, reader.New, reader.NewConcat, reader.Open, reader.ParseCache, reader.ParseOnError, reader.TrainSplit,
 	trainer.CheckDType, trainer.InputOf, trainer.Models, trainer.New, trainer.Run,
 	verify.Run,
 }
@@ -120,8 +120,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[*bench.Report](),
 	reflect.TypeFor[plan.Options](),
 	reflect.TypeFor[*plan.Plan](),
-	reflect.TypeFor[*codec.Decoder](),
-	reflect.TypeFor[*codec.Encoder](),
 	reflect.TypeFor[convert.Options](),
 	reflect.TypeFor[convert.Order](),
 	reflect.TypeFor[*convert.Plan](),
@@ -165,7 +163,6 @@ var types = []reflect.Type{
 	reflect.TypeFor[lmdb.Format](),
 	reflect.TypeFor[mds.Format](),
 	reflect.TypeFor[order.Kind](),
-	reflect.TypeFor[order.ShuffleQuality](),
 	reflect.TypeFor[*order.Spec](),
 	reflect.TypeFor[*order.Tail](),
 	reflect.TypeFor[pixel.Area](),

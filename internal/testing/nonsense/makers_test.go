@@ -16,7 +16,6 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/formats/shard"
 	"github.com/dsconv/dsconv/preprocess"
-	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -60,8 +59,6 @@ var makers = []any{
 
 	func(*world) *pixel.Image { return usualImage() },
 	func(*world) image.Image { return image.NewRGBA(image.Rect(0, 0, 4, 4)) },
-	func(*world) *codec.Decoder { return codec.NewDecoder() },
-	func(*world) *codec.Encoder { return codec.NewEncoder() },
 	func(w *world) *preprocess.Processor {
 		return made(preprocess.NewProcessor(preprocess.Recipe{}, w.open(w.tar).Meta().Schema))(w)
 	},

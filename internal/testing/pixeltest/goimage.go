@@ -9,7 +9,6 @@ import (
 	"github.com/disintegration/imaging"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -140,7 +139,17 @@ func copyCMYK(dst *pixel.Image, m *image.CMYK) {
 		out := dst.Pix[y*dst.Stride():]
 		for x := range dst.W {
 			p := in[4*x : 4*x+4]
-			out[3*x], out[3*x+1], out[3*x+2] = luma.FromCMYK(p[0], p[1], p[2], p[3])
+			out[3*x], out[3*x+1], out[3*x+2] = fromCMYK(p[0], p[1], p[2], p[3])
 		}
 	}
+}
+
+// fromCMYK converts a pixel as Pillow's Convert.c does.
+func fromCMYK(c, m, y, k byte) (r, g, b byte) {
+	nk := uint32(255 - k)
+	f := func(v byte) byte {
+		t := uint32(v)*nk + 128
+		return byte(nk - ((t>>8)+t)>>8)
+	}
+	return f(c), f(m), f(y)
 }

@@ -29,7 +29,6 @@ func main() {
 	_, _ = convert.Run(ctx, nil, nil, "", convert.Options{})
 	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
 	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
-	_, _ = reader.NewMixture(nil, reader.Config{})
 	var t *trainer.Trainer
 	_, _ = t.Step(nil)
 	images()
@@ -45,13 +44,6 @@ func images() {
 	_, _, _ = codec.Inspect(nil)
 	_ = codec.Encode(nil, nil, codec.EncodeOptions{})
 	_ = codec.EncodeImage(nil, nil, codec.EncodeOptions{})
-	d := codec.NewDecoder()
-	defer d.Close()
-	_, _, _, _ = d.Decode, d.DecodeValue, d.Header, d.Warning
-	_ = d.Area
-	e := codec.NewEncoder()
-	defer e.Close()
-	_ = e.Append
 	_, _ = pixel.FromImage(nil)
 	_, _ = preprocess.Thumbnail(nil, preprocess.ThumbnailOptions{})
 	_, _ = preprocess.ThumbnailOf(nil, preprocess.ThumbnailOptions{})

@@ -126,7 +126,6 @@ class DatasetReport:
     disk_bytes: int = 0
     queue_depth: float = 0.0
     memory_estimate: dict[str, int] = field(default_factory=dict)
-    mixing: dict[str, Any] | None = _optional()
     cached_bytes: int = _optional(0)
     bad_samples: int = _optional(0)
     narrowed: int = _optional(0)  # how often an image with 16 bits per channel was converted to 8

@@ -49,13 +49,6 @@ func meanLuma(p []byte) uint8 {
 	return uint8(float64(sum)/float64(n) + 0.5)
 }
 
-// blend interpolates from a to b and, for a factor above 1, extrapolates beyond. The conversions keep the
-// compiler from fusing the product into the sum.
-func blend(a, b uint8, factor float32) uint8 {
-	v := float32(a) + float32(factor*float32(int32(b)-int32(a)))
-	return uint8(max(0, min(v, 255)))
-}
-
 // turnHue converts to Pillow's 8-bit HSV, adds shift to the hue and converts back.
 func turnHue(pix []byte, shift uint8) {
 	q := quotients()
@@ -144,3 +137,18 @@ var sixths = func() (t [256]struct {
 	}
 	return t
 }()
+
+// countGo counts the values of each of m's channels.
+func countGo(m *pixel.Image, counts *[3]histogram) {
+	clear(counts[:m.C])
+	for i, v := range m.Pix {
+		counts[i%m.C][v]++
+	}
+}
+
+// replaceGo replaces each value by its channel's table.
+func replaceGo(m *pixel.Image, tables *[3]table) {
+	for i, v := range m.Pix {
+		m.Pix[i] = tables[i%m.C][v]
+	}
+}

@@ -7,8 +7,7 @@ import (
 // passes8 are ImagingResampleHorizontal_8bpc and Vertical_8bpc of Pillow's Resample.c.
 var passes8 = passes{horizontal8, vertical8}
 
-// resampleGo is the pure-Go version of resample8: tests compare with it, and builds without cgo use
-// it.
+// resampleGo is resample8 in Go, which the C kernels are compared with.
 func resampleGo(r *Resampler, j *resampling) {
 	region := j.target.Region
 	src := j.src.Crop(sourceRegion(region, j.src, j.hor, j.ver))

@@ -1,20 +1,18 @@
 package resample
 
-import "github.com/dsconv/dsconv/internal/image/buffer"
-
-// warpGo is the pure-Go version of the C kernels.
+// warpGo is what the C kernels are compared with.
 func warpGo(r *Resampler, w *warping) {
-	r.offsets = buffer.Grow(r.offsets, w.dst.W)
+	offsets := make([]int, w.dst.W)
 	switch w.way {
 	case scaled:
 		r.columns = w.columns(r.columns)
-		w.scaled(r.columns, r.offsets)
+		w.scaled(r.columns, offsets)
 	case fixed:
-		w.fixed(r.offsets)
+		w.fixed(offsets)
 	case added:
-		w.added(r.offsets)
+		w.added(offsets)
 	case mapped:
-		w.mapped(r.offsets)
+		w.mapped(offsets)
 	default:
 		w.smooth()
 	}
