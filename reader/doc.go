@@ -74,9 +74,7 @@
 // Only the region of a JPEG that the transforms use is decoded; of a tiled JPEG, only the tiles
 // that overlap it. Decoding is C: a worker that returns from C waits, its core idle, until fewer
 // than GOMAXPROCS goroutines run. A program that loads images should set GOMAXPROCS to a
-// few times the number of cores, as dsconv's command does; that made loading a third faster:
-//
-//	runtime.GOMAXPROCS(4 * runtime.GOMAXPROCS(0))
+// few times the number of cores, as in runtime.GOMAXPROCS(4 * runtime.GOMAXPROCS(0)); that made loading a third faster.
 //
 // [Loader.Clock] says where the time goes.
 //
