@@ -71,7 +71,7 @@ func TestOpenFindsNone(t *testing.T) {
 	sonames = nil // the system's loader may find one
 	t.Cleanup(func() { sonames = before })
 	search := func(root fs.FS, cuda int) error {
-		_, err := Open(Search{CUDA: cuda, Root: root, Getenv: func(string) string { return "" }})
+		_, err := Open(Search{CUDA: cuda, root: root, getenv: func(string) string { return "" }})
 		return err
 	}
 	if err := search(fstest.MapFS{}, 12); err == nil || !strings.Contains(err.Error(), "pip install nvidia-nvjpeg-cu12") {

@@ -20,9 +20,9 @@ type Search struct {
 	// CUDA is the newest major version of CUDA that the driver supports; libraries for newer ones are passed over.
 	// 0 takes any.
 	CUDA int
-	// Root is the folder /, and Getenv asks for a variable of the environment; nil are this machine's.
-	Root   fs.FS
-	Getenv func(name string) string
+	// root is the folder /, and getenv asks for a variable of the environment; nil are this machine's.
+	root   fs.FS
+	getenv func(name string) string
 }
 
 // sonames are the names by which the system's loader finds the library, the newest first.
@@ -31,23 +31,23 @@ var sonames = []string{"libnvjpeg.so.13", "libnvjpeg.so.12"}
 // files returns the libraries in folders of Python packages, which PyTorch loads too, and those elsewhere that exist,
 // each in the order in which they are tried.
 func (s Search) files() (packages, elsewhere []string) {
-	if s.Root == nil {
-		s.Root, s.Getenv = os.DirFS("/"), os.Getenv
+	if s.root == nil {
+		s.root, s.getenv = os.DirFS("/"), os.Getenv
 	}
 	var dirs []string
 	for _, dir := range s.Packages {
 		dirs = append(dirs, path.Join(dir, "nvidia/*/lib"))
 	}
 	packages = s.in(dirs)
-	dirs = strings.Split(s.Getenv("LD_LIBRARY_PATH"), ":")
+	dirs = strings.Split(s.getenv("LD_LIBRARY_PATH"), ":")
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"} {
-		if root := s.Getenv(name); root != "" {
+		if root := s.getenv(name); root != "" {
 			dirs = append(dirs, path.Join(root, "lib64"), path.Join(root, "lib"))
 		}
 	}
-	configured, _ := fs.Glob(s.Root, "etc/ld.so.conf.d/*.conf")
+	configured, _ := fs.Glob(s.root, "etc/ld.so.conf.d/*.conf")
 	for _, file := range configured {
-		text, _ := fs.ReadFile(s.Root, file)
+		text, _ := fs.ReadFile(s.root, file)
 		dirs = append(dirs, strings.Fields(string(text))...)
 	}
 	return packages, s.in(append(dirs,
@@ -60,7 +60,7 @@ func (s Search) in(dirs []string) (files []string) {
 		if !path.IsAbs(dir) {
 			continue
 		}
-		found, _ := fs.Glob(s.Root, path.Join(dir, "libnvjpeg.so*")[1:])
+		found, _ := fs.Glob(s.root, path.Join(dir, "libnvjpeg.so*")[1:])
 		slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(major(b), major(a)) })
 		for _, file := range found {
 			files = append(files, "/"+file)

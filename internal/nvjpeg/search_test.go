@@ -28,8 +28,8 @@ func TestSearch(t *testing.T) {
 	root["etc/ld.so.conf.d/cuda.conf"].Data = []byte("/configured\n")
 	environment := map[string]string{"LD_LIBRARY_PATH": "relative::/opt/own", "CUDA_HOME": "/cuda"}
 	s := Search{
-		Packages: []string{"/nothing", "relative", "/venv/site-packages"}, Root: root,
-		Getenv: func(name string) string { return environment[name] },
+		Packages: []string{"/nothing", "relative", "/venv/site-packages"}, root: root,
+		getenv: func(name string) string { return environment[name] },
 	}
 	packages, elsewhere := s.files()
 	equal(t, packages, "/venv/site-packages/nvidia/cu13/lib/libnvjpeg.so.13", "/venv/site-packages/nvidia/nvjpeg/lib/libnvjpeg.so.12")
