@@ -188,13 +188,12 @@ func snippetOfConvert(ctx context.Context) error {
 }
 
 func snippetOfEdit(ctx context.Context) error {
-	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{KeepOld: true})
+	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{})
 	if err != nil {
 		return err
 	}
 	fmt.Println(report.Removed, "removed;", report.Samples, "are left")
-	_, err = edit.Undo(ctx, dsconv.Formats(), "out.lmdb", edit.UndoOptions{})
-	return err
+	return nil
 }
 
 func snippetOfDiff(ctx context.Context) error {

@@ -41,8 +41,6 @@ type Options struct {
 	Memory int64 `json:"-"`
 	// Discard drops an unfinished dataset at the plan's path instead of resuming it.
 	Discard bool `json:"-"`
-	// KeepOld keeps the replaced version of the dataset: see formats.PreviousKeeper.
-	KeepOld bool
 	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
 	// readers, up to 32, while reading waits for a disk or a network.
 	Workers, IOWorkers int `json:"-"`

@@ -52,7 +52,6 @@ func commands(c *console, name string) (list []*cli.Command) {
 		{"rm", removeCommand},
 		{"relabel", relabelCommand},
 		{"merge", mergeCommand},
-		{"undo", undoCommand},
 		{"shards", shardsCommand},
 		{"train", trainCommand},
 		{"bench", benchCommand},

@@ -75,7 +75,6 @@ var documented = map[string]reflect.Type{
 	"dsconv rm":                reflect.TypeFor[editOf[removed]](),
 	"dsconv relabel":           reflect.TypeFor[editOf[edit.Relabelled]](),
 	"dsconv merge":             reflect.TypeFor[editOf[edit.Merged]](),
-	"dsconv undo":              reflect.TypeFor[edit.UndoReport](),
 	"dsconv unpack":            reflect.TypeFor[unpackResult](),
 	"dsconv synth":             reflect.TypeFor[synthResult](),
 	"dsconv show":              reflect.TypeFor[sheet](),
@@ -324,9 +323,8 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("", exitFailed, "diff", "a.tar", "m.tar", "--json")
 	check("", exitFailed, "diff", "a.tar", "b-%02d.tar", "--json")
 	check("", exitDone, "verify", "a.tar", "--json")
-	check("", exitSkipped, "add", "a.tar", "images", "--json", "--keep-old", "--reset-edits")
-	check("", exitDone, "rm", "a.tar", "--json", "--key", "train/banded_disc/000000", "--keep-old")
-	check("", exitDone, "undo", "a.tar", "--json")
+	check("", exitSkipped, "add", "a.tar", "images", "--json", "--reset-edits")
+	check("", exitDone, "rm", "a.tar", "--json", "--key", "train/banded_disc/000003")
 	write("labels.csv", "key,label\ntrain/banded_disc/000000,new\n")
 	check("", exitDone, "relabel", "a.tar", "labels.csv", "--json", "--dry-run", "--new-class")
 	check("", exitDone, "merge", "all.tar", "a.tar", "a.tar", "--json")

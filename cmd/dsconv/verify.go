@@ -52,7 +52,6 @@ func verifyCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
 			nvjpegFlag("with --repair and --parity: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
-			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			progressFlag(),
 			quietFlag(),
@@ -125,8 +124,8 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 		return usageErrorf("--sample and --python are for --parity SRC")
 	}
 	from, dry := cc.String("repair"), cc.Bool("dry-run")
-	if from == "" && (dry || cc.Bool("keep-old") || cc.IsSet("memory")) {
-		return usageErrorf("--dry-run, --keep-old and --memory are for --repair SRC")
+	if from == "" && (dry || cc.IsSet("memory")) {
+		return usageErrorf("--dry-run and --memory are for --repair SRC")
 	}
 	show, err := newProgress(cc, c, progressWords{unit: "samples", finish: imageWords.finish})
 	if err != nil {
@@ -163,7 +162,7 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	case dry && len(described) > 0: // what else is damaged is not known before
 	default:
 		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
-			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
+			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), DryRun: dry}, Found: found,
 		}); err != nil {
 			if !found.Sound() && cc.Err() == nil {
 				err = foundError{err} // it is still damaged

@@ -33,7 +33,6 @@ func (o *writeOptions) packOptions() dsconv.Options {
 // writeFlags returns flags and the flags of every command that writes a dataset.
 func writeFlags(flags ...cli.Flag) []cli.Flag {
 	return append(flags,
-		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop the unfinished dataset of an interrupted command and start over"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		memoryFlag(),
@@ -53,7 +52,7 @@ func parseWriteFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	o := &writeOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progress: show,
-		convert: convert.Options{Workers: cc.Int("workers"), Memory: memory(cc), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old"), Progress: show.show, Command: c.commandLine()},
+		convert: convert.Options{Workers: cc.Int("workers"), Memory: memory(cc), Discard: cc.Bool("discard"), Progress: show.show, Command: c.commandLine()},
 	}
 	return o, parseSize(cc, "checkpoint", &o.convert.Checkpoint)
 }
@@ -132,7 +131,3 @@ func memory(cc *cli.Context) int64 {
 }
 
 func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print errors only"} }
-
-func keepOldFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; disk space is needed for both versions of changed files"}
-}

@@ -27,7 +27,6 @@ var (
 
 	_ formats.ShardAdopter   = (*writer)(nil)
 	_ formats.RemovalWriter  = (*writer)(nil)
-	_ formats.PreviousKeeper = (*writer)(nil)
 )
 
 // Create starts a dataset. A path that ends in .tar.zst is compressed, at defaultZstd if o

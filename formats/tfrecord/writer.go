@@ -25,7 +25,6 @@ var (
 
 	_ formats.ShardAdopter   = (*writer)(nil)
 	_ formats.RemovalWriter  = (*writer)(nil)
-	_ formats.PreviousKeeper = (*writer)(nil)
 )
 
 // Create starts a dataset.

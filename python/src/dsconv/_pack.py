@@ -104,7 +104,6 @@ def pack(
     memory: str | None = None,
     like: Path | None = None,
     force: bool = False,
-    keep_old: bool = False,
     discard: bool = False,
     report: Path | None = None,
     map: FieldMap | Callable[[Any], Any] | None = None,
@@ -183,7 +182,7 @@ def pack(
 
     A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
     call resumes where it stopped, and discard=True starts over. `pack` may be called from any thread, but
-    Ctrl-C reaches only the main thread. With `force`, `keep_old` keeps the replaced dataset for ``dsconv undo``.
+    Ctrl-C reaches only the main thread.
 
     Raises:
         ValueError: options are wrong.
@@ -201,7 +200,7 @@ def pack(
         limit=limit, sample=sample, seed=seed,
         max_pixels=max_pixels, on_error=on_error, max_skipped=max_skipped, check=check, strict=strict, stats=stats,
         shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
-        io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old,
+        io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force,
         discard=discard, report=report, augment=augment, copies=copies, copies_only=copies_only,
         **source_options(
             labels, label_columns, unlisted, label_sep, label_type, class_order, field, boxes, captions, include,
