@@ -36,8 +36,8 @@ type Options struct {
 	Read formats.ReadOptions
 	// Augment adds augmented copies of each image. It sets Options.Copies.
 	Augment Augmentation
-	// Table is the file for the list of what was skipped, failed or irregular: CSV, or JSON by its
-	// name. "" is DST.report.csv beside the first dataset.
+	// Table is the file for the list of what was skipped, failed or irregular, as CSV.
+	// "" is DST.report.csv beside the first dataset.
 	Table string
 }
 
@@ -146,7 +146,7 @@ func checkLikeClasses(schema, like formats.Schema) error {
 
 // planFrom plans to pack ds, the dataset of the sources.
 func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst string, o Options) (*PackPlan, error) {
-	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
+	if err := checkOutside(dst, sources); err != nil {
 		return nil, err
 	}
 	if err := checkListed(ds, o.OnError); err != nil {

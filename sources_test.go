@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/synth"
@@ -268,10 +267,6 @@ func TestSourcesThatConflict(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "SRC") {
 			t.Errorf("%s: %v", dst, err)
 		}
-	}
-	o := dsconv.Options{Options: convert.Options{Quarantine: "b/bad"}}
-	if _, err := dsconv.PlanPackSources(ctx, []string{"x=a", "y=b"}, "out.tar", o); err == nil || !strings.Contains(err.Error(), "inside SRC") {
-		t.Errorf("quarantine in a source: %v", err)
 	}
 }
 

@@ -72,11 +72,11 @@ func (d *listedSamples) LabelSum(i int, in *formats.Info) int64 {
 	return labelSum(d.Dataset, d.at.at(i), in)
 }
 
-func (d *listedSamples) FieldFile(i, k int) (path string, read func() ([]byte, error)) {
+func (d *listedSamples) FieldFile(i, k int) string {
 	if of, ok := d.Dataset.(filed); ok {
 		return of.FieldFile(d.at.at(i), k)
 	}
-	return "", nil
+	return ""
 }
 
 func (d *listedSamples) Warning(path string) string {

@@ -85,7 +85,7 @@ func (t *trial) overhead() int64 { return t.disk - t.report.BytesOut }
 func (p *Plan) packSome(ctx context.Context, dir string, n int) (*trial, error) {
 	some := *p
 	some.Path = filepath.Join(dir, filepath.Base(p.Path))
-	some.o.OnError, some.o.Quarantine, some.o.Progress = Skip, "", nil
+	some.o.OnError, some.o.Progress = Skip, nil
 	some.o.Stats, some.part = false, true
 	some.order, some.counts, some.Bytes, some.expectedBytes = indexList{}, map[string]int{}, 0, 0
 	h := newFingerprint()

@@ -51,7 +51,7 @@ func TestCheckpointWithAList(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &run{Plan: p, state: state}
-	r.state.addSkipped(1, "another", ActionQuarantined)
+	r.state.addSkipped(1, "another", ActionWritten)
 	got := r.skipped()
 	if len(got) != 2 || r.state.skips != 2 || got[0] != (Problem{Path: "a.jpg", Cause: "why", Action: ActionSkipped}) || got[1].Cause != "another" || !strings.Contains(got[1].Path, "1") {
 		t.Errorf("%+v", got)

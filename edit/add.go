@@ -16,10 +16,8 @@ import (
 // AddOptions are the options of Add. The zero value is usual.
 type AddOptions struct {
 	Options
-	// OnError says what happens to bad images: convert.Skip, which is the default, convert.Fail or
-	// convert.Quarantine. Quarantine is the folder for copies of them.
-	OnError    convert.OnError
-	Quarantine string
+	// OnError says what happens to bad images: convert.Skip, which is the default, or convert.Fail.
+	OnError convert.OnError
 	// MaxSkipped is that of convert.Options. Samples that keep their old version do not count.
 	MaxSkipped string
 	// ShardSize is about how many bytes a new shard has; 0 is the size of the largest one.
@@ -114,7 +112,7 @@ func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path strin
 
 func (o *AddOptions) converting() convert.Options {
 	c := o.Options.converting()
-	c.OnError, c.Quarantine, c.Shards.Size, c.MaxSkipped = o.OnError, o.Quarantine, o.ShardSize, o.MaxSkipped
+	c.OnError, c.Shards.Size, c.MaxSkipped = o.OnError, o.ShardSize, o.MaxSkipped
 	return c
 }
 

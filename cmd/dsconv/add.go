@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/outside"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -42,9 +41,9 @@ func addCommand(c *console) *cli.Command {
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
 			nvjpegFlag("`PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
-			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
+			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip or fail"},
 			maxSkippedFlag(),
-			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
+			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv", DefaultText: "DATASET.report.csv"},
 		)),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
 	}
@@ -95,9 +94,6 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if err := checkOutside(o.convert.Quarantine, sources); err != nil {
-		return err
-	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {
 		return err
@@ -107,7 +103,7 @@ func addTo(cc *cli.Context, c *console, path string, m *formats.Meta, sources []
 		return asUsage(fmt.Errorf("%w\n%s is unchanged", err, path))
 	}
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
-		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
+		Options: o.editing(), OnError: o.convert.OnError, ShardSize: o.convert.Shards.Size,
 		MaxSkipped: o.convert.MaxSkipped, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
 		Prune: cc.Bool("prune"),
 	})
@@ -143,18 +139,6 @@ func openAdded(cc *cli.Context, c *console, path string, m *formats.Meta, source
 		}
 	}
 	return src, cfg, nil
-}
-
-// checkOutside returns an error if dir is in one of the sources.
-func checkOutside(dir string, sources []string) error {
-	for _, text := range sources {
-		for _, source := range dsconv.SplitSources(text) {
-			if err := outside.Check(dir, source.Path); err != nil {
-				return usageError{err}
-			}
-		}
-	}
-	return nil
 }
 
 // finishEdit adds the report of an edit, whose error is err, to s, and writes the table of bad inputs to file.

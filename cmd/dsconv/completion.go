@@ -201,7 +201,7 @@ var writingValues = map[string][]string{
 	"exif":        {"keep", "apply"},
 	"compress":    {"zstd"},
 	"order":       {"key", "shuffle:0"},
-	"on-error":    {"skip", "fail", "quarantine:"},
+	"on-error":    {"skip", "fail"},
 	"check":       {"structure", "decode"},
 }
 

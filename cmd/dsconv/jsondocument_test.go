@@ -85,7 +85,6 @@ var documented = map[string]reflect.Type{
 	"dsconv plan":              reflect.TypeFor[plan.Plan](),
 	"--progress json of plan":  reflect.TypeFor[planProgressJSON](),
 	"--progress json of bench": reflect.TypeFor[benchProgressJSON](),
-	"--report FILE.json":       reflect.TypeFor[convert.Problem](),
 }
 
 // keysOf adds the keys of an object and their types to keys: "a.b" for a key of an object, "a[].b" for one of the
@@ -298,7 +297,7 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	}
 	write("images/train/.cache/x.jpg", "x")
 	write("images/train/banded_disc/bad.jpg", "no image")
-	check("", exitSkipped, "pack", "images", "a.tar", "--json", "--exclude", "nothing/", "--report", "a.json")
+	check("", exitSkipped, "pack", "images", "a.tar", "--json", "--exclude", "nothing/", "--report", "a.csv")
 	check("dsconv pack --dry-run", exitDone, "pack", "images", "b.tar", "--json", "--dry-run", "--sample", "5")
 	check("--progress json", exitSkipped, "pack", "images", "b-%02d.tar", "--quiet=false", "--progress=json", "--split", "none", "--resize", "cover:20x20", "--encode", "raw")
 	check("dsconv shards plan", exitDone, "shards", "plan", "images", "c-%d.tar", "--shards", "1", "-o", "p.json", "--json")
@@ -335,15 +334,9 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("--progress json of bench", exitDone, "bench", "a.tar", "--progress=json", "--rounds", "1", "--batch", "4", "--size", "16")
 	check("", exitDone, "plan", "a.tar", "--json", "-", "--quiet", "--sample", "8", "--batch", "4", "--size", "16")
 	check("--progress json of plan", exitDone, "plan", "a.tar", "--progress=json", "--sample", "8", "--batch", "4", "--size", "16")
-	ran["--report FILE.json"] = true
 	for name := range documented {
 		if !ran[name] {
 			t.Errorf("no command was run for %s", name)
 		}
-	}
-	var rows []convert.Problem
-	b, err := os.ReadFile("a.json")
-	if err != nil || json.Unmarshal(b, &rows) != nil || len(rows) != 2 {
-		t.Errorf("--report a.json: %s, %v", b, err)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,15 +68,10 @@ func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
 
 // parseOnError parses the flag --on-error of pack and add.
 func (o *writeOptions) parseOnError(on string) error {
-	dir, quarantine := strings.CutPrefix(on, "quarantine:")
-	switch {
-	case on == "skip", on == "fail":
-		o.convert.OnError = convert.OnError(on)
-	case quarantine && dir != "":
-		o.convert.OnError, o.convert.Quarantine = convert.Quarantine, dir
-	default:
-		return usageErrorf("--on-error %s: use skip, fail or quarantine:DIR", on)
+	if on != "skip" && on != "fail" {
+		return usageErrorf("--on-error %s: use skip or fail", on)
 	}
+	o.convert.OnError = convert.OnError(on)
 	return nil
 }
 

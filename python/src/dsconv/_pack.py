@@ -173,7 +173,7 @@ def pack(
     for ``Loader(normalize="dataset")``; each image is decoded for it. ``report.details["datasets"][0]["pixel_stats"]``
     has them.
 
-    Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
+    Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail".
     More than `max_skipped` of them are an error: a number, or a share such as "5%"; None is 1 %, and at least 10.
     What cannot be read (rights, disk, network) is always one: no image is left out for it.
 
