@@ -230,13 +230,13 @@ func TestPackCollectedWrongOptions(t *testing.T) {
 		dst string
 		set func(o *dsconv.Options)
 	}{
-		"shares":     {"x.tar", func(o *dsconv.Options) { o.Split = "train=0.5,val=0.2" }},
-		"column":     {"x.tar", func(o *dsconv.Options) { o.Split = "fold" }},
-		"shards":     {"x.h5", func(o *dsconv.Options) { o.Shards.Count = 2 }},
-		"recipe":     {"x.tar", func(o *dsconv.Options) { o.Recipe.Upscale = true }},
-		"suffix":     {"x.tar", func(o *dsconv.Options) { o.Format = "lmdb" }},
-		"skipped":    {"x.tar", func(o *dsconv.Options) { o.MaxSkipped = "many" }},
-		"policy":     {"x.tar", func(o *dsconv.Options) { o.OnError = "keep" }},
+		"shares":  {"x.tar", func(o *dsconv.Options) { o.Split = "train=0.5,val=0.2" }},
+		"column":  {"x.tar", func(o *dsconv.Options) { o.Split = "fold" }},
+		"shards":  {"x.h5", func(o *dsconv.Options) { o.Shards.Count = 2 }},
+		"recipe":  {"x.tar", func(o *dsconv.Options) { o.Recipe.Upscale = true }},
+		"suffix":  {"x.tar", func(o *dsconv.Options) { o.Format = "lmdb" }},
+		"skipped": {"x.tar", func(o *dsconv.Options) { o.MaxSkipped = "many" }},
+		"policy":  {"x.tar", func(o *dsconv.Options) { o.OnError = "keep" }},
 	} {
 		dir := t.TempDir()
 		var o dsconv.Options

@@ -21,7 +21,6 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/diff"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/internal/doctor"

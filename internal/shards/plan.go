@@ -140,8 +140,8 @@ func (p *Plan) id() (string, error) {
 // File returns the absolute path of the plan's file.
 func (p *Plan) File() string { return p.file }
 
-// CheckProgram returns an error if the shards must be packed by another version of dsconv.
-func (p *Plan) CheckProgram(here string) error {
+// checkProgram returns an error if the shards must be packed by another version of dsconv.
+func (p *Plan) checkProgram(here string) error {
 	if here == p.Program {
 		return nil
 	}
