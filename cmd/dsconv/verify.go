@@ -137,13 +137,6 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
-	var described []string
-	rebuilt := false
-	if from != "" {
-		if described, rebuilt, err = edit.RepairDescription(cc.Context, dsconv.Formats(), args[0], dry); err != nil {
-			return err
-		}
-	}
 	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 	show.end()
 	if errors.Is(err, verify.ErrNoChecksums) {
@@ -152,15 +145,8 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	if err != nil {
 		return editError(err, false, args[0])
 	}
-	found.NoTable = found.NoTable || rebuilt // which has the checksums of damaged files too
 	done := verifyResult{Report: found}
-	if len(described) > 0 {
-		done.Repaired, done.DryRun = &edit.Repaired{Description: described, Rewritten: []string{}}, dry
-	}
-	switch {
-	case from == "", found.Sound() && len(found.Notes) == 0:
-	case dry && len(described) > 0: // what else is damaged is not known before
-	default:
+	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
 			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), DryRun: dry}, Found: found,
 		}); err != nil {
@@ -169,7 +155,7 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 			}
 			return err
 		}
-		done.DryRun, done.Repaired.Description = dry, described
+		done.DryRun = dry
 		if len(done.Repaired.Lost) == 0 && !dry {
 			done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 			show.end()
@@ -189,7 +175,7 @@ func verifyDataset(cc *cli.Context, c *console, write func(verifyResult) error, 
 	}
 	if err == nil && !done.Sound() {
 		err = foundError{errors.New("the dataset is damaged")}
-		if from == "" {
+		if from == "" && found.Meta != nil {
 			err = foundError{errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")}
 		}
 	}
