@@ -55,7 +55,7 @@ func openDamaged(reg formats.Registry, path string) (*target, error) {
 		open = func(path string) (formats.Dataset, error) {
 			ds, err := s.Salvage(path)
 			if err != nil {
-				err = fmt.Errorf("%w: the dataset's description is lost, and it must be packed again", err)
+				err = fmt.Errorf("%w: the dataset's description is lost: pack it again", err)
 			}
 			return ds, err
 		}
