@@ -43,7 +43,8 @@ func (r *run) handleBad(j *job, path string) error {
 		r.state.KeptSpans = addPosition(r.state.KeptSpans, j.pos, bad.Cause)
 		return nil
 	}
-	r.state.addSkipped(j.pos, bad.Cause, bad.Action)
+	r.state.SkippedSpans = addPosition(r.state.SkippedSpans, j.pos, bad.Cause)
+	r.state.skips++
 	if r.part {
 		return nil // the whole is judged when its parts are joined
 	}

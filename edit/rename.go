@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // RenameReport is the result of RenameClasses.
@@ -36,8 +35,8 @@ type RenamedClass struct {
 // old one. All are renamed at once, so two classes can exchange their names. The indices of classes
 // do not change. The dataset records the names, so that Add knows the classes of the source.
 //
-// A class that the dataset lacks is an error, unless it was renamed so before, and so is a new name that another class has. No image is decoded. With
-// an error of the run comes a report.
+// A class that the dataset lacks is an error, unless it was renamed so before, and so is a new name that another class has.
+// No image is decoded. With an error of the run comes a report.
 func RenameClasses(ctx context.Context, reg formats.Registry, path string, names map[string]string, o Options) (*RenameReport, error) {
 	if err := o.check(ctx, "edit.RenameClasses", reg, "path", path); err != nil {
 		return nil, err
@@ -45,20 +44,12 @@ func RenameClasses(ctx context.Context, reg formats.Registry, path string, names
 	if len(names) == 0 {
 		return nil, errors.New("edit.RenameClasses: names is empty: give the new name of each class by its old one")
 	}
-	f, err := reg.ByExistingPath(path)
-	if err != nil {
-		return nil, err
-	}
-	finished, err := recovered(f, path)
-	if err != nil {
-		return nil, err
-	}
-	t, err := openTarget(f, path, "changed", f.Open)
+	t, err := open(reg, path)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	r := &renamer{target: t, names: maps.Clone(names), finished: finished}
+	r := &renamer{target: t, names: maps.Clone(names)}
 	p, err := r.plan(ctx, o.converting())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -67,23 +58,12 @@ func RenameClasses(ctx context.Context, reg formats.Registry, path string, names
 	return &RenameReport{Report: *done, Renamed: r.found}, err
 }
 
-// recovered publishes a version that an interrupted edit had only to publish, and reports whether there was one.
-func recovered(f formats.Format, path string) (bool, error) {
-	if _, ok := f.(formats.WritableFormat); !ok {
-		return false, nil // openTarget returns the error
-	}
-	return staging.Recover(path)
-}
-
 type renamer struct {
-	target *target
-	names  map[string]string // new name by old one
-	// finished: the present version was only published now. If it has the new names, an interrupted run made
-	// it, which must not be done twice: that would exchange two names again.
-	finished bool
-	field    int // the designated label
-	found    Renamed
-	classes  []string // of the new version
+	target  *target
+	names   map[string]string // new name by old one
+	field   int               // the designated label
+	found   Renamed
+	classes []string // of the new version
 }
 
 // plan plans the new version. The plan is nil if there is nothing to do.
@@ -129,8 +109,8 @@ func (r *renamer) check() error {
 	if len(m.Classes()) == 0 {
 		return fmt.Errorf("%w: the dataset has no names of classes", formats.ErrSchema)
 	}
-	if r.finished && maps.Equal(r.names, m.Renamed) {
-		clear(r.names)
+	if r.target.published && maps.Equal(r.names, m.Renamed) {
+		clear(r.names) // an interrupted run did it, which done twice would exchange two names again
 	}
 	for _, from := range slices.Sorted(maps.Keys(r.names)) {
 		to := r.names[from]
@@ -140,19 +120,10 @@ func (r *renamer) check() error {
 		case known && from == to, !known && m.Renamed[from] == to && slices.Contains(m.Classes(), to):
 			delete(r.names, from) // an earlier run did it
 		case !known:
-			return fmt.Errorf("%w: the dataset has no class %q; its classes are %s", formats.ErrSchema, from, firstNames(m.Classes()))
+			return fmt.Errorf("%w: the dataset has no class %q; its classes are %s", formats.ErrSchema, from, shortened(m.Classes()))
 		}
 	}
 	return nil
-}
-
-// firstNames lists at most 20 names for a message.
-func firstNames(names []string) string {
-	const most = 20
-	if len(names) > most {
-		return listNames(names[:most]) + ", ..."
-	}
-	return listNames(names)
 }
 
 // newClasses determines the classes of the new version.

@@ -135,9 +135,6 @@ func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions
 		}
 		c.Datasets, c.Earlier = append(c.Datasets, r), c.Earlier && earlier
 	}
-	if err := p.recordReplaced(); err != nil {
-		return c, err
-	}
 	for k := range p.Datasets {
 		if err := p.work(&p.Datasets[k]).sweep(); errors.Is(err, formats.ErrForeign) {
 			c.Left = errors.Join(c.Left, err)
@@ -179,10 +176,8 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 		return nil, false, err
 	}
 	// A commit that was killed may have published it.
-	if !p.Options.Create.Replace || p.isLinked(d, units) {
-		if r, same, err := p.compareWith(ctx, reg, d); err != nil || same {
-			return r, true, err
-		}
+	if r, same, err := p.compareWith(ctx, reg, d); err != nil || same {
+		return r, true, err
 	}
 	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Options}
 	s.Options.Create.Memory, s.Options.Progress = o.Memory, o.Progress
