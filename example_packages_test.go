@@ -339,7 +339,7 @@ var _ = []any{
 }
 
 func snippetOfSources(ctx context.Context) (formats.Dataset, error) {
-	ds, err := dsconv.OpenSources(ctx, []string{"train=train.tar", "val=val.zip"}, folder.Config{})
+	ds, err := dsconv.OpenSources(ctx, []string{"train=train.tar", "val=val.zip"}, folder.Config{}, formats.ReadOptions{})
 	return ds, err
 }
 

@@ -86,7 +86,7 @@ func PlanShards(ctx context.Context, sources []string, dst, file string, o Optio
 		return nil, err
 	}
 	recorded.Destination = dst
-	p, err := PlanPackSources(ctx, absolute, dst, o)
+	p, err := PlanPack(ctx, absolute, dst, o)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func replan(ctx context.Context, p *shards.Plan) ([]*convert.Plan, io.Closer, er
 	o := Options{Options: p.Options.Options, Format: p.Options.Format, Source: p.Options.Folder, Read: p.Options.Read}
 	a := p.Options.Augment
 	o.Augment = Augmentation{Ops: a.Ops, Copies: a.Copies, Seed: a.Seed, Only: a.Only}
-	planned, err := PlanPackSources(ctx, p.Sources, p.Options.Destination, o)
+	planned, err := PlanPack(ctx, p.Sources, p.Options.Destination, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -116,7 +116,7 @@ func TestMisuseOfOneEdit(t *testing.T) {
 		"edit.Repair: src is nil":             repair(nil),
 		"edit.Merge: there are no sources":    merge(edit.MergeOptions{}),
 		"edit.Merge: source 2 is nil":         merge(edit.MergeOptions{}, src, nil),
-		"edit.Merge: Names has 1 names for 2": merge(edit.MergeOptions{Names: []string{"a"}}, src, src),
+		"edit.Merge: Paths has 1 paths for 2": merge(edit.MergeOptions{Paths: []string{"a"}}, src, src),
 		"edit.Merge: Zstd is -1":              merge(edit.MergeOptions{Zstd: -1}, src),
 		"new.csv: the table has no columns":   relabel(nil, nil),
 		`new.csv: unknown column "colour"`:    relabel([]string{"colour"}, nil),

@@ -29,7 +29,7 @@ func main() {
 	_, _ = convert.Run(ctx, nil, nil, "", convert.Options{})
 	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
 	_, _ = folder.OpenFS(ctx, os.DirFS(""), folder.Config{})
-	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
+	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{}, formats.ReadOptions{})
 	_, _ = reader.NewMixture(nil, reader.Config{})
 	images()
 	loading()
