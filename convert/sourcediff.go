@@ -65,37 +65,8 @@ func (p *Plan) sourceChanges(next int) (d *sourceDiff, err error) {
 	err = eachKey(all, func(j *joined) error {
 		at, n := binary.Uvarint(j.entry)
 		inOrder = inOrder && int(at) == j.pos
-		var was, now sourceEntry
-		var err error
-		if j.entry != nil {
-			was, err = readEntry(bufio.NewReader(bytes.NewReader(j.entry[n:])))
-		}
-		if err == nil && j.pos >= 0 {
-			now, err = p.entry(j.pos)
-		}
-		switch {
-		case err != nil:
-			return err
-		case j.pos < 0:
-			d.removed = append(d.removed, was.name())
-		case j.entry == nil:
-			d.added = append(d.added, now.name())
-		default:
-			if why := was.differs(&now); why != "" {
-				d.addChanged(&now, why)
-			} else if (was.modTime != now.modTime || now.modTime == 0) && now.sum == [16]byte{} && j.pos < next {
-				pos, hash := j.pos, j.hash
-				reading.Go(func() error {
-					err := guard.Do(func() error { return p.sameBytes(pos, hash) })
-					if err != nil && !endsRun(err) {
-						d.addChanged(&now, err.Error())
-						err = nil
-					}
-					return err
-				})
-			}
-		}
-		return nil
+		j.entry = j.entry[n:]
+		return p.compareJoined(d, *j, next, reading)
 	})
 	if err = errors.Join(err, reading.Wait()); err != nil {
 		return nil, err
@@ -111,6 +82,44 @@ func (p *Plan) sourceChanges(next int) (d *sourceDiff, err error) {
 		d.changed = []string{"the division into files"}
 	}
 	return d, nil
+}
+
+// compareJoined adds to d how a sample differs from what the source list has about it. Files before next that differ only in
+// their time, or have none, are read by reading.
+func (p *Plan) compareJoined(d *sourceDiff, j joined, next int, reading *errgroup.Group) (err error) {
+	var was, now sourceEntry
+	if len(j.entry) > 0 {
+		was, err = readEntry(bufio.NewReader(bytes.NewReader(j.entry)))
+	}
+	if err == nil && j.pos >= 0 {
+		now, err = p.entry(j.pos)
+	}
+	switch {
+	case err != nil:
+		return err
+	case j.pos < 0:
+		d.removed = append(d.removed, was.name())
+		return nil
+	case len(j.entry) == 0:
+		d.added = append(d.added, now.name())
+		return nil
+	}
+	if why := was.differs(&now); why != "" {
+		d.addChanged(&now, why)
+		return nil
+	}
+	if was.modTime == now.modTime && now.modTime != 0 || now.sum != [16]byte{} || j.pos >= next {
+		return nil
+	}
+	reading.Go(func() error {
+		err := guard.Do(func() error { return p.sameBytes(j.pos, j.hash) })
+		if err != nil && !endsRun(err) {
+			d.addChanged(&now, err.Error())
+			err = nil
+		}
+		return err
+	})
+	return nil
 }
 
 // addChanged adds a sample that changed. Several goroutines may call it.
