@@ -11,6 +11,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/preprocess"
