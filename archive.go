@@ -49,7 +49,7 @@ func (f archiveFormat) Open(path string) (formats.Dataset, error) {
 // OpenWith is Open; a map is refused.
 func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
 	if SplitSources(path)[0].Name != "" {
-		return OpenSourcesWith(ctx, []string{path}, folder.Config{}, o)
+		return OpenSources(ctx, []string{path}, folder.Config{}, o)
 	}
 	return openArchive(ctx, path, folder.Config{}, o)
 }

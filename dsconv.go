@@ -40,7 +40,7 @@
 //   - github.com/dsconv/dsconv/reader/augment: random crops, flips and other transforms of a Loader
 //   - github.com/dsconv/dsconv/reader/order: the order of the samples of an epoch
 //   - github.com/dsconv/dsconv/reader/random: the random numbers of transforms and orders
-//   - github.com/dsconv/dsconv/edit: samples added, removed, relabelled, merged; edits undone
+//   - github.com/dsconv/dsconv/edit: samples added, removed, relabelled, merged
 //   - github.com/dsconv/dsconv/diff: what differs between two datasets
 //   - github.com/dsconv/dsconv/verify: whether a dataset is whole
 //   - github.com/dsconv/dsconv/trainer: a small network that is trained on a dataset

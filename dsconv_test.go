@@ -141,14 +141,14 @@ func TestPackASplitEach(t *testing.T) {
 		t.Errorf("the folder above is missing: %v", err)
 	}
 	o.Only = []string{"val"}
-	p, err := dsconv.PlanPack(t.Context(), src, filepath.Join(t.TempDir(), "out"), o)
+	p, err := dsconv.PlanPack(t.Context(), []string{src}, filepath.Join(t.TempDir(), "out"), o)
 	must(t, err)
 	if len(p.Datasets) != 1 || p.Report.Found != 8 {
 		t.Errorf("only val: %d datasets, %d found", len(p.Datasets), p.Report.Found)
 	}
 	must(t, p.Close())
 	o.Only = []string{"test"}
-	if _, err := dsconv.PlanPack(t.Context(), src, out, o); !errors.Is(err, convert.ErrOptions) || !strings.Contains(err.Error(), `"test"`) {
+	if _, err := dsconv.PlanPack(t.Context(), []string{src}, out, o); !errors.Is(err, convert.ErrOptions) || !strings.Contains(err.Error(), `"test"`) {
 		t.Errorf("an unknown split: %v", err)
 	}
 }
@@ -266,7 +266,7 @@ func TestMisuse(t *testing.T) {
 
 // TestClosedPlan: it says so, and may be closed again.
 func TestClosedPlan(t *testing.T) {
-	p, err := dsconv.PlanPack(t.Context(), pets(t, 2), filepath.Join(t.TempDir(), "x.tar"), dsconv.Options{})
+	p, err := dsconv.PlanPack(t.Context(), []string{pets(t, 2)}, filepath.Join(t.TempDir(), "x.tar"), dsconv.Options{})
 	must(t, err)
 	must(t, errors.Join(p.Close(), p.Close()))
 	if _, err := p.Run(t.Context()); !errors.Is(err, formats.ErrClosed) || !strings.Contains(err.Error(), "the plan is closed") {

@@ -187,13 +187,12 @@ func snippetOfConvert(ctx context.Context) error {
 }
 
 func snippetOfEdit(ctx context.Context) error {
-	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{KeepOld: true})
+	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{})
 	if err != nil {
 		return err
 	}
 	fmt.Println(report.Removed, "removed;", report.Samples, "are left")
-	_, err = edit.Undo(ctx, dsconv.Formats(), "out.lmdb", edit.UndoOptions{})
-	return err
+	return nil
 }
 
 func snippetOfDiff(ctx context.Context) error {
@@ -333,7 +332,7 @@ var _ = []any{
 }
 
 func snippetOfSources(ctx context.Context) (formats.Dataset, error) {
-	ds, err := dsconv.OpenSources(ctx, []string{"train=train.tar", "val=val.zip"}, folder.Config{})
+	ds, err := dsconv.OpenSources(ctx, []string{"train=train.tar", "val=val.zip"}, folder.Config{}, formats.ReadOptions{})
 	return ds, err
 }
 

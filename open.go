@@ -24,19 +24,13 @@ func Open(path string) (formats.Dataset, error) {
 // cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has, and
 // "train=a.tar,val=b/" are several folders and archives as one: see SplitSources and OpenSources.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	return OpenSourceWith(ctx, path, cfg, formats.ReadOptions{})
-}
-
-// OpenSourceWith is OpenSource of a dataset that another program wrote, read as o says. Other sources
-// refuse a map.
-func OpenSourceWith(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	switch {
 	case ctx == nil:
 		return nil, errNilContext("OpenSource")
 	case path == "":
 		return nil, wrongOptions{errors.New("dsconv.OpenSource: the path is empty")}
 	}
-	return OpenSourcesWith(ctx, []string{path}, cfg, o)
+	return OpenSources(ctx, []string{path}, cfg, formats.ReadOptions{})
 }
 
 // openOne opens a source that is none of several.

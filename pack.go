@@ -34,8 +34,8 @@ type Options struct {
 	Source folder.Config
 	// Read says how a dataset of another program is read.
 	Read formats.ReadOptions
-	// Table is the file for the list of what was skipped, failed or irregular: CSV, or JSON by its
-	// name. "" is DST.report.csv beside the first dataset.
+	// Table is the file for the list of what was skipped, failed or irregular, as CSV.
+	// "" is DST.report.csv beside the first dataset.
 	Table string
 }
 
@@ -53,7 +53,7 @@ type Options struct {
 //
 // Package formats/folder says which folders give the images labels and splits.
 func Pack(ctx context.Context, src, dst string, o Options) (*Report, error) {
-	p, err := PlanPack(ctx, src, dst, o)
+	p, err := PlanPack(ctx, []string{src}, dst, o)
 	if err != nil {
 		return &Report{}, err
 	}
@@ -94,21 +94,13 @@ type PackPlan struct {
 	closed   bool
 }
 
-// PlanPack plans what Pack does and writes nothing. dst is the path of one dataset. If o.Format is set,
-// dst may also be a folder: then each split becomes a dataset in it, such as dst/train.lmdb and
-// dst/val.lmdb. It is created if it is missing; the folder above dst must exist. dst must not be in the
-// folder src. Errors about what was asked for are convert.ErrOptions. The caller must close the plan.
-func PlanPack(ctx context.Context, src, dst string, o Options) (*PackPlan, error) {
+// PlanPack plans what Pack does, of several folders and archives as OpenSources opens them, and writes nothing. dst is the
+// path of one dataset. If o.Format is set, dst may also be a folder: then each split becomes a dataset in it, such as
+// dst/train.lmdb and dst/val.lmdb. It is created if it is missing; the folder above dst must exist. dst must not be in
+// a source. Errors about what was asked for are convert.ErrOptions. The caller must close the plan.
+func PlanPack(ctx context.Context, sources []string, dst string, o Options) (*PackPlan, error) {
 	if ctx == nil {
 		return nil, errNilContext("PlanPack")
-	}
-	return PlanPackSources(ctx, []string{src}, dst, o)
-}
-
-// PlanPackSources is PlanPack of several folders and archives, as OpenSources opens them.
-func PlanPackSources(ctx context.Context, sources []string, dst string, o Options) (*PackPlan, error) {
-	if ctx == nil {
-		return nil, errNilContext("PlanPackSources")
 	}
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
@@ -118,7 +110,7 @@ func PlanPackSources(ctx context.Context, sources []string, dst string, o Option
 			return nil, err
 		}
 	}
-	ds, err := OpenSourcesWith(ctx, sources, o.Source, o.Read)
+	ds, err := OpenSources(ctx, sources, o.Source, o.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +136,7 @@ func checkLikeClasses(schema, like formats.Schema) error {
 
 // planFrom plans to pack ds, the dataset of the sources.
 func planFrom(ctx context.Context, ds formats.Dataset, sources []string, dst string, o Options) (*PackPlan, error) {
-	if err := errors.Join(checkOutside(dst, sources), checkOutside(o.Quarantine, sources)); err != nil {
+	if err := checkOutside(dst, sources); err != nil {
 		return nil, err
 	}
 	if err := checkListed(ds, o.OnError); err != nil {

@@ -109,7 +109,7 @@ func (d *collected) Meta() *formats.Meta { return &d.meta }
 func collectingOptions(src formats.Dataset, o Options) (first, second Options) {
 	first = Options{Options: convert.Options{
 		Order: convert.KeyOrder, Limit: o.Limit, Checkpoint: o.Checkpoint, Memory: o.Memory, Workers: o.Workers, IOWorkers: o.IOWorkers,
-		OnError: o.OnError, Quarantine: o.Quarantine, MaxSkipped: o.MaxSkipped, Progress: o.Progress, Command: o.Command, Discard: o.Discard,
+		OnError: o.OnError, MaxSkipped: o.MaxSkipped, Progress: o.Progress, Command: o.Command, Discard: o.Discard,
 	}}
 	second = o
 	second.Limit = 0

@@ -178,11 +178,10 @@ func TestPackCollectedSkips(t *testing.T) {
 	dst := filepath.Join(t.TempDir(), "x.tar")
 	src := newGrowing(20)
 	src.bad = map[int]int{4: 1, 5: 1, 11: 2}
-	bad := filepath.Join(t.TempDir(), "bad")
-	o := dsconv.Options{Options: convert.Options{OnError: convert.Quarantine, Quarantine: bad}}
+	var o dsconv.Options
 	o.Recipe.MaxPixels = 26 * 26 // the last one has more, which is found afterwards
 	r, err := dsconv.PackDataset(t.Context(), src, dst, o)
-	if err != nil || r.Found != 20 || r.Written != 16 || len(r.Skipped) != 4 || r.Skipped[0].Cause != "no such picture" || r.Skipped[3].Action != convert.ActionQuarantined {
+	if err != nil || r.Found != 20 || r.Written != 16 || len(r.Skipped) != 4 || r.Skipped[0].Cause != "no such picture" || r.Skipped[3].Action != convert.ActionSkipped {
 		t.Fatalf("%v: %+v", err, r)
 	}
 	if rows := r.Rows(); len(rows) != 4 {
@@ -190,9 +189,6 @@ func TestPackCollectedSkips(t *testing.T) {
 	}
 	if b, err := os.ReadFile(r.Table); err != nil || strings.Count(string(b), "no such picture") != 2 {
 		t.Errorf("%v: %s", err, b)
-	}
-	if len(tree(t, bad)) != 1 {
-		t.Errorf("quarantine: %q", tree(t, bad))
 	}
 }
 
@@ -228,13 +224,13 @@ func TestPackCollectedWrongOptions(t *testing.T) {
 		dst string
 		set func(o *dsconv.Options)
 	}{
-		"shares":     {"x.tar", func(o *dsconv.Options) { o.Split = "train=0.5,val=0.2" }},
-		"column":     {"x.tar", func(o *dsconv.Options) { o.Split = "fold" }},
-		"shards":     {"x.h5", func(o *dsconv.Options) { o.Shards.Count = 2 }},
-		"recipe":     {"x.tar", func(o *dsconv.Options) { o.Recipe.Upscale = true }},
-		"suffix":     {"x.tar", func(o *dsconv.Options) { o.Format = "lmdb" }},
-		"skipped":    {"x.tar", func(o *dsconv.Options) { o.MaxSkipped = "many" }},
-		"quarantine": {"x.tar", func(o *dsconv.Options) { o.OnError = convert.Quarantine }},
+		"shares":  {"x.tar", func(o *dsconv.Options) { o.Split = "train=0.5,val=0.2" }},
+		"column":  {"x.tar", func(o *dsconv.Options) { o.Split = "fold" }},
+		"shards":  {"x.h5", func(o *dsconv.Options) { o.Shards.Count = 2 }},
+		"recipe":  {"x.tar", func(o *dsconv.Options) { o.Recipe.Upscale = true }},
+		"suffix":  {"x.tar", func(o *dsconv.Options) { o.Format = "lmdb" }},
+		"skipped": {"x.tar", func(o *dsconv.Options) { o.MaxSkipped = "many" }},
+		"policy":  {"x.tar", func(o *dsconv.Options) { o.OnError = "keep" }},
 	} {
 		dir := t.TempDir()
 		var o dsconv.Options

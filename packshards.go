@@ -4,37 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/shards"
 )
 
 // ShardOptions are the options of PackShard. The zero value is usual.
-type ShardOptions struct {
-	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
-	// readers, up to 32, while reading waits for a disk or a network.
-	Workers, IOWorkers int
-	// Memory is about how many bytes each sort may take, 0 for 256 MiB.
-	Memory int64
-	// Again packs the shard also if it is there, and replaces it: for one that is damaged.
-	Again bool
-	// Progress is that of convert.Options.
-	Progress func(convert.Progress)
-	// Program is the version of this program; "" is not compared with the plan's.
-	Program string
-}
+type ShardOptions = shards.PackOptions
 
 // ShardResult is the result of PackShard.
-type ShardResult struct {
-	Shard int `json:"shard"`
-	// Outcome says how it came that the shard is there: "packed", "there already", "packed by another attempt meanwhile" or
-	// "committed already".
-	Outcome string `json:"outcome"`
-	// Path is the folder of the shard until the plan is committed, then the dataset.
-	Path string `json:"path"`
-	// Report is nil if the dataset was committed before.
-	Report *convert.Report `json:"report,omitempty"`
-}
+type ShardResult = shards.Result
 
 // PackShard packs a shard of the plan in file, unless it is there, which is no error. It may be called by several processes
 // at once, and again after one was killed: the first attempt that is complete counts. An attempt that ends with an error
@@ -48,23 +26,7 @@ func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*Sh
 	if err != nil {
 		return nil, err
 	}
-	if o.Program != "" {
-		if err := p.CheckProgram(o.Program); err != nil {
-			return nil, err
-		}
-	}
-	r, err := p.Pack(ctx, Formats(), shard, shards.PackOptions{
-		Workers: o.Workers, IOWorkers: o.IOWorkers, Memory: o.Memory, Again: o.Again, Progress: o.Progress, Replan: replan,
-	})
-	if err != nil {
-		return nil, err
-	}
-	result := &ShardResult{Shard: r.Shard, Outcome: string(r.Outcome), Path: r.Path}
-	if r.Report != nil {
-		result.Report = &r.Report.Report
-		result.Report.Path = r.Path
-	}
-	return result, nil
+	return p.Pack(ctx, Formats(), shard, o, replan)
 }
 
 // MissingShards returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
@@ -81,18 +43,7 @@ func MissingShards(ctx context.Context, file string) ([]int, error) {
 }
 
 // CommitOptions are the options of CommitShards. The zero value is usual.
-type CommitOptions struct {
-	// Quick compares the sizes of the shards instead of reading them.
-	Quick bool
-	// Workers read the shards, 0 chooses by the number of cores.
-	Workers int
-	// MaxSkipped is that of convert.Options; "" is the plan's.
-	MaxSkipped string
-	// Memory is about how many bytes sorting may take, 0 for 256 MiB.
-	Memory int64
-	// Progress is that of convert.Options, with shards in the place of samples.
-	Progress func(convert.Progress)
-}
+type CommitOptions = shards.CommitOptions
 
 // CommittedShards is the result of CommitShards.
 type CommittedShards struct {
@@ -124,9 +75,7 @@ func CommitShards(ctx context.Context, file string, o CommitOptions) (*Committed
 	if err != nil {
 		return to, err
 	}
-	c, err := p.Commit(ctx, Formats(), shards.CommitOptions{
-		Quick: o.Quick, MaxSkipped: o.MaxSkipped, Workers: o.Workers, Memory: o.Memory, Progress: o.Progress, Removed: removed,
-	})
+	c, err := p.Commit(ctx, Formats(), o, removed)
 	if err != nil {
 		return to, err
 	}

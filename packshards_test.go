@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/testing/formatcheck"
 )
@@ -176,102 +176,35 @@ func TestCommitsAtOnce(t *testing.T) {
 	committed(t, src, dst, file)
 }
 
-// A plan replaces a dataset only if that was asked for.
-func TestShardsReplaceADataset(t *testing.T) {
+// A plan replaces no dataset.
+func TestShardsReplaceNoDataset(t *testing.T) {
 	src, dst, file := wholePlan(t)
 	committed(t, src, dst, file)
-	o := threeShards()
-	o.Shards.Count, o.Create.Replace = 2, true
 	second := filepath.Join(t.TempDir(), "second.json")
-	_, err := dsconv.PlanShards(t.Context(), []string{src}, dst, second, o, dsconv.ShardPlanOptions{})
-	must(t, err)
-	packAll(t, second, 2)
-	if ds, err := dsconv.Open(dst); err != nil || len(ds.Meta().Files) != 3 {
-		t.Fatalf("the dataset before the commit: %v", err)
-	} else {
-		must(t, ds.Close())
-	}
-	_, err = dsconv.CommitShards(t.Context(), second, dsconv.CommitOptions{})
-	must(t, err)
-	whole := filepath.Join(t.TempDir(), filepath.Base(dst))
-	_, err = dsconv.Pack(t.Context(), src, whole, o)
-	must(t, err)
-	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(dst)), formatcheck.Tree(t, filepath.Dir(whole)))
-}
-
-// replacing plans and packs the shards of the dataset at dst again, in its place.
-func replacing(t *testing.T, src, dst string) (file string) {
-	t.Helper()
 	o := threeShards()
+	o.Shards.Count = 2
+	_, err := dsconv.PlanShards(t.Context(), []string{src}, dst, second, o, dsconv.ShardPlanOptions{})
+	fails(t, err, formats.ErrExists, dst)
 	o.Create.Replace = true
-	file = filepath.Join(t.TempDir(), "second.json")
-	_, err := dsconv.PlanShards(t.Context(), []string{src}, dst, file, o, dsconv.ShardPlanOptions{})
-	must(t, err)
-	packAll(t, file, 3)
-	return file
+	_, err = dsconv.PlanShards(t.Context(), []string{src}, dst, second, o, dsconv.ShardPlanOptions{})
+	fails(t, err, convert.ErrOptions, "shards replace no dataset")
 }
 
-// A dataset that is damaged, and described as the plan's is, is replaced. After that a pack and a commit have nothing to do.
-func TestShardsReplaceADamagedDataset(t *testing.T) {
-	src, dst, first := wholePlan(t)
-	committed(t, src, dst, first)
-	flip(t, filepath.Join(filepath.Dir(dst), "x-1.tar"), 700)
-	file := replacing(t, src, dst)
-	planned := read(t, file)
-	killed := filepath.Join(t.TempDir(), "killed")
-	linkTree(t, killed, dst+".shards")
+// A dataset that was replaced since is not the plan's.
+func TestShardsOfAReplacedDataset(t *testing.T) {
+	src, dst, file := wholePlan(t)
 	committed(t, src, dst, file)
-	again(t, file, filepath.Dir(dst))
-
-	// A commit that was killed before it removed the shards is completed.
-	must(t, os.Rename(killed, dst+".shards"))
-	must(t, os.WriteFile(file, []byte(planned), 0o644))
-	r, err := dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{})
-	if err != nil || !r.Earlier {
-		t.Errorf("the commit that completes another: %+v, %v", r, err)
-	}
-	again(t, file, filepath.Dir(dst))
-}
-
-// linkTree makes a copy of a folder whose files are hard links.
-func linkTree(t *testing.T, to, from string) {
-	t.Helper()
-	must(t, filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(from, path)
-		if err = errors.Join(err, relErr); err != nil {
-			return err
-		}
-		if e.IsDir() {
-			return os.MkdirAll(filepath.Join(to, rel), 0o755)
-		}
-		return os.Link(path, filepath.Join(to, rel))
-	}))
-}
-
-// Shards that somebody removed are no dataset: the one that was there before them does not count.
-func TestShardsThatWereRemoved(t *testing.T) {
-	src, dst, first := wholePlan(t)
-	committed(t, src, dst, first)
-	dir := filepath.Dir(dst)
-	before := formatcheck.Tree(t, dir)
-	file := replacing(t, src, dst)
-	must(t, os.RemoveAll(dst+".shards"))
-	notThere := func(file, why string) {
-		t.Helper()
-		_, err := dsconv.PackShard(t.Context(), file, 0, dsconv.ShardOptions{})
-		fails(t, err, nil, dst, why, "make the plan again")
-		_, err = dsconv.MissingShards(t.Context(), file)
-		fails(t, err, nil, dst, why)
-		_, err = dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{})
-		fails(t, err, nil, dst, why)
-	}
-	notThere(file, "was not replaced")
-	formatcheck.SameTrees(t, formatcheck.Tree(t, dir), before)
 	o := threeShards()
 	o.Create.Replace = true
 	_, err := dsconv.Pack(t.Context(), pets(t, 5), dst, o)
 	must(t, err)
-	notThere(first, "it was changed since")
+	const why = "it was changed since"
+	_, err = dsconv.PackShard(t.Context(), file, 0, dsconv.ShardOptions{})
+	fails(t, err, nil, dst, why, "make the plan again")
+	_, err = dsconv.MissingShards(t.Context(), file)
+	fails(t, err, nil, dst, why)
+	_, err = dsconv.CommitShards(t.Context(), file, dsconv.CommitOptions{})
+	fails(t, err, nil, dst, why)
 }
 
 // The samples of a plan are lines of JSON that other programs read.

@@ -56,7 +56,7 @@ type PlannedDataset struct {
 //
 // dst is a pattern of tars or TFRecords, such as out/train-%06d.tar, or, with Options.Format, a folder for a dataset of each
 // split. Options that say how a process works, such as Workers, are not used. The same call again changes nothing; the
-// error is formats.ErrExists if another plan is in the file, or a dataset at dst and Options.Create.Replace is not set.
+// error is formats.ErrExists if another plan is in the file, or a dataset at dst, which shards never replace.
 func PlanShards(ctx context.Context, sources []string, dst, file string, o Options, po ShardPlanOptions) (*ShardPlan, error) {
 	if ctx == nil {
 		return nil, errNilContext("PlanShards")
@@ -66,6 +66,9 @@ func PlanShards(ctx context.Context, sources []string, dst, file string, o Optio
 	}
 	if err := checkOutside(file, sources); err != nil {
 		return nil, err
+	}
+	if o.Create.Replace {
+		return nil, wrongOptions{errors.New("dsconv.PlanShards: Options.Create.Replace is set, and shards replace no dataset: choose another path")}
 	}
 	if o.Recipe.Decoder == preprocess.DecoderGPU {
 		return nil, wrongOptions{errors.New("shards cannot be packed with decoder gpu: the pixels depend on the card, which other processes may not have; pack on one machine, or leave it out")}
@@ -83,7 +86,7 @@ func PlanShards(ctx context.Context, sources []string, dst, file string, o Optio
 		return nil, err
 	}
 	recorded.Destination = dst
-	p, err := PlanPackSources(ctx, absolute, dst, o)
+	p, err := PlanPack(ctx, absolute, dst, o)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +196,7 @@ func plannedReport(p *shards.Plan) (*Report, error) {
 // replan makes the plans of the plan's datasets again from the sources.
 func replan(ctx context.Context, p *shards.Plan) ([]*convert.Plan, io.Closer, error) {
 	o := Options{Options: p.Options.Options, Format: p.Options.Format, Source: p.Options.Folder, Read: p.Options.Read}
-	planned, err := PlanPackSources(ctx, p.Sources, p.Options.Destination, o)
+	planned, err := PlanPack(ctx, p.Sources, p.Options.Destination, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -101,7 +101,7 @@ func TestShardsBecomeTheDatasetOfPack(t *testing.T) {
 	for _, c := range shardCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			whole, dir := t.TempDir(), t.TempDir()
-			p, err := dsconv.PlanPackSources(t.Context(), c.sources, filepath.Join(whole, c.dst), c.o)
+			p, err := dsconv.PlanPack(t.Context(), c.sources, filepath.Join(whole, c.dst), c.o)
 			must(t, err)
 			want, err := p.Run(t.Context())
 			must(t, errors.Join(err, p.Close()))

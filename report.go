@@ -170,7 +170,7 @@ func (r *Report) WriteTable(file string, failed error) error {
 }
 
 // TablePath returns where the table of what was skipped is written: file, or if that is "" a file beside
-// the dataset dst. The name of a file ends in .csv or .json, unless it is a device or a pipe. The error is
+// the dataset dst. The name of a file ends in .csv, unless it is a device or a pipe. The error is
 // formats.ErrForeign if a file is there that is no such table: it could be an image or a dataset.
 func TablePath(file, dst string) (string, error) {
 	name := file
@@ -190,9 +190,8 @@ func TablePath(file, dst string) (string, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		return name, nil
 	}
-	ext := strings.ToLower(filepath.Ext(name))
-	if tableBegins[ext] == nil {
-		return name, wrongOptions{fmt.Errorf("%s: the report of skipped images is written as CSV or JSON: choose a name that ends in .csv or .json", name)}
+	if !strings.EqualFold(filepath.Ext(name), ".csv") {
+		return name, wrongOptions{fmt.Errorf("%s: the report of skipped images is written as CSV: choose a name that ends in .csv", name)}
 	}
 	if err != nil {
 		return name, nil // there is none yet, or writing it returns the error
@@ -202,7 +201,8 @@ func TablePath(file, dst string) (string, error) {
 		return name, err
 	}
 	defer f.Close()
-	if !isTable(f, tableBegins[ext]) {
+	head := make([]byte, len(tableBegin))
+	if n, _ := io.ReadFull(f, head); n > 0 && string(head[:n]) != tableBegin {
 		return name, fmt.Errorf("%s: %w: the report of skipped images would replace it; move it away, or choose another file for the report",
 			name, formats.ErrForeign)
 	}
@@ -211,18 +211,8 @@ func TablePath(file, dst string) (string, error) {
 
 func tableBeside(dst string) string { return strings.TrimRight(dst, "/") + ".report.csv" }
 
-// tableBegins are what the tables that convert.WriteTable wrote begin with, by the extension.
-var tableBegins = map[string][]string{
-	".csv":  {"path,cause"},
-	".json": {"[]\n", "[\n  {\n    \"path\": "},
-}
-
-// isTable reports whether f is such a table, or is empty.
-func isTable(f io.Reader, begins []string) bool {
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(f, head)
-	return n == 0 || slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(string(head[:n]), begin) })
-}
+// tableBegin is what the tables that convert.WriteTable wrote begin with.
+const tableBegin = "path,cause"
 
 // unmatched returns the patterns that match no image or folder of the source, nil if all match.
 func unmatched(src formats.Dataset, patterns formats.Patterns) (*formats.Patterns, error) {

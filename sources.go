@@ -66,13 +66,10 @@ func splitAll(sources []string) (all []Source) {
 // PATH below the folder NAME: "train=ILSVRC2012_img_train.tar". Sources without a name are merged; it is an error, which
 // names both, if two of them have an image of the same path. One source without a name may be anything that OpenSource
 // opens.
-func OpenSources(ctx context.Context, sources []string, cfg folder.Config) (formats.Dataset, error) {
-	return OpenSourcesWith(ctx, sources, cfg, formats.ReadOptions{})
-}
-
-// OpenSourcesWith is OpenSources where a source that another program wrote, which must be the only one, is read as o says.
-// The format "archive" is for several too: archives that look like a WebDataset are then folders.
-func OpenSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+//
+// A source that another program wrote, which must be the only one, is read as o says. The format "archive" is for several
+// too: archives that look like a WebDataset are then folders.
+func OpenSources(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	switch {
 	case ctx == nil:
 		return nil, errNilContext("OpenSources")

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/synth"
@@ -103,7 +102,7 @@ func writtenArchives(t *testing.T, root, out string) [][]string {
 func packedBytes(t *testing.T, sources ...string) []byte {
 	t.Helper()
 	dst := filepath.Join(t.TempDir(), "d.tar")
-	p, err := dsconv.PlanPackSources(context.Background(), sources, dst, dsconv.Options{})
+	p, err := dsconv.PlanPack(context.Background(), sources, dst, dsconv.Options{})
 	if err != nil {
 		t.Fatalf("%v: %v", sources, err)
 	}
@@ -237,7 +236,7 @@ func TestSourcesThatConflict(t *testing.T) {
 		{[]string{"a", "..=b"}, folder.Config{}, "cannot be the name of a folder"},
 		{nil, folder.Config{}, "no source"},
 	} {
-		d, err := dsconv.OpenSources(ctx, c.sources, c.cfg)
+		d, err := dsconv.OpenSources(ctx, c.sources, c.cfg, formats.ReadOptions{})
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: %v, want %q", c.sources, err, c.want)
@@ -264,14 +263,10 @@ func TestSourcesThatConflict(t *testing.T) {
 		}
 	}
 	for _, dst := range []string{"b/out.tar", "z.zip"} {
-		_, err := dsconv.PlanPackSources(ctx, []string{"x=a", "y=b", "z=z.zip/dog"}, dst, dsconv.Options{Format: "shard"})
+		_, err := dsconv.PlanPack(ctx, []string{"x=a", "y=b", "z=z.zip/dog"}, dst, dsconv.Options{Format: "shard"})
 		if err == nil || !strings.Contains(err.Error(), "SRC") {
 			t.Errorf("%s: %v", dst, err)
 		}
-	}
-	o := dsconv.Options{Options: convert.Options{Quarantine: "b/bad"}}
-	if _, err := dsconv.PlanPackSources(ctx, []string{"x=a", "y=b"}, "out.tar", o); err == nil || !strings.Contains(err.Error(), "inside SRC") {
-		t.Errorf("quarantine in a source: %v", err)
 	}
 }
 

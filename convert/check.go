@@ -95,25 +95,16 @@ func (o *Options) validate() error {
 	if _, err := doubts.ParseLimit(o.MaxSkipped); err != nil {
 		return fmt.Errorf("convert.New: Options.MaxSkipped is %w", err)
 	}
-	return o.validateOnError()
+	if o.OnError != "" && o.OnError != Skip && o.OnError != Fail {
+		return fmt.Errorf("convert.New: Options.OnError is %q: use %q or %q", string(o.OnError), string(Skip), string(Fail))
+	}
+	return nil
 }
 
 // limit is what MaxSkipped says, which is valid.
 func (o *Options) limit() doubts.Limit {
 	l, _ := doubts.ParseLimit(o.MaxSkipped)
 	return l
-}
-
-func (o *Options) validateOnError() error {
-	switch o.OnError {
-	case "", Skip, Fail, Quarantine:
-	default:
-		return fmt.Errorf("convert.New: Options.OnError is %q: use %q, %q or %q", string(o.OnError), string(Skip), string(Fail), string(Quarantine))
-	}
-	if has := o.Quarantine != ""; has != (o.OnError == Quarantine) {
-		return fmt.Errorf("convert.New: Options.OnError is %q and Options.Quarantine is %q: a folder and %q need each other", string(o.OnError), o.Quarantine, string(Quarantine))
-	}
-	return nil
 }
 
 // checkOnly returns an error if one of the splits only is not among the splits names.

@@ -3,6 +3,7 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/pixelsum"
@@ -15,9 +16,9 @@ type checkpoint struct {
 	Next        int    `json:"next"`                  // the position to resume from
 	Results
 	// SkippedSpans are what Results.Skipped lists in a Report.
-	SkippedSpans []skippedSpan `json:"skipped_spans,omitempty"`
-	skips        int           // all images that were skipped
-	Narrowed     []span        `json:"narrowed,omitempty"`
+	SkippedSpans []span `json:"skipped_spans,omitempty"`
+	skips        int    // all images that were skipped
+	Narrowed     []span `json:"narrowed,omitempty"`
 	// KeptSpans are what Report.Kept lists.
 	KeptSpans []span `json:"kept_spans,omitempty"`
 	// Fallbacks are the images for which a GPU failed.
@@ -31,8 +32,8 @@ type checkpoint struct {
 	Sums map[string]*pixelsum.Sums `json:"sums,omitempty"`
 }
 
-// span is a range of positions, From to To-1, whose images lost bits, or were decoded otherwise than planned, in the same
-// way. If one image of a dataset is, most may be: a list of paths would make each checkpoint as long as the dataset.
+// span is a range of positions, From to To-1, whose images were skipped, lost bits, or were decoded otherwise than planned, for
+// the same cause. If one image of a dataset is, most may be: a list of paths would make each checkpoint as long as the dataset.
 type span struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
@@ -50,6 +51,15 @@ func addPosition(spans []span, pos int, how string) []span {
 		return spans
 	}
 	return append(spans, span{From: pos, To: pos + 1, How: how})
+}
+
+// skipped lists the images that were skipped, first those of a checkpoint of an earlier version, which has a list.
+func (r *run) skipped() []Problem {
+	list := r.problems(r.state.SkippedSpans)
+	for i := range list {
+		list[i].Action = ActionSkipped
+	}
+	return slices.Concat(r.state.Skipped, list)
 }
 
 // problems lists the images of spans.
@@ -89,6 +99,9 @@ func decodeCheckpoint(b []byte, fingerprint uint64) (checkpoint, error) {
 	if err := json.Unmarshal(b, &n); err != nil {
 		return n, fmt.Errorf("%w: cannot read the last checkpoint: %w", formats.ErrDamaged, err)
 	}
-	n.countSkipped()
+	n.skips = len(n.Skipped)
+	for _, one := range n.SkippedSpans {
+		n.skips += max(one.To-one.From, 0)
+	}
 	return n, nil
 }

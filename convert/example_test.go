@@ -52,24 +52,21 @@ func ExampleRun_cancel() {
 	// 10 written, <nil>
 }
 
-// Bad images are left out and copied to a folder; the report names them.
+// Bad images are left out; the report names them.
 func ExampleReport() {
 	dir := tempDir()
 	defer os.RemoveAll(dir)
-	o := convert.Options{
-		Order: convert.KeyOrder, Split: convert.NoSplits,
-		OnError: convert.Quarantine, Quarantine: filepath.Join(dir, "bad"),
-	}
+	o := convert.Options{Order: convert.KeyOrder, Split: convert.NoSplits}
 	report, err := convert.Run(context.Background(), cut{tiles{10}}, shard.Format{}, filepath.Join(dir, "out.tar"), o)
 	if err != nil {
 		log.Panic(err)
 	}
 	for _, problem := range report.Table() {
-		fmt.Println(problem.Path, problem.Action == convert.ActionQuarantined)
+		fmt.Println(problem.Path, problem.Action)
 	}
 	fmt.Println(report.Written, "written")
 	// Output:
-	// 0003 true
+	// 0003 skipped
 	// 9 written
 }
 

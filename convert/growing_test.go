@@ -360,7 +360,7 @@ func TestGrowingMaxSkipped(t *testing.T) {
 
 func TestGrowingOnError(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Order: KeyOrder, OnError: Quarantine, Quarantine: filepath.Join(dir, "bad")}
+	o := Options{Order: KeyOrder}
 	src := newGrowing(t, 20, 10)
 	r, err := plan(t, src, tfrecord.Format{}, filepath.Join(dir, "x.tfrecord"), o).Run(t.Context())
 	if err != nil || len(r.Skipped) != 2 || r.Skipped[0].Action != ActionSkipped || src.reads != 20 {

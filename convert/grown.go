@@ -19,7 +19,7 @@ func (p *Plan) ofListedSamples(ctx context.Context) (q *Plan, ok bool, err error
 	src := &listedSamples{Dataset: p.asked.src}
 	both := extsort.New("", p.o.Memory)
 	defer func() { err = errors.Join(err, both.Close()) }()
-	if err := p.addListed(both); err != nil {
+	if _, err := p.addListed(both); err != nil {
 		return nil, false, err
 	}
 	for i := range src.Dataset.Len() {
@@ -27,15 +27,15 @@ func (p *Plan) ofListedSamples(ctx context.Context) (q *Plan, ok bool, err error
 		if err != nil {
 			return nil, false, err
 		}
-		if err := both.Add([]byte(in.Key), presentRecord(i)); err != nil {
+		if err := addPresent(both, in.Key, i); err != nil {
 			return nil, false, err
 		}
 	}
-	err = eachKey(both, func(i int, record []byte) error {
-		if i < 0 || record == nil {
+	err = eachKey(both, func(j *joined) error {
+		if j.pos < 0 || j.entry == nil {
 			return nil
 		}
-		return src.at.add(i, src.Dataset.Len())
+		return src.at.add(j.pos, src.Dataset.Len())
 	})
 	if err != nil || src.Len() == 0 {
 		return nil, false, err
@@ -72,11 +72,11 @@ func (d *listedSamples) LabelSum(i int, in *formats.Info) int64 {
 	return labelSum(d.Dataset, d.at.at(i), in)
 }
 
-func (d *listedSamples) FieldFile(i, k int) (path string, read func() ([]byte, error)) {
+func (d *listedSamples) FieldFile(i, k int) string {
 	if of, ok := d.Dataset.(filed); ok {
 		return of.FieldFile(d.at.at(i), k)
 	}
-	return "", nil
+	return ""
 }
 
 func (d *listedSamples) Warning(path string) string {

@@ -69,7 +69,7 @@ func TestLargeImagesAreReadInTurn(t *testing.T) {
 func TestLargeImagesAmongSmallOnes(t *testing.T) {
 	for _, order := range []convert.Order{convert.KeyOrder, convert.Shuffled(1)} {
 		d := sized{size: func(i int) int64 { return []int64{1, 20 << 20, 1 << 30, 60 << 20, 100}[i%5] }, reading: func(int) {}}
-		o := convert.Options{Order: order, Workers: 3, IOWorkers: 5, OnError: convert.Quarantine, Quarantine: filepath.Join(t.TempDir(), "bad")}
+		o := convert.Options{Order: order, Workers: 3, IOWorkers: 5}
 		d.change = func(i int, s *formats.Sample) {
 			if i%7 == 2 {
 				s.Values[0] = formats.Value{Data: []byte("none"), Encoding: formats.JPEG}

@@ -91,8 +91,6 @@ func TestNewNamesNonsense(t *testing.T) {
 		"Options.Create.Zstd is -1":          {options: Options{Create: formats.CreateOptions{Zstd: -1}}},
 		"Count is 2 and Options.Shards.Size": {options: Options{Shards: Sharding{Count: 2, Size: 5}}},
 		`Options.OnError is "stop"`:          {options: Options{OnError: "stop"}},
-		`Options.Quarantine is ""`:           {options: Options{OnError: Quarantine}},
-		`Options.Quarantine is "bad"`:        {options: Options{Quarantine: "bad"}},
 		`Options.Order: order "random"`:      {options: Options{Order: "random"}},
 		`Options.Split: split "a=2"`:         {options: Options{Split: "a=2"}},
 		`no column of that name`:             {options: Options{Split: "nope"}},
@@ -253,8 +251,7 @@ func TestImageWithoutData(t *testing.T) {
 		return nil
 	}}
 	dir := t.TempDir()
-	o := Options{OnError: Quarantine, Quarantine: filepath.Join(dir, "bad")}
-	r, err := Run(t.Context(), src, tfrecord.Format{}, filepath.Join(dir, "x.tfrecord"), o)
+	r, err := Run(t.Context(), src, tfrecord.Format{}, filepath.Join(dir, "x.tfrecord"), Options{})
 	if err != nil || len(r.Skipped) != 1 || r.Skipped[0].Path != "k00011.jpg" || !strings.Contains(r.Skipped[0].Cause, "no data") {
 		t.Errorf("%v: %+v", err, r.Skipped)
 	}

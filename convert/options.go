@@ -38,16 +38,12 @@ type Options struct {
 	Memory int64 `json:"-"`
 	// Discard drops an unfinished dataset at the plan's path instead of resuming it.
 	Discard bool `json:"-"`
-	// KeepOld keeps the replaced version of the dataset: see formats.PreviousKeeper.
-	KeepOld bool
 	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
 	// readers, up to 32, while reading waits for a disk or a network.
 	Workers, IOWorkers int `json:"-"`
 	// OnError says what happens to bad images. They are skipped and listed in Report.Skipped, and the
-	// error is nil, unless OnError is Fail. Quarantine is the folder for copies of them; it is
-	// created when it is needed.
-	OnError    OnError
-	Quarantine string
+	// error is nil, unless OnError is Fail.
+	OnError OnError
 	// MaxSkipped is how many bad images may be skipped before the run ends with an error: "N" images or "P%" of all; "" is
 	// 1 %, and at least 10. If all are bad, nothing is published.
 	MaxSkipped string
@@ -71,9 +67,8 @@ type OnError string
 
 // What happens to a bad image. The report names it in any case.
 const (
-	Skip       OnError = "skip"       // it is left out; the default, as is ""
-	Fail       OnError = "fail"       // the run ends with its error
-	Quarantine OnError = "quarantine" // it is left out, and its file is copied to Options.Quarantine under its relative path
+	Skip OnError = "skip" // it is left out; the default, as is ""
+	Fail OnError = "fail" // the run ends with its error
 )
 
 // Sharding limits the files of a sharded format. Shards are planned by the number of samples, so

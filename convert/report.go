@@ -3,10 +3,8 @@ package convert
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -97,38 +95,23 @@ func (r *Report) Table() []Problem {
 	return rows
 }
 
-// WriteTable writes rows to file: as JSON if its name ends in .json, else as CSV with a header. Both
-// are UTF-8, with paths as legible.UTF8 and legible.Name encode them. The file is complete or not
-// there.
+// WriteTable writes rows to file as CSV with a header, in UTF-8, with paths as legible.Name encodes them. The file is complete or
+// not there.
 func WriteTable(file string, rows []Problem) error {
 	var b bytes.Buffer
-	encode := encodeCSV
-	if strings.EqualFold(filepath.Ext(file), ".json") {
-		encode = encodeJSON
+	w := csv.NewWriter(&b)
+	err := w.Write([]string{"path", "cause", "action"})
+	for _, k := range rows {
+		err = errors.Join(err, w.Write([]string{inert("./", legible.Name(k.Path)), inert("'", legible.Line(k.Cause)), string(k.Action)}))
 	}
-	if err := encode(&b, rows); err != nil {
+	w.Flush()
+	if err := errors.Join(err, w.Error()); err != nil {
 		return fmt.Errorf("encode %s: %w", file, err)
 	}
 	if err := durable.WriteFile(file, b.Bytes()); err != nil {
 		return fmt.Errorf("write the report of skipped images and warnings: %w", err)
 	}
 	return nil
-}
-
-func encodeJSON(b *bytes.Buffer, rows []Problem) error {
-	enc := json.NewEncoder(b)
-	enc.SetIndent("", "  ")
-	return enc.Encode(append([]Problem{}, rows...)) // [] rather than null
-}
-
-func encodeCSV(b *bytes.Buffer, rows []Problem) error {
-	w := csv.NewWriter(b)
-	err := w.Write([]string{"path", "cause", "action"})
-	for _, k := range rows {
-		err = errors.Join(err, w.Write([]string{inert("./", legible.Name(k.Path)), inert("'", legible.Line(k.Cause)), string(k.Action)}))
-	}
-	w.Flush()
-	return errors.Join(err, w.Error())
 }
 
 // inert returns a cell that no spreadsheet takes for a formula: with a prefix if it begins like one. A path with "./" before it

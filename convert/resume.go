@@ -25,11 +25,6 @@ const maxOpenTries = 10
 // open creates the dataset, or resumes an unfinished one of the same plan.
 func (r *run) open(ctx context.Context) (w formats.Writer, n checkpoint, err error) {
 	p := r.Plan
-	if p.o.KeepOld {
-		if err := staging.CheckKeepPrevious(p.Path); err != nil {
-			return nil, n, err
-		}
-	}
 	if p.o.Discard {
 		if err := staging.Discard(p.Path); err != nil {
 			return nil, n, err

@@ -198,25 +198,18 @@ func (r *run) commitDataset() error {
 	if err := r.setStats(); err != nil {
 		return err
 	}
-	return commitWith(r.w, r.Path, r.format, r.removed, r.o.KeepOld)
+	return commitWith(r.w, r.Path, r.format, r.removed)
 }
 
 // commitWith commits w, the writer of a dataset of format f at path, with a record of the samples that were removed by
-// hand; with keepOld the previous version is kept.
-func commitWith(w formats.Writer, path string, f formats.Format, removed []formats.RemovedSample, keepOld bool) error {
+// hand.
+func commitWith(w formats.Writer, path string, f formats.Format, removed []formats.RemovedSample) error {
 	if len(removed) > 0 {
 		to, ok := w.(formats.RemovalWriter)
 		if !ok {
 			return fmt.Errorf("%s: the format %s cannot record which samples were removed", path, f.Name())
 		}
 		to.SetRemoved(removed)
-	}
-	if keepOld {
-		to, ok := w.(formats.PreviousKeeper)
-		if !ok {
-			return fmt.Errorf("%s: the format %s cannot keep the previous version", path, f.Name())
-		}
-		to.KeepPrevious()
 	}
 	return w.Commit()
 }

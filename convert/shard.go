@@ -84,7 +84,7 @@ func NewShard(ctx context.Context, src formats.Dataset, order []int32, m formats
 // interrupted is written again.
 func (p *Plan) selectShard(order []int32) error {
 	p.part = true
-	p.o.Create.Replace, p.o.Discard, p.o.KeepOld, p.o.Only = false, false, false, nil
+	p.o.Create.Replace, p.o.Discard, p.o.Only = false, false, nil
 	p.Shards, p.Samples, p.counts = 1, len(order), map[string]int{}
 	h := newFingerprint()
 	for _, i := range order {

@@ -1,18 +1,25 @@
 package convert
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/guard"
 )
 
 // sourceDiff has the differences between the source list and the present source.
 type sourceDiff struct {
 	added, removed, changed []string
-
-	touched int // files that differ only in their time, or have none
+	mu                      sync.Mutex // of changed
 }
 
 // maxNamed is the most files that an error names.
@@ -45,56 +52,81 @@ func (d *sourceDiff) String() string {
 // sourceChanges compares the source with the source list of the run that packed the first next
 // positions.
 func (p *Plan) sourceChanges(next int) (d *sourceDiff, err error) {
-	touched := extsort.New("", p.o.Memory)
-	defer func() { err = errors.Join(err, touched.Close()) }()
-	d, sameOrder, err := p.compareInOrder(next, touched)
-	switch {
-	case err != nil:
-	case sameOrder && d.touched > 0:
-		err = p.compareTouched(touched, d)
-	case sameOrder:
-	default:
-		d, err = p.compareByKey()
+	all := extsort.New("", p.o.Memory)
+	defer func() { err = errors.Join(err, all.Close()) }()
+	layout, err := p.addAll(all)
+	if err != nil {
+		return nil, err
 	}
-	return d, err
+	d = &sourceDiff{}
+	inOrder := true
+	reading := new(errgroup.Group) // of files that differ only in their time
+	reading.SetLimit(8)
+	err = eachKey(all, func(j *joined) error {
+		at, n := binary.Uvarint(j.entry)
+		inOrder = inOrder && int(at) == j.pos
+		j.entry = j.entry[n:]
+		return p.compareJoined(d, *j, next, reading)
+	})
+	if err = errors.Join(err, reading.Wait()); err != nil {
+		return nil, err
+	}
+	slices.Sort(d.added)
+	slices.Sort(d.removed)
+	slices.Sort(d.changed)
+	switch {
+	case d.String() != "":
+	case !inOrder:
+		d.changed = []string{"the order of the samples"}
+	case layout != p.layout():
+		d.changed = []string{"the division into files"}
+	}
+	return d, nil
 }
 
-// compareInOrder compares the source list and the plan position by position; sameOrder is false if their keys
-// differ. touched gets the positions before next whose file differs only in its time, or has none.
-func (p *Plan) compareInOrder(next int, touched *extsort.Sorter) (d *sourceDiff, sameOrder bool, err error) {
-	l, err := openSourceList(p.sourceListPath())
-	if err != nil {
-		return nil, false, err
+// compareJoined adds to d how a sample differs from what the source list has about it. Files before next that differ only in
+// their time, or have none, are read by reading.
+func (p *Plan) compareJoined(d *sourceDiff, j joined, next int, reading *errgroup.Group) (err error) {
+	var was, now sourceEntry
+	if len(j.entry) > 0 {
+		was, err = readEntry(bufio.NewReader(bytes.NewReader(j.entry)))
 	}
-	defer l.close()
-	d = &sourceDiff{}
-	for pos := 0; ; pos++ {
-		was, listed, err := l.next()
-		if err != nil {
-			return nil, false, err
-		}
-		if !listed && pos == p.Len() {
-			if l.layout != p.layout() {
-				d.changed = append(d.changed, "the division into files")
-			}
-			return d, true, nil
-		}
-		if !listed || pos == p.Len() {
-			return nil, false, nil
-		}
-		now, err := p.entry(pos)
-		if err != nil || was.key != now.key {
-			return nil, false, err
-		}
-		if why := was.differs(&now); why != "" {
-			d.changed = append(d.changed, now.name()+" ("+why+")")
-		} else if (was.modTime != now.modTime || now.modTime == 0) && now.sum == [16]byte{} && pos < next {
-			if err := touched.Add([]byte(now.key), presentRecord(pos)); err != nil {
-				return nil, false, err
-			}
-			d.touched++
-		}
+	if err == nil && j.pos >= 0 {
+		now, err = p.entry(j.pos)
 	}
+	switch {
+	case err != nil:
+		return err
+	case j.pos < 0:
+		d.removed = append(d.removed, was.name())
+		return nil
+	case len(j.entry) == 0:
+		d.added = append(d.added, now.name())
+		return nil
+	}
+	if why := was.differs(&now); why != "" {
+		d.addChanged(&now, why)
+		return nil
+	}
+	if was.modTime == now.modTime && now.modTime != 0 || now.sum != [16]byte{} || j.pos >= next {
+		return nil
+	}
+	reading.Go(func() error {
+		err := guard.Do(func() error { return p.sameBytes(j.pos, j.hash) })
+		if err != nil && !endsRun(err) {
+			d.addChanged(&now, err.Error())
+			err = nil
+		}
+		return err
+	})
+	return nil
+}
+
+// addChanged adds a sample that changed. Several goroutines may call it.
+func (d *sourceDiff) addChanged(e *sourceEntry, why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changed = append(d.changed, e.name()+" ("+why+")")
 }
 
 // differs describes how sample e differs from now, apart from the file's time; "" if it does not.

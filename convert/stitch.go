@@ -17,7 +17,7 @@ import (
 // Stitching describes a dataset whose shards were written one by one.
 type Stitching struct {
 	Meta    formats.Meta // of the whole, as Plan.Meta has it
-	Options Options      // Create, KeepOld, Stats, Recipe and Progress are used
+	Options Options      // Create, Stats, Recipe and Progress are used
 	Removed []formats.RemovedSample
 	// Parts are the paths of the datasets that RunShard wrote, in the order of the shards, and Reports what it
 	// returned. A part without samples may be "".
@@ -42,18 +42,13 @@ func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitc
 	} else if err != nil {
 		return report, err
 	}
-	if s.Options.KeepOld {
-		if err := staging.CheckKeepPrevious(path); err != nil {
-			return report, err
-		}
-	}
 	w, err := f.Create(path, s.Meta, s.Options.Create)
 	if err != nil {
 		return report, err
 	}
 	err = s.write(ctx, w, report)
 	if err == nil {
-		err = commitWith(w, path, f, s.Removed, s.Options.KeepOld)
+		err = commitWith(w, path, f, s.Removed)
 	}
 	if closing := w.Close(); err == nil {
 		err = closing

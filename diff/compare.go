@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/codec"
@@ -41,18 +39,22 @@ func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) 
 		misuse.Negative("diff.Run", "Options.Workers", o.Workers)); err != nil {
 		return nil, err
 	}
-	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta()), progress: o.Progress}
+	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta()), progress: o.Progress, workers: cmp.Or(o.Workers, parallel.Cores())}
 	r := &Report{Aspects: map[Aspect]int{}}
 	r.OnlyA, r.OnlyB = c.oneSided(a.Meta(), b.Meta())
 	if o.OnStart != nil {
 		o.OnStart(r.OnlyA, r.OnlyB)
 	}
-	if err := c.run(ctx, cmp.Or(o.Workers, parallel.Cores()), func(change *Change) {
+	err := c.run(ctx, func(change *Change) {
+		if change.Kind == ChangeModified && len(change.What) == 0 {
+			return
+		}
 		r.add(change)
 		if o.OnChange != nil {
 			o.OnChange(*change)
 		}
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	if r.Common = c.common; o.Progress != nil {
@@ -61,93 +63,29 @@ func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) 
 	return r, nil
 }
 
-// run calls found for each change, on the caller's goroutine. If found panics, no goroutine is left.
-func (c *comparison) run(ctx context.Context, workers int, found func(*Change)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	g, ctx := errgroup.WithContext(ctx)
-	q := queue{ctx: ctx, work: make(chan *task), ordered: make(chan *task, 4*workers)}
-	g.Go(func() error {
-		defer q.close()
-		return c.join(q)
-	})
-	for range workers {
-		g.Go(func() error { return c.read(q.work) })
-	}
-	finished := false
-	defer func() {
-		if !finished { // found panicked
-			cancel()
-			_ = g.Wait()
-		}
-	}()
-	for t := range q.ordered {
-		select {
-		case <-t.done:
-		case <-ctx.Done():
-			continue
-		}
-		switch {
-		case t.change.Kind == "":
-			c.progress(t.compared, c.a.Len()+c.b.Len())
-		case t.change.Kind != ChangeModified || len(t.change.What) > 0:
-			found(&t.change)
-		}
-	}
-	finished = true
-	return g.Wait()
-}
-
 // comparison is two datasets and their fields that are compared.
 type comparison struct {
-	a, b   formats.Dataset
-	match  match
-	common int // of join's goroutine
-
+	a, b     formats.Dataset
+	match    match
+	workers  int
+	common   int
 	progress func(done, total int)
+	shown    time.Time // when progress was called
 }
 
-// task is a key to report in key order, by way of a reader if its samples must be read.
+// task is a key to report, whose samples must perhaps be read.
 type task struct {
-	change   Change // without a Kind it is only progress: so many samples were compared
-	compared int
-	i, j     int
-	a, b     formats.Info
-	done     chan struct{} // closed once change is complete
+	change Change
+	read   bool
+	i, j   int
+	a, b   formats.Info
 }
 
-// queue sends tasks to the readers, as they are free, and to the report, in key order.
-type queue struct {
-	ctx     context.Context // of one Run, as the channels
-	work    chan *task
-	ordered chan *task
-}
+// batch is how many keys wait to be reported: their samples are read at the same time.
+const batch = 512
 
-// send sends t to the report and, if its samples must be read, to the readers.
-func (q queue) send(t *task, read bool) error {
-	t.done = make(chan struct{})
-	to := []chan *task{q.ordered, q.work}
-	if !read {
-		close(t.done)
-		to = to[:1]
-	}
-	for _, queue := range to {
-		select {
-		case queue <- t:
-		case <-q.ctx.Done():
-			return q.ctx.Err()
-		}
-	}
-	return nil
-}
-
-func (q queue) close() {
-	close(q.work)
-	close(q.ordered)
-}
-
-// join walks both datasets by key and sends the samples that differ, or may, to q.
-func (c *comparison) join(q queue) error {
+// run walks both datasets by key, and calls found for each change, on the caller's goroutine.
+func (c *comparison) run(ctx context.Context, found func(*Change)) error {
 	a, b := cursor{ds: c.a, name: "first", at: -1}, cursor{ds: c.b, name: "second", at: -1}
 	if err := a.next(); err != nil {
 		return err
@@ -155,68 +93,79 @@ func (c *comparison) join(q queue) error {
 	if err := b.next(); err != nil {
 		return err
 	}
-	shown := time.Now()
+	var tasks []*task
 	for n := 0; !a.end || !b.end; n++ {
-		if n%1024 == 0 && q.ctx.Err() != nil {
-			return q.ctx.Err()
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if c.progress != nil && time.Since(shown) >= parallel.ProgressInterval {
-			shown = time.Now()
-			if err := q.send(&task{compared: a.at + b.at}, false); err != nil {
+		t, err := c.join(&a, &b)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			tasks = append(tasks, t)
+		}
+		if len(tasks) == batch || a.end && b.end {
+			if err := c.read(ctx, tasks); err != nil {
 				return err
 			}
+			for _, t := range tasks {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				found(&t.change)
+			}
+			tasks = tasks[:0]
 		}
-		onlyA := !a.end && (b.end || a.info.Key < b.info.Key)
-		onlyB := !onlyA && (a.end || b.info.Key < a.info.Key)
-		var err error
-		switch {
-		case onlyA:
-			err = q.send(&task{change: Change{Key: a.info.Key, Kind: ChangeRemoved}}, false)
-		case onlyB:
-			err = q.send(&task{change: Change{Key: b.info.Key, Kind: ChangeAdded}}, false)
-		default:
-			c.common++
-			err = c.both(q, &a, &b)
-		}
-		if err == nil && !onlyB {
-			err = a.next()
-		}
-		if err == nil && !onlyA {
-			err = b.next()
-		}
-		if err != nil {
-			return err
+		if c.progress != nil && time.Since(c.shown) >= parallel.ProgressInterval {
+			c.shown = time.Now()
+			c.progress(a.at+b.at, c.a.Len()+c.b.Len())
 		}
 	}
 	return nil
 }
 
-// both handles a key that both datasets have.
-func (c *comparison) both(q queue, a, b *cursor) error {
-	change := Change{Key: a.info.Key, Kind: ChangeModified, What: c.described(&a.info, &b.info)}
-	same := c.sameValues(&a.info, &b.info)
-	if same && len(change.What) == 0 {
-		return nil
+// join advances past the lowest key, and returns what is to report of it, nil if there is nothing.
+func (c *comparison) join(a, b *cursor) (t *task, err error) {
+	onlyA := !a.end && (b.end || a.info.Key < b.info.Key)
+	onlyB := !onlyA && (a.end || b.info.Key < a.info.Key)
+	switch {
+	case onlyA:
+		t = &task{change: Change{Key: a.info.Key, Kind: ChangeRemoved}}
+	case onlyB:
+		t = &task{change: Change{Key: b.info.Key, Kind: ChangeAdded}}
+	default:
+		c.common++
+		change := Change{Key: a.info.Key, Kind: ChangeModified, What: c.described(&a.info, &b.info)}
+		if same := c.sameValues(&a.info, &b.info); !same || len(change.What) > 0 {
+			t = &task{change: change, read: !same, i: a.at, j: b.at, a: a.info, b: b.info}
+		}
 	}
-	return q.send(&task{change: change, i: a.at, j: b.at, a: a.info, b: b.info}, !same)
+	if !onlyB {
+		err = a.next()
+	}
+	if err == nil && !onlyA {
+		err = b.next()
+	}
+	return t, err
 }
 
-// read is one reader: it completes tasks until none is left.
-func (c *comparison) read(work <-chan *task) error {
-	r := &reader{comparison: c, dec: codec.NewDecoder()}
-	defer r.dec.Close()
-	for t := range work {
-		err := guard.For(fmt.Sprintf("key %q", t.a.Key), func() error {
-			values, err := r.values(t.i, t.j, &t.a, &t.b)
-			t.change.What = slices.Concat(values, t.change.What)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		close(t.done)
-	}
-	return nil
+// read reads and compares the samples of tasks, where it must.
+func (c *comparison) read(ctx context.Context, tasks []*task) error {
+	return parallel.Each(ctx, len(tasks), c.workers, func() (func(int) error, func(), error) {
+		r := &reader{comparison: c, dec: codec.NewDecoder()}
+		return func(k int) error {
+			t := tasks[k]
+			if !t.read {
+				return nil
+			}
+			return guard.For(fmt.Sprintf("key %q", t.a.Key), func() error {
+				values, err := r.values(t.i, t.j, &t.a, &t.b)
+				t.change.What = slices.Concat(values, t.change.What)
+				return err
+			})
+		}, r.dec.Close, nil
+	})
 }
 
 // cursor walks a dataset's samples. It starts before the first one, at -1.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,40 +16,21 @@ import (
 // AddOptions are the options of Add. The zero value is usual.
 type AddOptions struct {
 	Options
-	// OnError says what happens to bad images: convert.Skip, which is the default, convert.Fail or
-	// convert.Quarantine. Quarantine is the folder for copies of them.
-	OnError    convert.OnError
-	Quarantine string
+	// OnError says what happens to bad images: convert.Skip, which is the default, or convert.Fail.
+	OnError convert.OnError
 	// MaxSkipped is that of convert.Options. Samples that keep their old version do not count.
 	MaxSkipped string
-	// DropDamaged drops samples whose new image is bad. Without it they stay as they were: see Added.KeptOld.
-	DropDamaged bool
 	// ShardSize is about how many bytes a new shard has; 0 is the size of the largest one.
 	ShardSize int64
 	// Hash compares the bytes of files even if their size and time are unchanged.
 	Hash bool
-	// All adds all images of the source to a dataset that has a random sample of its source. Without it Add
-	// of images that such a dataset lacks is an error: it would be no sample any more.
-	All bool
-	// Prune says which samples are dropped because the source lacks them; "" drops none. Samples whose
-	// files the source has but could not read or excludes stay: see formats.Incomplete.
-	Prune Prune
+	// Prune drops samples that came from this source and are not in it any more. It is an error if they are more than
+	// half of those that came from it. Samples whose files the source has but could not read or excludes stay: see
+	// formats.Incomplete.
+	Prune bool
 	// ResetEdits drops the edits by hand (removed samples, labels) of samples that the source has.
 	ResetEdits bool
 }
-
-// Prune says which samples Add drops.
-type Prune string
-
-// The values of AddOptions.Prune.
-const (
-	PruneNone Prune = ""
-	// PruneSource drops samples that came from this source and are not in it any more. It is an error if
-	// they are more than half of those that came from it.
-	PruneSource Prune = "source"
-	// PruneAll drops all samples that the source lacks, wherever they came from.
-	PruneAll Prune = "all"
-)
 
 // AddReport is the result of Add.
 type AddReport struct {
@@ -66,10 +46,9 @@ type Added struct {
 	Unchanged  int `json:"unchanged"`
 	Absent     int `json:"absent"` // not in the source, but kept
 	Pruned     int `json:"pruned"` // not in the source, and dropped
-	// KeptOld are the keys of samples whose files are damaged or missing now, so that they stay as they were; with
-	// AddOptions.DropDamaged they are in Removed, and in the dataset no more. A dry run does not find them.
+	// KeptOld are the keys of samples whose files are damaged or missing now, so that they stay as they were. A dry run
+	// does not find them.
 	KeptOld []string `json:"kept_old,omitempty"`
-	Removed []string `json:"removed,omitempty"`
 	// KeptOut counts samples of the source that are not added because they were removed by hand,
 	// KeptEdits samples that keep what was set by hand although the source has other values.
 	KeptOut   int `json:"kept_out"`
@@ -117,15 +96,10 @@ func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dat
 }
 
 func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path string, src formats.Dataset) error {
-	switch o.Prune {
-	case PruneNone, PruneSource, PruneAll:
-	default:
-		return fmt.Errorf("edit.Add: Prune is %q: give PruneNone, PruneSource or PruneAll", o.Prune)
-	}
 	if err := misuse.Dataset("edit.Add", "src", src); err != nil {
 		return err
 	}
-	if _, tells := src.(formats.Incomplete); o.Prune != PruneNone && !tells && src.Meta().Format == "folder" {
+	if _, tells := src.(formats.Incomplete); o.Prune && !tells && src.Meta().Format == "folder" {
 		return errors.New("edit.Add: Prune with a folder in a wrapper that hides which files could not be read: " +
 			"give the *folder.Dataset itself, or a wrapper with the methods of formats.Incomplete")
 	}
@@ -135,7 +109,7 @@ func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path strin
 
 func (o *AddOptions) converting() convert.Options {
 	c := o.Options.converting()
-	c.OnError, c.Quarantine, c.Shards.Size, c.MaxSkipped = o.OnError, o.Quarantine, o.ShardSize, o.MaxSkipped
+	c.OnError, c.Shards.Size, c.MaxSkipped = o.OnError, o.ShardSize, o.MaxSkipped
 	return c
 }
 
@@ -157,7 +131,7 @@ func (a *adder) plan(ctx context.Context) (*convert.Plan, error) {
 	if a.found.nothing() {
 		return nil, nil
 	}
-	if err := a.endSample(); err != nil {
+	if err := a.checkSample(); err != nil {
 		return nil, err
 	}
 	a.union.removed = a.removals.remaining()
@@ -274,10 +248,7 @@ func (a *adder) compare(ctx context.Context) error {
 	if err := a.compareOtherFields(ctx); err != nil {
 		return err
 	}
-	if err := a.compareRest(); err != nil {
-		return err
-	}
-	return a.followRenamed(ctx)
+	return a.compareRest()
 }
 
 func infoAt(ds formats.Dataset, i int) (in formats.Info, ok bool, err error) {
@@ -332,9 +303,7 @@ func (a *adder) newVersion() *version {
 		case p.replaced:
 			v.newIndex[p.old] = at
 			a.union.samples = append(a.union.samples, unionSample{source: 1, index: p.src, change: p.change})
-			if !a.o.DropDamaged {
-				a.union.setOld(at, p.old)
-			}
+			a.union.setOld(at, p.old)
 		default:
 			v.newIndex[p.old] = at
 			a.union.samples = append(a.union.samples, unionSample{source: 0, index: p.old, change: p.change})
@@ -343,19 +312,13 @@ func (a *adder) newVersion() *version {
 	return v
 }
 
-// endSample returns an error if the dataset has a random sample of its source that it would not be any more. With
-// AddOptions.All the recipe forgets the sample.
-func (a *adder) endSample() error {
+// checkSample returns an error if the dataset has a random sample of its source that it would not be any more.
+func (a *adder) checkSample() error {
 	recipe := a.target.Meta().Recipe
-	if size := recipe[convert.SampleKey]; a.found.New == 0 || size == "" {
-		return nil
-	} else if !a.o.All {
-		return fmt.Errorf("%s has a random sample of %s images (--sample %s --seed %s), and this would add %d others: pack it again with another --sample, or add all with --all",
+	if size := recipe[convert.SampleKey]; a.found.New > 0 && size != "" {
+		return fmt.Errorf("%s has a random sample of %s images (--sample %s --seed %s), and this would add %d others: pack it again with another --sample, or without one",
 			a.target.path, size, size, recipe[convert.SampleSeedKey], a.found.New)
 	}
-	a.union.meta.Recipe = maps.Clone(a.union.meta.Recipe)
-	delete(a.union.meta.Recipe, convert.SampleKey)
-	delete(a.union.meta.Recipe, convert.SampleSeedKey)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 type collection struct {
 	matched int // samples that the source has
 	absent  []*pair
+	edited  int // of the absent ones, by hand
 }
 
 // prune drops the samples that the source lacks, or counts them. It also determines which collection
@@ -29,18 +30,18 @@ func (a *adder) prune() error {
 		absent += len(c.absent)
 	}
 	a.found.Absent = absent
-	if a.o.Prune == PruneNone || absent == 0 {
+	if !a.o.Prune || absent == 0 {
 		return nil
 	}
-	if most == 0 && a.o.Prune != PruneAll {
-		return fmt.Errorf("%s: --prune: the source has none of the samples of the dataset: is it the right folder, and mounted? --prune-all drops them anyway", a.target.path)
+	if most == 0 {
+		return fmt.Errorf("%s: --prune: the source has none of the samples of the dataset: is it the right folder, and mounted? dsconv rm removes samples", a.target.path)
 	}
 	for _, c := range collections {
 		switch total := c.matched + len(c.absent); {
-		case a.o.Prune == PruneAll || 2*len(c.absent) <= total:
-			a.dropPairs(c.absent)
+		case 2*len(c.absent) <= total:
+			a.drop(&c)
 		case c.matched > 0:
-			return fmt.Errorf("%s: --prune: the source lacks %d of the %d samples that came from it: is it the right folder, and completely mounted? --prune-all drops them anyway",
+			return fmt.Errorf("%s: --prune: the source lacks %d of the %d samples that came from it: is it the right folder, and completely mounted? If it is, dsconv rm removes them, or pack it again",
 				a.target.path, len(c.absent), total)
 		}
 	}
@@ -67,6 +68,9 @@ func (a *adder) collections() ([]collection, error) {
 			c.matched++
 		case !excludes(in.Source.Path):
 			c.absent = append(c.absent, p)
+			if in.Provenance.Edited != 0 {
+				c.edited++
+			}
 		}
 	})
 	return list, err
@@ -82,10 +86,28 @@ func (a *adder) unread(path string) bool {
 	return false
 }
 
-func (a *adder) dropPairs(absent []*pair) {
-	for _, p := range absent {
+// drop drops the samples of c that the source lacks, with their edits by hand.
+func (a *adder) drop(c *collection) {
+	for _, p := range c.absent {
 		p.dropped = true
 	}
-	a.found.Pruned += len(absent)
-	a.found.Absent -= len(absent)
+	a.found.Pruned += len(c.absent)
+	a.found.Absent -= len(c.absent)
+	a.found.Reset += c.edited
+}
+
+// eachOld calls f for each pair that the target has, with the target's Info.
+func (a *adder) eachOld(f func(p *pair, in *formats.Info)) error {
+	for k := range a.pairs {
+		p := &a.pairs[k]
+		if p.old < 0 {
+			continue
+		}
+		in, err := a.target.Info(int(p.old))
+		if err != nil {
+			return err
+		}
+		f(p, &in)
+	}
+	return nil
 }

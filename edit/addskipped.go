@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 )
@@ -21,26 +22,17 @@ func (a *adder) countSkipped(run *convert.Report) error {
 			a.found.New--
 		}
 	}
-	for _, at := range a.version.newIndex {
-		if at < 0 {
-			continue
-		}
-		if _, replaced := a.union.old[int(at)]; !replaced && a.union.samples[at].source == 0 {
-			continue
-		}
-		in, err := a.union.Info(int(at))
+	for at := range a.union.old {
+		in, err := a.union.Info(at)
 		if err != nil {
 			return err
 		}
-		switch path := cmp.Or(in.Source.Path, in.Key); {
-		case skipped[path]:
-			a.found.Changed--
-			a.found.Removed = append(a.found.Removed, in.Key)
-		case kept[path]:
+		if kept[cmp.Or(in.Source.Path, in.Key)] {
 			a.found.Changed--
 			a.found.KeptOld = append(a.found.KeptOld, in.Key)
 		}
 	}
+	slices.Sort(a.found.KeptOld)
 	return nil
 }
 

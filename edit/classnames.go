@@ -71,8 +71,7 @@ func renamedClass(m *formats.Meta, name string, renamed map[string]string) (to s
 }
 
 // renamedClasses returns the record of renamed classes after those of to, by their present names, got new ones.
-// merged are present names of classes that others became part of.
-func renamedClasses(was, to map[string]string, merged []string) map[string]string {
+func renamedClasses(was, to map[string]string) map[string]string {
 	now := maps.Clone(was)
 	if now == nil {
 		now = map[string]string{}
@@ -87,11 +86,6 @@ func renamedClasses(was, to map[string]string, merged []string) map[string]strin
 	for name, next := range to {
 		if _, ok := was[name]; !ok && !hasSource[name] {
 			now[name] = next
-		}
-	}
-	for _, name := range merged {
-		if _, ok := now[name]; !ok && !hasSource[name] {
-			now[name] = name
 		}
 	}
 	count := map[string]int{}

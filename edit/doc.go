@@ -1,10 +1,9 @@
 // Package edit changes a dataset that dsconv packed: samples are added, removed, relabelled, merged from
-// several datasets, or restored from their source; and what was changed is undone.
+// several datasets, or restored from their source.
 //
-//	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{KeepOld: true})
+//	report, err := edit.Remove(ctx, dsconv.Formats(), "out.lmdb", []string{"cat/12"}, edit.Options{})
 //	...
 //	fmt.Println(report.Removed, "removed;", report.Samples, "are left")
-//	_, err = edit.Undo(ctx, dsconv.Formats(), "out.lmdb", edit.UndoOptions{})
 //
 // [Add], [Remove], [Relabel], [Merge] and [Repair] write a new version: a conversion of the old version
 // with changes applied. Unchanged samples are copied as they are stored; files without changes are

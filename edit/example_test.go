@@ -33,22 +33,16 @@ func ExampleAdd() {
 	// Output: 1 new, 3 unchanged; 4 samples now
 }
 
-// Samples are removed by key. The version before is kept, and restored.
+// Samples are removed by key.
 func ExampleRemove() {
 	dir := packedPets()
 	defer os.RemoveAll(dir)
 	ctx, path := context.Background(), filepath.Join(dir, "pets.tar")
 
-	report, err := edit.Remove(ctx, dsconv.Formats(), path, []string{"cat/tom"}, edit.Options{KeepOld: true})
+	report, err := edit.Remove(ctx, dsconv.Formats(), path, []string{"cat/tom"}, edit.Options{})
 	check(err)
 	fmt.Println(report.Removed, "removed;", report.Samples, "are left")
-
-	undone, err := edit.Undo(ctx, dsconv.Formats(), path, edit.UndoOptions{})
-	check(err)
-	fmt.Println(undone.Samples, "again")
-	// Output:
-	// 1 removed; 2 are left
-	// 3 again
+	// Output: 1 removed; 2 are left
 }
 
 // An image gets another class. A dry run says what would be done.

@@ -154,7 +154,7 @@ func TestAddKeepsEditsOfAllColumns(t *testing.T) {
 	})
 }
 
-// With Prune the samples of a renamed class folder are in the dataset once, with their edits. Samples
+// With Prune the samples of a renamed class folder are in the dataset once, without their edits, which are counted. Samples
 // from another folder stay.
 func TestPrune(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
@@ -168,21 +168,21 @@ func TestPrune(t *testing.T) {
 		remove(t, path, "cat/001")
 		relabel(t, path, []string{"label"}, map[string][]string{"cat/002": {"dog"}})
 		f.must(os.Rename(filepath.Join(f.root, "cat"), filepath.Join(f.root, "kitty")))
-		found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneSource})
-		want := edit.Added{New: 7, Unchanged: 8, Absent: 3, Pruned: 7, KeptOut: 1, KeptEdits: 1, NewClasses: []string{"kitty"}}
+		found := addWith(t, path, f.root, edit.AddOptions{Prune: true})
+		want := edit.Added{New: 8, Unchanged: 8, Absent: 3, Pruned: 7, Reset: 1, NewClasses: []string{"kitty"}}
 		if fmt.Sprint(found.Added) != fmt.Sprint(want) {
 			t.Errorf("found %+v, want %+v", found.Added, want)
 		}
 		wantLabels(t, path, map[string]string{
-			"cat/000": "", "cat/002": "", "kitty/000": "kitty ", "kitty/001": "", "kitty/002": "dog ", "fox/001": "fox ",
+			"cat/000": "", "cat/002": "", "kitty/000": "kitty ", "kitty/001": "kitty ", "kitty/002": "kitty ", "fox/001": "fox ",
 		})
 		sound(t, open(t, path))
 		// What prune dropped may come back, what rm dropped may not.
 		f.must(os.Rename(filepath.Join(f.root, "kitty"), filepath.Join(f.root, "cat")))
-		if found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneSource}); found.New != 7 || found.Pruned != 7 || found.KeptOut != 1 {
+		if found := addWith(t, path, f.root, edit.AddOptions{Prune: true}); found.New != 7 || found.Pruned != 8 || found.KeptOut != 1 {
 			t.Errorf("named back: %+v", found)
 		}
-		if found := addWith(t, path, other.root, edit.AddOptions{Prune: edit.PruneSource}); !found.UpToDate || found.Absent != 15 {
+		if found := addWith(t, path, other.root, edit.AddOptions{Prune: true}); !found.UpToDate || found.Absent != 15 {
 			t.Errorf("the other folder: %+v", found)
 		}
 	})
@@ -196,8 +196,8 @@ func TestPruneOfAnotherSource(t *testing.T) {
 	before := formatcheck.Tree(t, filepath.Dir(path))
 	refused := func(root, says string) {
 		t.Helper()
-		_, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: edit.PruneSource})
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "--prune-all") {
+		_, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, root, folder.Config{}), edit.AddOptions{Prune: true})
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "dsconv rm") {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}
@@ -208,22 +208,6 @@ func TestPruneOfAnotherSource(t *testing.T) {
 	f.must(os.Remove(filepath.Join(f.root, "dog/000.jpg")))
 	refused(f.root, "lacks 9 of the 16")
 	formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)
-	if found := addWith(t, path, f.root, edit.AddOptions{Prune: edit.PruneAll}); found.Pruned != 9 {
-		t.Errorf("all: %+v", found)
-	}
-	same(t, path, variant{name: "x.tar"}.pack(t, f.root, folder.Config{}))
-}
-
-// If one of two equal files was removed, the other one is still added.
-func TestRemovedDuplicate(t *testing.T) {
-	f := pets(t, 4)
-	f.put("cat/twin.jpg", 1)
-	path := variant{name: "x.tar"}.pack(t, f.root, folder.Config{})
-	remove(t, path, "cat/twin")
-	f.put("cat/third.jpg", 1)
-	if found := addWith(t, path, f.root, edit.AddOptions{}); found.New != 1 || found.KeptOut != 1 {
-		t.Errorf("found %+v", found)
-	}
 }
 
 // A merged dataset has the edits of its sources, and records which sample came from which source.
@@ -250,7 +234,7 @@ func TestMergeKeepsEdits(t *testing.T) {
 		if !slices.Equal(keys, []string{"bee/003", "cat/000"}) || removed[0].Source.Path != "bee/003.jpg" || removed[0].Source.Size == 0 {
 			t.Errorf("removed: %+v", removed)
 		}
-		found := addWith(t, path, b.root, edit.AddOptions{Prune: edit.PruneSource})
+		found := addWith(t, path, b.root, edit.AddOptions{Prune: true})
 		if !found.UpToDate || found.KeptOut != 1 || found.KeptEdits != 1 {
 			t.Errorf("added: %+v", found)
 		}

@@ -18,10 +18,8 @@ import (
 // MergeOptions are the options of Merge. The zero value is usual.
 type MergeOptions struct {
 	Options
-	// Names are the sources' names in errors, such as their paths; nil is source 1, source 2, ...
-	Names []string
-	// Paths are the sources' paths. Without them the recipe of the merged dataset has no table of labels and
-	// no file of an order of classes whose paths are relative to a source.
+	// Paths are the sources' paths, which errors name; nil is source 1, source 2, ... Without them the recipe of the merged
+	// dataset has no table of labels and no file of an order of classes whose paths are relative to a source.
 	Paths []string
 	// Replace replaces a dataset at dst that dsconv wrote.
 	Replace bool
@@ -67,7 +65,7 @@ func Merge(ctx context.Context, reg formats.Registry, dst string, sources []form
 	if !ok {
 		return nil, fmt.Errorf("%s: a %s cannot be written by a merge: give a name such as data.lmdb or data.tar", dst, f.Name())
 	}
-	m := &merger{names: o.Names, paths: o.Paths}
+	m := &merger{names: slices.Clone(o.Paths), paths: o.Paths}
 	for i := len(m.names); i < len(sources); i++ {
 		m.names = append(m.names, fmt.Sprintf("source %d", i+1))
 	}
@@ -82,9 +80,6 @@ func Merge(ctx context.Context, reg formats.Registry, dst string, sources []form
 func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst string, sources []formats.Dataset) error {
 	if len(sources) == 0 {
 		return errors.New("edit.Merge: there are no sources: give at least one dataset")
-	}
-	if o.Names != nil && len(o.Names) != len(sources) {
-		return fmt.Errorf("edit.Merge: Names has %d names for %d sources: give one for each, or nil", len(o.Names), len(sources))
 	}
 	if o.Paths != nil && len(o.Paths) != len(sources) {
 		return fmt.Errorf("edit.Merge: Paths has %d paths for %d sources: give one for each, or nil", len(o.Paths), len(sources))

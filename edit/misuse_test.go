@@ -109,27 +109,18 @@ func TestMisuseOfOneEdit(t *testing.T) {
 		_, err := edit.Repair(ctx, reg, path, src, edit.RepairOptions{})
 		return err
 	}
-	undo := func(path string) error {
-		_, err := edit.Undo(ctx, reg, path, edit.UndoOptions{})
-		return err
-	}
 	for says, err := range map[string]error{
-		"edit.Add: src is nil":                  add(nil, edit.AddOptions{}),
-		"edit.Add: src is a nil *folder.":       add((*folder.Dataset)(nil), edit.AddOptions{}),
-		`edit.Add: Prune is "most"`:             add(src, edit.AddOptions{Prune: "most"}),
-		"edit.Add: ShardSize is -1":             add(src, edit.AddOptions{ShardSize: -1}),
-		"edit.Repair: src is nil":               repair(nil),
-		"edit.Merge: there are no sources":      merge(edit.MergeOptions{}),
-		"edit.Merge: source 2 is nil":           merge(edit.MergeOptions{}, src, nil),
-		"edit.Merge: Names has 1 names for 2":   merge(edit.MergeOptions{Names: []string{"a"}}, src, src),
-		"edit.Merge: Zstd is -1":                merge(edit.MergeOptions{Zstd: -1}, src),
-		"new.csv: the table has no columns":     relabel(nil, nil),
-		`new.csv: unknown column "colour"`:      relabel([]string{"colour"}, nil),
-		`the row of "cat/000" has 2 cells`:      relabel([]string{"label"}, map[string][]string{"cat/000": {"a", "b"}}),
-		"no previous version was kept":          undo(path),
-		"edit.Undo: path is empty":              undo(""),
-		"there is nothing at that path":         undo(filepath.Join(f.root, "none.tar")),
-		"folder cannot be changed; only a data": undo(f.root),
+		"edit.Add: src is nil":                add(nil, edit.AddOptions{}),
+		"edit.Add: src is a nil *folder.":     add((*folder.Dataset)(nil), edit.AddOptions{}),
+		"edit.Add: ShardSize is -1":           add(src, edit.AddOptions{ShardSize: -1}),
+		"edit.Repair: src is nil":             repair(nil),
+		"edit.Merge: there are no sources":    merge(edit.MergeOptions{}),
+		"edit.Merge: source 2 is nil":         merge(edit.MergeOptions{}, src, nil),
+		"edit.Merge: Paths has 1 paths for 2": merge(edit.MergeOptions{Paths: []string{"a"}}, src, src),
+		"edit.Merge: Zstd is -1":              merge(edit.MergeOptions{Zstd: -1}, src),
+		"new.csv: the table has no columns":   relabel(nil, nil),
+		`new.csv: unknown column "colour"`:    relabel([]string{"colour"}, nil),
+		`the row of "cat/000" has 2 cells`:    relabel([]string{"label"}, map[string][]string{"cat/000": {"a", "b"}}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
@@ -171,7 +162,7 @@ func TestCancelledEdit(t *testing.T) {
 		if name == "Repair" {
 			continue // there is no damage
 		}
-		if err := do(ctx, dsconv.Formats(), path, edit.Options{DryRun: true, KeepOld: true}); err != nil {
+		if err := do(ctx, dsconv.Formats(), path, edit.Options{DryRun: true}); err != nil {
 			t.Errorf("%s: dry run: %v", name, err)
 		}
 		formatcheck.SameTrees(t, formatcheck.Tree(t, filepath.Dir(path)), before)

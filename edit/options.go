@@ -22,9 +22,6 @@ type Options struct {
 	Memory int64
 	// Discard drops an unfinished new version, which an interrupted edit left, instead of resuming it.
 	Discard bool
-	// KeepOld keeps the replaced version in the folder DATASET.old, for Undo. Disk space is needed for
-	// both versions of changed files.
-	KeepOld bool
 	// DryRun plans the edit and changes nothing: the report tells what would be done.
 	DryRun bool
 	// GPU decodes images that are added to a dataset whose recipe has preprocess.DecoderGPU. It must be the card, and
@@ -51,7 +48,7 @@ func (o *Options) check(ctx context.Context, function string, reg formats.Regist
 
 // converting returns the options of the conversion that makes the new version.
 func (o *Options) converting() convert.Options {
-	return convert.Options{GPU: o.GPU, Workers: o.Workers, Memory: o.Memory, Checkpoint: o.Checkpoint, Discard: o.Discard, KeepOld: o.KeepOld, Progress: o.Progress, Command: o.Command}
+	return convert.Options{GPU: o.GPU, Workers: o.Workers, Memory: o.Memory, Checkpoint: o.Checkpoint, Discard: o.Discard, Progress: o.Progress, Command: o.Command}
 }
 
 // endsRun reports whether err is not about one sample of a source, or says nothing about its bytes: then the sample must

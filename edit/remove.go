@@ -21,23 +21,17 @@ type RemoveReport struct {
 // A key that the dataset lacks is an error (formats.ErrKey), and nothing is removed; a key given twice
 // is not. With an error of the run comes a report.
 func Remove(ctx context.Context, reg formats.Registry, path string, keys []string, o Options) (*RemoveReport, error) {
-	if err := o.check(ctx, "edit.Remove", reg, "path", path); err != nil {
-		return nil, err
-	}
-	t, err := open(reg, path)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	gone := map[int]bool{}
-	for _, key := range keys {
-		i, err := formats.Find(t.Dataset, key)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	return remove(ctx, "edit.Remove", reg, path, func(ds formats.Dataset) (func(i int) bool, error) {
+		gone := map[int]bool{}
+		for _, key := range keys {
+			i, err := formats.Find(ds, key)
+			if err != nil {
+				return nil, err
+			}
+			gone[i] = true
 		}
-		gone[i] = true
-	}
-	return t.remove(ctx, func(i int) bool { return gone[i] }, &o)
+		return func(i int) bool { return gone[i] }, nil
+	}, o)
 }
 
 // RemoveSelected is Remove for the samples that choose selects. choose is called once with the dataset at
@@ -47,7 +41,11 @@ func RemoveSelected(ctx context.Context, reg formats.Registry, path string, choo
 	if choose == nil {
 		return nil, errors.New("edit.RemoveSelected: choose is nil: give a function that selects samples")
 	}
-	if err := o.check(ctx, "edit.RemoveSelected", reg, "path", path); err != nil {
+	return remove(ctx, "edit.RemoveSelected", reg, path, choose, o)
+}
+
+func remove(ctx context.Context, function string, reg formats.Registry, path string, choose func(formats.Dataset) (func(i int) bool, error), o Options) (*RemoveReport, error) {
+	if err := o.check(ctx, function, reg, "path", path); err != nil {
 		return nil, err
 	}
 	t, err := open(reg, path)
@@ -59,7 +57,12 @@ func RemoveSelected(ctx context.Context, reg formats.Registry, path string, choo
 	if err != nil {
 		return nil, err
 	}
-	return t.remove(ctx, gone, &o)
+	p, n, err := t.planRemoval(ctx, gone, o.converting())
+	if err != nil {
+		return nil, err
+	}
+	r, err := finish(ctx, p, t.format, path, t.Len(), &o)
+	return &RemoveReport{Report: *r, Removed: n}, err
 }
 
 // choose calls a caller's function that chooses samples.
@@ -72,16 +75,6 @@ func (t *target) choose(choose func(formats.Dataset) (func(i int) bool, error)) 
 		return nil, fmt.Errorf("%s: the function that chooses samples returned nil", t.path)
 	}
 	return chosen, nil
-}
-
-// remove removes the samples for which gone returns true.
-func (t *target) remove(ctx context.Context, gone func(i int) bool, o *Options) (*RemoveReport, error) {
-	p, n, err := t.planRemoval(ctx, gone, o.converting())
-	if err != nil {
-		return nil, err
-	}
-	r, err := finish(ctx, p, t.format, t.path, t.Len(), o)
-	return &RemoveReport{Report: *r, Removed: n}, err
 }
 
 // planRemoval plans a version of t without the samples for which gone returns true, and returns how many they

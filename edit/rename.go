@@ -11,16 +11,7 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/staging"
 )
-
-// RenameOptions are the options of RenameClasses. The zero value is usual.
-type RenameOptions struct {
-	Options
-	// Merge allows new names that other classes have: the samples of both are then one class. The old
-	// class stays without samples, so that the indices of the other classes do not change.
-	Merge bool
-}
 
 // RenameReport is the result of RenameClasses.
 type RenameReport struct {
@@ -31,10 +22,9 @@ type RenameReport struct {
 // Renamed is what RenameClasses found. With Options.DryRun nothing was changed.
 type Renamed struct {
 	Renamed []RenamedClass `json:"renamed"`
-	Merged  []RenamedClass `json:"merged,omitempty"` // into a class that there is
 }
 
-// RenamedClass is a class that has another name now, or is part of another class.
+// RenamedClass is a class that has another name now.
 type RenamedClass struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
@@ -45,57 +35,35 @@ type RenamedClass struct {
 // old one. All are renamed at once, so two classes can exchange their names. The indices of classes
 // do not change. The dataset records the names, so that Add knows the classes of the source.
 //
-// A class that the dataset lacks is an error, unless it was renamed so before. No image is decoded. With
-// an error of the run comes a report.
-func RenameClasses(ctx context.Context, reg formats.Registry, path string, names map[string]string, o RenameOptions) (*RenameReport, error) {
+// A class that the dataset lacks is an error, unless it was renamed so before, and so is a new name that another class has.
+// No image is decoded. With an error of the run comes a report.
+func RenameClasses(ctx context.Context, reg formats.Registry, path string, names map[string]string, o Options) (*RenameReport, error) {
 	if err := o.check(ctx, "edit.RenameClasses", reg, "path", path); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
 		return nil, errors.New("edit.RenameClasses: names is empty: give the new name of each class by its old one")
 	}
-	f, err := reg.ByExistingPath(path)
-	if err != nil {
-		return nil, err
-	}
-	finished, err := recovered(f, path)
-	if err != nil {
-		return nil, err
-	}
-	t, err := openTarget(f, path, "changed", f.Open)
+	t, err := open(reg, path)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	r := &renamer{target: t, names: maps.Clone(names), allowed: o.Merge, finished: finished}
+	r := &renamer{target: t, names: maps.Clone(names)}
 	p, err := r.plan(ctx, o.converting())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	done, err := finish(ctx, p, t.format, path, t.Len(), &o.Options)
+	done, err := finish(ctx, p, t.format, path, t.Len(), &o)
 	return &RenameReport{Report: *done, Renamed: r.found}, err
-}
-
-// recovered publishes a version that an interrupted edit had only to publish, and reports whether there was one.
-func recovered(f formats.Format, path string) (bool, error) {
-	if _, ok := f.(formats.WritableFormat); !ok {
-		return false, nil // openTarget returns the error
-	}
-	return staging.Recover(path)
 }
 
 type renamer struct {
 	target  *target
 	names   map[string]string // new name by old one
-	allowed bool              // classes may be merged
-	// finished: the present version was only published now. If it has the new names, an interrupted run made
-	// it, which must not be done twice: that would exchange two names again.
-	finished bool
-	field    int // the designated label
-	found    Renamed
-
+	field   int               // the designated label
+	found   Renamed
 	classes []string // of the new version
-	into    []int    // by class: the one that it becomes part of; itself if it is not merged
 }
 
 // plan plans the new version. The plan is nil if there is nothing to do.
@@ -109,7 +77,7 @@ func (r *renamer) plan(ctx context.Context, o convert.Options) (*convert.Plan, e
 	t := r.target
 	v := t.subset(func(int) bool { return true })
 	v.union.meta = *withClasses(t.Meta(), r.classes)
-	v.union.meta.Renamed = r.record()
+	v.union.meta.Renamed = renamedClasses(t.Meta().Renamed, r.names)
 	v.union.sources[0] = newUnionSourceAs(t.Dataset, &v.union.meta, true, &v.union.meta)
 	var err error
 	if v.union.removed, err = t.Removed(); err != nil {
@@ -123,7 +91,7 @@ func (r *renamer) plan(ctx context.Context, o convert.Options) (*convert.Plan, e
 		return nil, nil
 	}
 	// Only the description changes.
-	v.keepData = len(r.found.Merged) == 0 && !t.format.Traits().ClassNames && t.inOneFile()
+	v.keepData = !t.format.Traits().ClassNames && t.inOneFile()
 	return v.plan(ctx, o)
 }
 
@@ -141,8 +109,8 @@ func (r *renamer) check() error {
 	if len(m.Classes()) == 0 {
 		return fmt.Errorf("%w: the dataset has no names of classes", formats.ErrSchema)
 	}
-	if r.finished && maps.Equal(r.names, m.Renamed) {
-		clear(r.names)
+	if r.target.published && maps.Equal(r.names, m.Renamed) {
+		clear(r.names) // an interrupted run did it, which done twice would exchange two names again
 	}
 	for _, from := range slices.Sorted(maps.Keys(r.names)) {
 		to := r.names[from]
@@ -152,86 +120,62 @@ func (r *renamer) check() error {
 		case known && from == to, !known && m.Renamed[from] == to && slices.Contains(m.Classes(), to):
 			delete(r.names, from) // an earlier run did it
 		case !known:
-			return fmt.Errorf("%w: the dataset has no class %q; its classes are %s", formats.ErrSchema, from, firstNames(m.Classes()))
+			return fmt.Errorf("%w: the dataset has no class %q; its classes are %s", formats.ErrSchema, from, shortened(m.Classes()))
 		}
 	}
 	return nil
 }
 
-// firstNames lists at most 20 names for a message.
-func firstNames(names []string) string {
-	const most = 20
-	if len(names) > most {
-		return listNames(names[:most]) + ", ..."
-	}
-	return listNames(names)
-}
-
-// newClasses determines the classes of the new version, and which are merged.
+// newClasses determines the classes of the new version.
 func (r *renamer) newClasses() error {
-	old := r.target.Meta().Classes()
-	r.classes, r.into = slices.Clone(old), make([]int, len(old))
-	owner := map[string]int{}
-	for i, name := range old {
-		r.into[i] = i
-		if _, renamed := r.names[name]; !renamed {
-			owner[name] = i
-		}
-	}
-	for i, from := range old {
+	r.classes = slices.Clone(r.target.Meta().Classes())
+	owner := map[string]string{} // of each name: the class that has it now
+	for i, from := range r.target.Meta().Classes() {
 		to, renamed := r.names[from]
-		if !renamed {
-			continue
+		if renamed {
+			r.classes[i] = to
+			r.found.Renamed = append(r.found.Renamed, RenamedClass{From: from, To: to})
 		}
-		c := RenamedClass{From: from, To: to}
-		if first, taken := owner[to]; taken {
-			if !r.allowed {
-				return fmt.Errorf("%w: %q cannot be renamed to %q, because another class has this name: --merge-classes makes them one class", formats.ErrSchema, from, to)
+		name := r.classes[i]
+		if other, taken := owner[name]; taken {
+			if !renamed {
+				from = other
 			}
-			r.into[i] = first
-			r.found.Merged = append(r.found.Merged, c)
-			continue
+			return fmt.Errorf("%w: %q cannot be renamed to %q, because another class has this name: dsconv relabel --class %s --set label=%s gives its samples that class",
+				formats.ErrSchema, from, name, from, name)
 		}
-		owner[to], r.classes[i] = i, to
-		r.found.Renamed = append(r.found.Renamed, c)
-	}
-	for _, c := range r.found.Merged {
-		if i, taken := owner[c.From]; taken {
-			return fmt.Errorf("%w: %q becomes part of %q and keeps its place among the classes, so %q cannot be renamed to it at the same time: use another name",
-				formats.ErrSchema, c.From, c.To, old[i])
-		}
+		owner[name] = from
 	}
 	return nil
 }
 
-// record returns the record of renamed classes for the new version.
-func (r *renamer) record() map[string]string {
-	var merged []string // present names of classes that others become part of
-	for i, to := range r.into {
-		if to != i {
-			merged = append(merged, r.target.Meta().Classes()[to])
-		}
-	}
-	return renamedClasses(r.target.Meta().Renamed, r.names, merged)
-}
-
-// changes sets the change of each sample whose data or row of the manifest changes, and counts the samples.
+// changes sets the change of each sample whose data or row of the manifest has a name that changes, and counts the samples.
 func (r *renamer) changes(ctx context.Context, v *version) error {
-	if r.target.Meta().Schema[r.field].Kind == formats.MultiHot {
-		return r.changesOfMany(ctx, v)
-	}
-	counts := make([]int, len(r.into))
-	shared := make([]*change, len(r.into)) // by class; nil changes nothing
-	for i, to := range r.into {
-		_, renamed := r.names[r.target.Meta().Classes()[i]]
-		if to != i || renamed && r.target.format.Traits().ClassNames {
+	classes := r.target.Meta().Classes()
+	many := r.target.Meta().Schema[r.field].Kind == formats.MultiHot
+	counts := make([]int, len(classes))
+	shared := make([]*change, len(classes)) // by class; nil changes nothing
+	for i, name := range classes {
+		if _, renamed := r.names[name]; renamed && r.target.format.Traits().ClassNames {
 			shared[i] = new(change)
-			shared[i].setLabel(r.field, int64(to))
+			shared[i].setLabel(r.field, int64(i))
 		}
 	}
+	var s formats.Sample
 	for i := range v.union.samples {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if many {
+			if err := r.target.Read(i, &s); err != nil {
+				return err
+			}
+			for x, set := range s.Values[r.field].Data {
+				if set != 0 && x < len(counts) {
+					counts[x]++
+				}
+			}
+			continue
 		}
 		in, err := r.target.Info(i)
 		if err != nil {
@@ -242,48 +186,8 @@ func (r *renamer) changes(ctx context.Context, v *version) error {
 			v.union.samples[i].change = shared[in.Label]
 		}
 	}
-	r.count(counts)
-	return nil
-}
-
-// changesOfMany is changes for several labels of one image.
-func (r *renamer) changesOfMany(ctx context.Context, v *version) error {
-	counts := make([]int, len(r.into))
-	var s formats.Sample
-	for i := range v.union.samples {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.target.Read(i, &s); err != nil {
-			return err
-		}
-		hot := &s.Values[r.field]
-		merged := slices.Clone(hot.Data)
-		for x, set := range hot.Data {
-			if set == 0 || x >= len(r.into) {
-				continue
-			}
-			counts[x]++
-			if r.into[x] != x {
-				merged[x], merged[r.into[x]] = 0, set
-			}
-		}
-		if !slices.Equal(merged, hot.Data) {
-			now := *hot
-			now.Data = merged
-			v.union.samples[i].change = new(change)
-			v.union.samples[i].change.set(r.field, now)
-		}
+	for k := range r.found.Renamed {
+		r.found.Renamed[k].Samples = counts[slices.Index(classes, r.found.Renamed[k].From)]
 	}
-	r.count(counts)
 	return nil
-}
-
-// count sets the number of samples of each class that is renamed.
-func (r *renamer) count(counts []int) {
-	for _, list := range [][]RenamedClass{r.found.Renamed, r.found.Merged} {
-		for k := range list {
-			list[k].Samples = counts[slices.Index(r.target.Meta().Classes(), list[k].From)]
-		}
-	}
 }

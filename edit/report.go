@@ -2,12 +2,10 @@ package edit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // Report is what every edit reports. With Options.DryRun it tells what would be done.
@@ -24,19 +22,11 @@ type Report struct {
 	FilesKept int `json:"files_kept"`
 	// StatsDropped: the dataset had statistics of its pixels, which the new version does not have.
 	StatsDropped bool `json:"stats_dropped,omitempty"`
-	// Old is the replaced version if it is kept, by Options.KeepOld.
-	Old *OldVersion `json:"old,omitempty"`
 	// Published: the new version is at Path. If it is not, the dataset is what it was.
 	Published bool `json:"-"`
 	// Run is the report of the conversion that wrote the new version: bad images, bytes, times. It is
 	// nil if none was needed, or with DryRun.
 	Run *convert.Report `json:"report,omitempty"`
-}
-
-// OldVersion is the replaced version of a dataset, which is kept and can be opened.
-type OldVersion struct {
-	Path  string `json:"path"`
-	Bytes int64  `json:"bytes"` // space that it needs besides the new version; 0 with DryRun
 }
 
 // finish runs the plan of a new version of the dataset at path, which has had samples until now. The
@@ -68,8 +58,7 @@ func finish(ctx context.Context, p *convert.Plan, f formats.WritableFormat, path
 		}
 	}
 	r.StatsDropped = hadStats
-	r.Old, err = oldVersion(path, o)
-	return r, err
+	return r, nil
 }
 
 // hasStats reports whether the dataset at path has statistics of its pixels.
@@ -88,26 +77,4 @@ func count(f formats.Format, path string) (int, error) {
 		return 0, err
 	}
 	return ds.Len(), ds.Close()
-}
-
-// oldVersion returns the version that the edit kept or would keep, nil if it keeps none.
-func oldVersion(path string, o *Options) (*OldVersion, error) {
-	if !o.KeepOld {
-		return nil, nil
-	}
-	if o.DryRun {
-		if err := staging.CheckKeepPrevious(path); err != nil {
-			return nil, err
-		}
-		return &OldVersion{Path: path + staging.PreviousSuffix}, nil
-	}
-	k, err := staging.FindPrevious(path)
-	if errors.Is(err, formats.ErrNotDataset) {
-		return nil, nil // there was no previous version
-	}
-	if err != nil {
-		return nil, err
-	}
-	n, err := k.Bytes()
-	return &OldVersion{Path: k.Path, Bytes: n}, err
 }

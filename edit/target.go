@@ -17,7 +17,8 @@ type target struct {
 	path   string
 	format formats.WritableFormat
 	formats.Dataset
-	base string // the version: see staging.VersionAt
+	base      string // the version: see staging.VersionAt
+	published bool   // an interrupted edit had only to publish it, which was done now
 }
 
 // open opens the dataset at path to edit it.
@@ -71,7 +72,8 @@ func openTarget(f formats.Format, path, done string, open func(string) (formats.
 	if !ok || open == nil {
 		return nil, fmt.Errorf("%s: a %s cannot be %s; only a dataset that dsconv packed can%s", path, f.Name(), done, sharded.SuggestDatasets(path))
 	}
-	if _, err := staging.Recover(path); err != nil {
+	published, err := staging.Recover(path)
+	if err != nil {
 		return nil, err
 	}
 	base := staging.VersionAt(path)
@@ -79,7 +81,7 @@ func openTarget(f formats.Format, path, done string, open func(string) (formats.
 	if err != nil {
 		return nil, err
 	}
-	return &target{path: path, format: w, Dataset: ds, base: base}, nil
+	return &target{path: path, format: w, Dataset: ds, base: base, published: published}, nil
 }
 
 // Removed implements formats.Removals.

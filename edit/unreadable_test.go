@@ -41,7 +41,7 @@ func TestAddEndsAtWhatCannotBeRead(t *testing.T) {
 			before, err := os.ReadFile(path)
 			f.must(err)
 			src := openFolder(t, f.root, folder.Config{})
-			_, err = edit.Add(ctx, dsconv.Formats(), path, unreadable{src, key, errno}, edit.AddOptions{Hash: true, MaxSkipped: "100%", DropDamaged: true})
+			_, err = edit.Add(ctx, dsconv.Formats(), path, unreadable{src, key, errno}, edit.AddOptions{Hash: true, MaxSkipped: "100%"})
 			after, rerr := os.ReadFile(path)
 			f.must(rerr)
 			if !errors.Is(err, errno) || !slices.Equal(before, after) {
@@ -54,36 +54,29 @@ func TestAddEndsAtWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A sample whose new file is damaged stays as it was, in every format, unless it is to be dropped.
+// A sample whose new file is damaged stays as it was, in every format.
 func TestDamagedFileKeepsTheOldSample(t *testing.T) {
 	forEach(t, func(t *testing.T, v variant) {
-		for _, drop := range []bool{false, true} {
-			f := pets(t, 8)
-			path := v.pack(t, f.root, folder.Config{})
-			was := contents(t, path)
-			f.put("cat/003.jpg", 777)
-			f.must(os.WriteFile(filepath.Join(f.root, "dog/002.jpg"), []byte("no image"), 0o644))
-			f.must(os.WriteFile(filepath.Join(f.root, "dog/900.jpg"), nil, 0o644))
-			r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{DropDamaged: drop})
-			f.must(err)
-			now := contents(t, path)
-			kept, removed := []string{"dog/002"}, []string(nil)
-			if drop {
-				kept, removed = removed, kept
-			}
-			if !slices.Equal(r.KeptOld, kept) || !slices.Equal(r.Removed, removed) || r.Changed != 1 || r.New != 0 || len(r.Run.Kept) != len(kept) || len(r.Run.Skipped) != 1+len(removed) {
-				t.Errorf("drop %v: %+v, kept %v, skipped %v", drop, r.Added, r.Run.Kept, r.Run.Skipped)
-			}
-			if _, there := now["dog/002"]; there == drop || !drop && now["dog/002"] != was["dog/002"] || now["cat/003"] == was["cat/003"] || len(now) != 16-len(removed) {
-				t.Errorf("drop %v: %d samples, dog/002: %v", drop, len(now), there)
-			}
-			if !drop { // it is tried again until its file is mended
-				f.put("dog/002.jpg", 779)
-				r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
-				if err != nil || r.Changed != 1 || len(r.KeptOld) != 0 {
-					t.Errorf("mended: %+v, %v", r, err)
-				}
-			}
+		f := pets(t, 8)
+		path := v.pack(t, f.root, folder.Config{})
+		was := contents(t, path)
+		f.put("cat/003.jpg", 777)
+		f.must(os.WriteFile(filepath.Join(f.root, "dog/002.jpg"), []byte("no image"), 0o644))
+		f.must(os.WriteFile(filepath.Join(f.root, "dog/900.jpg"), nil, 0o644))
+		r, err := edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
+		f.must(err)
+		now := contents(t, path)
+		if !slices.Equal(r.KeptOld, []string{"dog/002"}) || r.Changed != 1 || r.New != 0 || len(r.Run.Kept) != 1 || len(r.Run.Skipped) != 1 {
+			t.Errorf("%+v, kept %v, skipped %v", r.Added, r.Run.Kept, r.Run.Skipped)
+		}
+		if now["dog/002"] != was["dog/002"] || now["cat/003"] == was["cat/003"] || len(now) != 16 {
+			t.Errorf("%d samples", len(now))
+		}
+		// It is tried again until its file is mended.
+		f.put("dog/002.jpg", 779)
+		r, err = edit.Add(ctx, dsconv.Formats(), path, openFolder(t, f.root, folder.Config{}), edit.AddOptions{})
+		if err != nil || r.Changed != 1 || len(r.KeptOld) != 0 {
+			t.Errorf("mended: %+v, %v", r, err)
 		}
 	})
 }

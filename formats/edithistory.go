@@ -46,12 +46,6 @@ type Removals interface {
 	Removed() ([]RemovedSample, error)
 }
 
-// PreviousKeeper is a Writer that can keep the dataset that it replaces.
-type PreviousKeeper interface {
-	// KeepPrevious makes Commit keep it in a folder with the dataset's name and ".old".
-	KeepPrevious()
-}
-
 // RemovalWriter is a Writer that records which samples were removed by hand.
 type RemovalWriter interface {
 	// SetRemoved is called before Commit with the list in the order of keys.

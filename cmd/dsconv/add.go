@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/outside"
 )
 
 func addCommand(c *console) *cli.Command {
@@ -28,27 +27,23 @@ func addCommand(c *console) *cli.Command {
 			"compared. Masks, boxes and other fields have no times: what pack makes of them is compared, which takes\n" +
 			"as long as packing if images are resized or encoded. New classes come after the old ones. In a sharded dataset new images go to new shards; LMDB, HDF5 and single files\n" +
 			"are written again, without decoding their images. If a file of a packed sample, its image or its mask, is\n" +
-			"damaged now, or its mask is gone, the sample stays as it was, and is named; --drop-damaged drops it. A file\n" +
+			"damaged now, or its mask is gone, the sample stays as it was, and is named. A file\n" +
 			"that cannot be read (rights, disk, network) is an error, and the dataset does not change.\n\n" +
-			"Edits are kept: a sample that rm removed is not added again, even if its file was renamed, and labels\n" +
+			"Edits are kept: a sample that rm removed is not added again, and labels\n" +
 			"that relabel set stay, even if the image changes. --reset-edits drops these edits.\n\n" +
 			"Samples that SRC lacks stay, unless --prune drops them. So if a class folder was renamed, its samples\n" +
-			"are in the dataset twice without --prune. --prune keeps samples that came from another folder or\n" +
-			"dataset, and is an error if SRC lacks more than half of the samples that came from SRC. --prune-all\n" +
-			"drops all samples that SRC lacks.\n\n" + patternHelp + "\n\n" +
+			"are in the dataset twice without --prune, and edits stay with the old names. --prune keeps samples that came from another folder or\n" +
+			"dataset, and is an error if SRC lacks more than half of the samples that came from SRC.\n\n" + patternHelp + "\n\n" +
 			"Examples:\n   dsconv add out.lmdb images/\n   dsconv add out.lmdb train=train.tar val=val/\n\n" + strings.Replace(editExitCodes, "0 done", "0 done, 3 some skipped", 1),
 		Flags: slices.Concat(readFlags("SRC"), sourceFlags("dsconv pack --help", "as packed"), writeFlags(
 			&cli.BoolFlag{Name: "prune", Usage: "drop samples that came from SRC and are not in it any more"},
-			&cli.BoolFlag{Name: "prune-all", Usage: "drop all samples that SRC lacks"},
 			&cli.BoolFlag{Name: "reset-edits", Usage: "drop edits: use the labels of SRC, and add samples that rm removed"},
-			&cli.BoolFlag{Name: "all", Usage: "add all images of SRC to a dataset that pack --sample wrote"},
 			&cli.BoolFlag{Name: "hash", Usage: "compare the bytes of all files, also of those with the same size and time"},
 			nvjpegFlag("`PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.StringFlag{Name: "shard-size", Usage: "`SIZE` of a new shard", DefaultText: "size of the largest shard"},
-			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
+			&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip or fail"},
 			maxSkippedFlag(),
-			&cli.BoolFlag{Name: "drop-damaged", Usage: "drop packed samples whose files are damaged now"},
-			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv or .json", DefaultText: "DATASET.report.csv"},
+			&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`.csv", DefaultText: "DATASET.report.csv"},
 		)),
 		Action: func(cc *cli.Context) error { return add(cc, c) },
 	}
@@ -68,7 +63,7 @@ func add(cc *cli.Context, c *console) error {
 		return editError(err, false, args[0])
 	}
 	path, sources := args[0], args[1:]
-	if (cc.Bool("prune") || cc.Bool("prune-all")) && (cc.IsSet("include") || cc.IsSet("exclude")) {
+	if cc.Bool("prune") && (cc.IsSet("include") || cc.IsSet("exclude")) {
 		return usageErrorf("--prune drops what SRC lacks, so it needs all of SRC: leave out --include and --exclude")
 	}
 	gpu, err := openEditGPU(cc, m)
@@ -95,9 +90,6 @@ func add(cc *cli.Context, c *console) error {
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
 		return err
 	}
-	if err := checkOutside(o.convert.Quarantine, sources); err != nil {
-		return err
-	}
 	table, err := newSummary(src, parsePatterns(cc)) // patterns of the recipe may match nothing here
 	if err != nil {
 		return err
@@ -107,9 +99,9 @@ func add(cc *cli.Context, c *console) error {
 		return asUsage(fmt.Errorf("%w\n%s is unchanged", err, path))
 	}
 	r, err := edit.Add(cc.Context, dsconv.Formats(), path, src, edit.AddOptions{
-		Options: o.editing(), OnError: o.convert.OnError, Quarantine: o.convert.Quarantine, ShardSize: o.convert.Shards.Size,
-		MaxSkipped: o.convert.MaxSkipped, DropDamaged: cc.Bool("drop-damaged"), Hash: cc.Bool("hash"), All: cc.Bool("all"), ResetEdits: cc.Bool("reset-edits"),
-		Prune: pruning(cc),
+		Options: o.editing(), OnError: o.convert.OnError, ShardSize: o.convert.Shards.Size,
+		MaxSkipped: o.convert.MaxSkipped, Hash: cc.Bool("hash"), ResetEdits: cc.Bool("reset-edits"),
+		Prune: cc.Bool("prune"),
 	})
 	o.progress.end()
 	if r == nil {
@@ -145,28 +137,6 @@ func openAdded(cc *cli.Context, c *console, path string, m *formats.Meta, source
 	return src, cfg, nil
 }
 
-// checkOutside returns an error if dir is in one of the sources.
-func checkOutside(dir string, sources []string) error {
-	for _, text := range sources {
-		for _, source := range dsconv.SplitSources(text) {
-			if err := outside.Check(dir, source.Path); err != nil {
-				return usageError{err}
-			}
-		}
-	}
-	return nil
-}
-
-func pruning(cc *cli.Context) edit.Prune {
-	switch {
-	case cc.Bool("prune-all"):
-		return edit.PruneAll
-	case cc.Bool("prune"):
-		return edit.PruneSource
-	}
-	return edit.PruneNone
-}
-
 // finishEdit adds the report of an edit, whose error is err, to s, and writes the table of bad inputs to file.
 func (s *summary) finishEdit(r *edit.Report, err error, file string, o *writeOptions) error {
 	if r.Run != nil {
@@ -200,10 +170,7 @@ func addedText(found *edit.Added, from string) string {
 		said += fmt.Sprintf("; %d new class(es): %s", len(found.NewClasses), shortList(found.NewClasses, 10))
 	}
 	if len(found.KeptOld) > 0 {
-		said += fmt.Sprintf("\n  %d stay as they were, since their files are damaged or missing now (--drop-damaged drops them): %s", len(found.KeptOld), shortList(found.KeptOld, 10))
-	}
-	if len(found.Removed) > 0 {
-		said += fmt.Sprintf("\n  %d removed, whose files are damaged or missing now: %s", len(found.Removed), shortList(found.Removed, 10))
+		said += fmt.Sprintf("\n  %d stay as they were, since their files are damaged or missing now: %s", len(found.KeptOld), shortList(found.KeptOld, 10))
 	}
 	for _, count := range []struct {
 		n    int

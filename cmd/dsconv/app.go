@@ -48,7 +48,6 @@ func newApp(c *console) *cli.App {
 			removeCommand(c),
 			relabelCommand(c),
 			mergeCommand(c),
-			undoCommand(c),
 			shardsCommand(c),
 			trainCommand(c),
 			benchCommand(c),

@@ -18,7 +18,7 @@ func TestKilledWhileEditing(t *testing.T) {
 	killedInEachPacking(t, src, 3, func(*testing.T, string) editStarter { return adding(src) })
 }
 
-// The same for classes that are renamed: one gets a new name, and one becomes part of another.
+// The same for classes that are renamed: one gets a new name, and two exchange theirs.
 func TestKilledWhileRenamingClasses(t *testing.T) {
 	killedInEachPacking(t, samples(t, "60", "64x48"), 5, func(t *testing.T, dst string) editStarter {
 		t.Helper()
@@ -26,8 +26,8 @@ func TestKilledWhileRenamingClasses(t *testing.T) {
 		return func(t *testing.T, dst string) *process {
 			t.Helper()
 			return start(t, []string{
-				os.Args[0], "relabel", dst, "--checkpoint=20KB", "--merge-classes",
-				"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2],
+				os.Args[0], "relabel", dst, "--checkpoint=20KB",
+				"--rename", classes[0] + "=another", "--rename", classes[1] + "=" + classes[2], "--rename", classes[2] + "=" + classes[1],
 			})
 		}
 	})

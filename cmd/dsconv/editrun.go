@@ -18,7 +18,7 @@ const editExitCodes = "The dataset does not change until the new version is comp
 // editing returns the options that edits have in common.
 func (o *writeOptions) editing() edit.Options {
 	return edit.Options{
-		GPU: o.convert.GPU, Workers: o.convert.Workers, Memory: o.convert.Memory, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard, KeepOld: o.convert.KeepOld,
+		GPU: o.convert.GPU, Workers: o.convert.Workers, Memory: o.convert.Memory, Checkpoint: o.convert.Checkpoint, Discard: o.convert.Discard,
 		DryRun: o.dryRun, Progress: o.convert.Progress, Command: o.convert.Command,
 	}
 }
@@ -37,16 +37,15 @@ func editError(err error, began bool, path string) error {
 
 // editResult is the result of a command that edits a dataset, for --json.
 type editResult struct {
-	Path    string           `json:"path"`
-	DryRun  bool             `json:"dry_run,omitempty"` // nothing was changed: this is what would be done
-	Samples int              `json:"samples"`
-	Written int              `json:"written"`
-	Files   int              `json:"files,omitempty"`
-	Kept    int              `json:"files_kept"`
-	Stats   bool             `json:"stats_dropped,omitempty"`
-	Old     *edit.OldVersion `json:"old,omitempty"` // the previous version, if it is kept
-	Details any              `json:"what,omitempty"`
-	Report  *convert.Report  `json:"report,omitempty"`
+	Path    string          `json:"path"`
+	DryRun  bool            `json:"dry_run,omitempty"` // nothing was changed: this is what would be done
+	Samples int             `json:"samples"`
+	Written int             `json:"written"`
+	Files   int             `json:"files,omitempty"`
+	Kept    int             `json:"files_kept"`
+	Stats   bool            `json:"stats_dropped,omitempty"`
+	Details any             `json:"what,omitempty"`
+	Report  *convert.Report `json:"report,omitempty"`
 	// Skipped are bad inputs, and Table is the report file that lists them.
 	Skipped []convert.Problem `json:"skipped,omitempty"`
 	Table   string            `json:"table,omitempty"`
@@ -68,7 +67,7 @@ type editOutcome struct {
 // printEdit prints the result of an edit.
 func printEdit(c *console, r *edit.Report, o *writeOptions, a editOutcome) error {
 	done := editResult{
-		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Stats: r.StatsDropped, Old: r.Old, Details: a.details,
+		Path: r.Path, DryRun: r.DryRun, Samples: r.Samples, Written: r.Written, Files: r.Files, Kept: r.FilesKept, Stats: r.StatsDropped, Details: a.details,
 	}
 	if in := a.inputs; in != nil {
 		done.Skipped, done.Table, done.Unmatched, done.Report = in.Skipped, in.Table, in.Unmatched, r.Run
@@ -102,7 +101,6 @@ func (a *editOutcome) print(c *console, r *edit.Report, done *editResult) {
 	if r.StatsDropped {
 		c.printf("the statistics of the pixels are of the previous version and were dropped; pack --stats records new ones\n")
 	}
-	printOld(c, r)
 	if a.inputs != nil {
 		for _, r := range a.inputs.Datasets {
 			printTiled(c, r)
@@ -122,15 +120,4 @@ func keptFilesText(r *edit.Report) string {
 		return ""
 	}
 	return fmt.Sprintf("; %d of %d file(s) unchanged", r.FilesKept, r.Files)
-}
-
-// printOld prints where the replaced version is, if it is kept.
-func printOld(c *console, r *edit.Report) {
-	switch {
-	case r.Old == nil:
-	case r.DryRun:
-		c.printf("would keep the previous version in %s\n", r.Old.Path)
-	default:
-		c.printf("the previous version is kept in %s and needs %s; dsconv undo restores it\n", r.Old.Path, formatBytes(r.Old.Bytes))
-	}
 }

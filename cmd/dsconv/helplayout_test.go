@@ -30,8 +30,8 @@ func TestHelpFits(t *testing.T) {
 					t.Errorf("%s, %d columns: %s", cmd.Name, columns, line)
 				}
 			}
-			if cmd.Name == "undo" && columns > 0 {
-				sameScreen(t, fmt.Sprintf("undo-help-%d.txt", columns), out.String())
+			if cmd.Name == "rm" && columns > 0 {
+				sameScreen(t, fmt.Sprintf("rm-help-%d.txt", columns), out.String())
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/doubts"
 	"github.com/dsconv/dsconv/internal/legible"
-	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 func infoCommand(c *console) *cli.Command {
@@ -112,9 +111,6 @@ func info(cc *cli.Context, c *console, path string, ds formats.Dataset) error {
 		c.printf("classes and sizes are not counted, since that takes longer: --counts counts them\n")
 	}
 	printLabels(c, nil, one.Notices, "notice     ")
-	if p, err := staging.FindPrevious(path); err == nil {
-		c.printf("previous   the previous version is kept in %s: see dsconv undo\n", printable(p.Path))
-	}
 	return nil
 }
 

@@ -72,7 +72,7 @@ func merge(cc *cli.Context, c *console) (failed error) {
 		}()
 	}
 	r, err := edit.Merge(cc.Context, dsconv.Formats(), args[0], sources, edit.MergeOptions{
-		Options: o.editing(), Names: paths, Paths: paths, Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
+		Options: o.editing(), Paths: paths, Replace: o.convert.Create.Replace, Zstd: o.convert.Create.Zstd,
 		Order: o.convert.Order, ShardSize: o.convert.Shards.Size,
 	})
 	o.progress.end()

@@ -57,7 +57,7 @@ func openSourceWith(ctx context.Context, path string, cfg folder.Config, o forma
 
 // openSourcesWith opens several sources as one dataset, or one.
 func openSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	ds, err := dsconv.OpenSourcesWith(ctx, sources, cfg, o)
+	ds, err := dsconv.OpenSources(ctx, sources, cfg, o)
 	return ds, asUsage(err)
 }
 

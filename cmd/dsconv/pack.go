@@ -132,7 +132,7 @@ func pack(cc *cli.Context, c *console) error {
 		return err
 	}
 	defer closeGPU()
-	p, err := dsconv.PlanPackSources(cc.Context, sources, dst, o.packOptions())
+	p, err := dsconv.PlanPack(cc.Context, sources, dst, o.packOptions())
 	if err != nil {
 		if errors.Is(err, formats.ErrUnknownFormat) && o.format == "" {
 			err = fmt.Errorf("%w (--format lmdb)", err)

@@ -40,12 +40,12 @@ func packFlags() []cli.Flag {
 		&cli.IntFlag{Name: "limit", Usage: "pack only the first `N` images by key", DefaultText: "all"},
 		&cli.IntFlag{Name: "sample", Usage: "pack a random sample of `N` images, which --seed decides", DefaultText: "all"},
 		&cli.Uint64Flag{Name: "seed", Usage: "with --sample: another `N` chooses other images"},
-		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip, fail, or quarantine:DIR (skip, and copy to DIR)"},
+		&cli.StringFlag{Name: "on-error", Value: "skip", Usage: "`POLICY` for bad images: skip or fail"},
 		maxSkippedFlag(),
 		&cli.StringFlag{Name: "check", Value: "structure", Usage: "`CHECK` of images that are copied: structure, or decode (decode each of them)"},
 		&cli.BoolFlag{Name: "stats", Usage: "record mean and deviation of each channel, class balance and sizes in the dataset; each image is decoded for it"},
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
-		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv or .json; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
+		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
 	))
 }
 

@@ -29,8 +29,7 @@ func relabelCommand(c *console) *cli.Command {
 			"--set NAME=VALUE sets the value of one such column in all samples that are named. " + selectionHelp + "\n\n" +
 			"--rename OLD=NEW renames a class of the designated label, wherever it occurs; a=b with b=a exchanges two\n" +
 			"names. Indices do not change, and dsconv add maps the source's class OLD to NEW from then on. If NEW is\n" +
-			"the name of another class, this is an error; with --merge-classes the two become one class, and OLD stays\n" +
-			"in the list of classes without samples.\n\n" +
+			"the name of another class, this is an error; --class OLD --set label=NEW gives its samples that class.\n\n" +
 			"No image is decoded. If only the designated label changes, LMDB's data file stays as it is. Shards\n" +
 			"without any of the samples are not written again. A row whose sample is not in the dataset is an\n" +
 			"error, and nothing is changed. dsconv add keeps these labels even if the source has other ones.\n\n" +
@@ -41,7 +40,6 @@ func relabelCommand(c *console) *cli.Command {
 			&cli.StringSliceFlag{Name: "rename", Usage: "rename a class by `OLD=NEW`; may be repeated", KeepSpace: true},
 			&cli.BoolFlag{Name: "new-class", Usage: "labels may be classes that the dataset has not"},
 			&cli.BoolFlag{Name: "new-split", Usage: "splits may be ones that the dataset has not"},
-			&cli.BoolFlag{Name: "merge-classes", Usage: "with --rename: NEW may be another class"},
 			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"}, labelTypeFlag(),
 		)...),
 		Action: func(cc *cli.Context) error {
@@ -55,8 +53,6 @@ func relabelCommand(c *console) *cli.Command {
 			}
 			set, rename := cc.IsSet("set"), cc.IsSet("rename")
 			switch {
-			case cc.IsSet("merge-classes") && !rename:
-				return usageErrorf("--merge-classes is for --rename OLD=NEW")
 			case rename && (set || !s.all()):
 				return usageErrorf("--rename renames a class wherever it occurs: leave out --set, keys, tables and what else names samples")
 			case rename:
@@ -158,7 +154,7 @@ func renameClasses(cc *cli.Context, c *console, path string) error {
 		}
 		names[from] = to
 	}
-	r, err := edit.RenameClasses(cc.Context, dsconv.Formats(), path, names, edit.RenameOptions{Options: o.editing(), Merge: cc.Bool("merge-classes")})
+	r, err := edit.RenameClasses(cc.Context, dsconv.Formats(), path, names, o.editing())
 	o.progress.end()
 	if err != nil {
 		return editError(err, r != nil && !r.Published, path)
@@ -184,10 +180,6 @@ func renamedText(found *edit.Renamed) string {
 	var said []string
 	for _, r := range found.Renamed {
 		said = append(said, fmt.Sprintf("class %s renamed to %s (%d samples)", printable(r.From), printable(r.To), r.Samples))
-	}
-	for _, r := range found.Merged {
-		said = append(said, fmt.Sprintf("class %s is part of %s now (%d samples); %s stays in the list of classes without samples, so that indices do not change",
-			printable(r.From), printable(r.To), r.Samples, printable(r.From)))
 	}
 	if len(said) == 0 {
 		return "the classes have these names"

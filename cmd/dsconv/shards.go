@@ -37,8 +37,9 @@ and GNU parallel.
 	}
 }
 
-// notForPlans are the flags of pack that a plan has not: they say how a process works, or depend on the machine.
-var notForPlans = []string{"dry-run", "checkpoint", "workers", "io-workers", "decoder", "nvjpeg", "progress", "discard"}
+// notForPlans are the flags of pack that a plan has not: they say how a process works, depend on the machine, or replace a
+// dataset.
+var notForPlans = []string{"dry-run", "checkpoint", "workers", "io-workers", "decoder", "nvjpeg", "progress", "discard", "force"}
 
 func shardsPlanCommand(c *console) *cli.Command {
 	flags := slices.DeleteFunc(packFlags(), func(f cli.Flag) bool { return slices.Contains(notForPlans, f.Names()[0]) })

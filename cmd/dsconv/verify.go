@@ -51,7 +51,6 @@ func verifyCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
 			nvjpegFlag("with --repair and --parity: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
-			keepOldFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			progressFlag(),
 			quietFlag(),
@@ -89,8 +88,8 @@ func verifyDataset(cc *cli.Context, c *console) error {
 		return usageErrorf("--sample and --python are for --parity SRC")
 	}
 	from, dry := cc.String("repair"), cc.Bool("dry-run")
-	if from == "" && (dry || cc.Bool("keep-old") || cc.IsSet("memory")) {
-		return usageErrorf("--dry-run, --keep-old and --memory are for --repair SRC")
+	if from == "" && (dry || cc.IsSet("memory")) {
+		return usageErrorf("--dry-run and --memory are for --repair SRC")
 	}
 	show, err := newProgress(cc, c, progressWords{unit: "samples", finish: imageWords.finish})
 	if err != nil {
@@ -102,13 +101,6 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
-	var described []string
-	rebuilt := false
-	if from != "" {
-		if described, rebuilt, err = edit.RepairDescription(cc.Context, dsconv.Formats(), args[0], dry); err != nil {
-			return err
-		}
-	}
 	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 	show.end()
 	if errors.Is(err, verify.ErrNoChecksums) {
@@ -117,24 +109,17 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if err != nil {
 		return editError(err, false, args[0])
 	}
-	found.NoTable = found.NoTable || rebuilt // which has the checksums of damaged files too
 	done := verifyResult{Report: found}
-	if len(described) > 0 {
-		done.Repaired, done.DryRun = &edit.Repaired{Description: described, Rewritten: []string{}}, dry
-	}
-	switch {
-	case from == "", found.Sound() && len(found.Notes) == 0:
-	case dry && len(described) > 0: // what else is damaged is not known before
-	default:
+	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
 		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
-			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), KeepOld: cc.Bool("keep-old"), DryRun: dry}, Found: found,
+			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), DryRun: dry}, Found: found,
 		}); err != nil {
 			if !found.Sound() && cc.Err() == nil {
 				err = foundError{err} // it is still damaged
 			}
 			return err
 		}
-		done.DryRun, done.Repaired.Description = dry, described
+		done.DryRun = dry
 		if len(done.Repaired.Lost) == 0 && !dry {
 			done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 			show.end()
@@ -154,7 +139,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	if err == nil && !done.Sound() {
 		err = foundError{errors.New("the dataset is damaged")}
-		if from == "" {
+		if from == "" && found.Meta != nil {
 			err = foundError{errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")}
 		}
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv"
@@ -32,7 +30,6 @@ func (o *writeOptions) packOptions() dsconv.Options {
 // writeFlags returns flags and the flags of every command that writes a dataset.
 func writeFlags(flags ...cli.Flag) []cli.Flag {
 	return append(flags,
-		keepOldFlag(),
 		&cli.BoolFlag{Name: "discard", Usage: "drop the unfinished dataset of an interrupted command and start over"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		memoryFlag(),
@@ -52,7 +49,7 @@ func parseWriteFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	}
 	o := &writeOptions{
 		dryRun: cc.Bool("dry-run"), json: cc.Bool("json"), quiet: cc.Bool("quiet"), progress: show,
-		convert: convert.Options{Workers: cc.Int("workers"), Memory: memory(cc), Discard: cc.Bool("discard"), KeepOld: cc.Bool("keep-old"), Progress: show.show, Command: c.commandLine()},
+		convert: convert.Options{Workers: cc.Int("workers"), Memory: memory(cc), Discard: cc.Bool("discard"), Progress: show.show, Command: c.commandLine()},
 	}
 	return o, parseSize(cc, "checkpoint", &o.convert.Checkpoint)
 }
@@ -69,15 +66,10 @@ func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
 
 // parseOnError parses the flag --on-error of pack and add.
 func (o *writeOptions) parseOnError(on string) error {
-	dir, quarantine := strings.CutPrefix(on, "quarantine:")
-	switch {
-	case on == "skip", on == "fail":
-		o.convert.OnError = convert.OnError(on)
-	case quarantine && dir != "":
-		o.convert.OnError, o.convert.Quarantine = convert.Quarantine, dir
-	default:
-		return usageErrorf("--on-error %s: use skip, fail or quarantine:DIR", on)
+	if on != "skip" && on != "fail" {
+		return usageErrorf("--on-error %s: use skip or fail", on)
 	}
+	o.convert.OnError = convert.OnError(on)
 	return nil
 }
 
@@ -131,7 +123,3 @@ func memory(cc *cli.Context) int64 {
 }
 
 func quietFlag() cli.Flag { return &cli.BoolFlag{Name: "quiet", Usage: "print errors only"} }
-
-func keepOldFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "keep-old", Usage: "keep the previous version in DATASET.old/, for dsconv undo; disk space is needed for both versions of changed files"}
-}

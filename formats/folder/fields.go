@@ -42,21 +42,21 @@ func (d *Dataset) Fields() []FieldSummary {
 	return d.fields.Summaries()
 }
 
-// FieldFile returns the path of the file that is the value of field k of sample i, and what reads the file. The path is ""
-// if there is none: for images, labels, boxes and captions, and if the file is missing.
-func (d *Dataset) FieldFile(i, k int) (path string, read func() ([]byte, error)) {
+// FieldFile returns the path of the file that is the value of field k of sample i, "" if there is none: for images, labels,
+// boxes and captions, and if the file is missing.
+func (d *Dataset) FieldFile(i, k int) (path string) {
 	if d.fields == nil || k < d.firstField {
-		return "", nil
+		return ""
 	}
 	it, err := d.sample(i)
 	if err != nil {
-		return "", nil
+		return ""
 	}
 	one, ok := d.fields.File(&it.File, k-d.firstField)
 	if !ok {
-		return "", nil
+		return ""
 	}
-	return one.Path, func() ([]byte, error) { return d.in.Read(one.Path, one.Size, one.ModTime, nil) }
+	return one.Path
 }
 
 // useFields sets the splits and classes that the patterns name.

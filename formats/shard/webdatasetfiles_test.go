@@ -110,7 +110,7 @@ func TestOtherPaths(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	ds, err := dsconv.OpenSourceWith(t.Context(), filepath.Join(dir, "x.tar.gz"), folder.Config{}, formats.ReadOptions{Format: "archive"})
+	ds, err := dsconv.OpenSources(t.Context(), []string{filepath.Join(dir, "x.tar.gz")}, folder.Config{}, formats.ReadOptions{Format: "archive"})
 	if err != nil || ds.Len() != 2 {
 		t.Fatalf("as an archive: %v", err)
 	}

@@ -25,9 +25,8 @@ var (
 	_ formats.ShardEnder = (*writer)(nil)
 	_ formats.FileReuser = (*writer)(nil)
 
-	_ formats.ShardAdopter   = (*writer)(nil)
-	_ formats.RemovalWriter  = (*writer)(nil)
-	_ formats.PreviousKeeper = (*writer)(nil)
+	_ formats.ShardAdopter  = (*writer)(nil)
+	_ formats.RemovalWriter = (*writer)(nil)
 )
 
 // Create starts a dataset. A path that ends in .tar.zst is compressed, at defaultZstd if o

@@ -23,9 +23,8 @@ var (
 	_ formats.ShardEnder = (*writer)(nil)
 	_ formats.FileReuser = (*writer)(nil)
 
-	_ formats.ShardAdopter   = (*writer)(nil)
-	_ formats.RemovalWriter  = (*writer)(nil)
-	_ formats.PreviousKeeper = (*writer)(nil)
+	_ formats.ShardAdopter  = (*writer)(nil)
+	_ formats.RemovalWriter = (*writer)(nil)
 )
 
 // Create starts a dataset.

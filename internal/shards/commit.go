@@ -13,7 +13,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
-// CommitOptions are the options of Plan.Commit.
+// CommitOptions are the options of Plan.Commit. The zero value is usual.
 type CommitOptions struct {
 	// Quick compares the sizes of the data files instead of reading them.
 	Quick bool
@@ -23,11 +23,12 @@ type CommitOptions struct {
 	MaxSkipped string
 	// Memory is about how many bytes sorting may take, 0 for 256 MiB.
 	Memory int64
-	// Progress is that of convert.Options: StepCompare while shards are checked.
+	// Progress is that of convert.Options, with shards in the place of samples: StepCompare while they are checked.
 	Progress func(convert.Progress)
-	// Removed returns the samples that were removed from the sources by hand; nil if there are none.
-	Removed func(ctx context.Context, p *Plan, d int) ([]formats.RemovedSample, error)
 }
+
+// Removed returns the samples that were removed from the sources of dataset d by hand.
+type Removed func(ctx context.Context, p *Plan, d int) ([]formats.RemovedSample, error)
 
 // Commitment is the result of Plan.Commit.
 type Commitment struct {
@@ -102,7 +103,7 @@ func (p *Plan) Missing(ctx context.Context, reg formats.Registry) ([]int, error)
 // Commit checks all shards, publishes the datasets and removes the folders for shards. Nothing is published unless all
 // shards of all datasets are there and whole: else the error is a *missingError. It may be repeated after a kill or an
 // error, and after it is done. formats.ErrLocked if another process commits.
-func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions) (*Commitment, error) {
+func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions, removed Removed) (*Commitment, error) {
 	c := &Commitment{}
 	units := make([][]*unit, len(p.Datasets))
 	before := make([]*convert.Report, len(p.Datasets)) // on those that were published, and whose folder is gone
@@ -128,14 +129,11 @@ func (p *Plan) Commit(ctx context.Context, reg formats.Registry, o CommitOptions
 		r, earlier := before[k], true
 		if r == nil {
 			var err error
-			if r, earlier, err = p.commit(ctx, reg, k, units[k], o); err != nil {
+			if r, earlier, err = p.commit(ctx, reg, k, units[k], o, removed); err != nil {
 				return c, err
 			}
 		}
 		c.Datasets, c.Earlier = append(c.Datasets, r), c.Earlier && earlier
-	}
-	if err := p.recordReplaced(); err != nil {
-		return c, err
 	}
 	for k := range p.Datasets {
 		if err := p.work(&p.Datasets[k]).sweep(); errors.Is(err, formats.ErrForeign) {
@@ -168,7 +166,7 @@ func (p *Plan) units(d *Dataset, bad *missingError) []*unit {
 }
 
 // commit publishes dataset k; earlier says that a commit that was killed had done that.
-func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []*unit, o CommitOptions) (_ *convert.Report, earlier bool, err error) {
+func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []*unit, o CommitOptions, removed Removed) (_ *convert.Report, earlier bool, err error) {
 	d := &p.Datasets[k]
 	f, err := writable(reg, d.Format)
 	if err != nil {
@@ -178,10 +176,8 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 		return nil, false, err
 	}
 	// A commit that was killed may have published it.
-	if !p.Options.Create.Replace || p.isLinked(d, units) {
-		if r, same, err := p.compareWith(ctx, reg, d); err != nil || same {
-			return r, true, err
-		}
+	if r, same, err := p.compareWith(ctx, reg, d); err != nil || same {
+		return r, true, err
 	}
 	s := &convert.Stitching{Meta: d.Meta, Options: p.Options.Options}
 	s.Options.Create.Memory, s.Options.Progress = o.Memory, o.Progress
@@ -193,8 +189,8 @@ func (p *Plan) commit(ctx context.Context, reg formats.Registry, k int, units []
 	if err := p.verify(ctx, f, d, s, o); err != nil {
 		return nil, false, err
 	}
-	if o.Removed != nil && d.Meta.History != nil {
-		if s.Removed, err = o.Removed(ctx, p, k); err != nil {
+	if d.Meta.History != nil {
+		if s.Removed, err = removed(ctx, p, k); err != nil {
 			return nil, false, err
 		}
 	}

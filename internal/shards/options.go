@@ -2,7 +2,6 @@ package shards
 
 import (
 	"maps"
-	"path/filepath"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -31,9 +30,6 @@ func (o *Options) MakeAbsolute() {
 	f.FolderLabels = maps.Clone(f.FolderLabels)
 	for name, file := range f.FolderLabels {
 		f.FolderLabels[name] = absolute(recipepath.FolderLabels+name, file)
-	}
-	if path, err := filepath.Abs(o.Quarantine); err == nil && o.Quarantine != "" {
-		o.Quarantine = path
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // Replanner makes the plans of the datasets again from the sources. The caller closes what it returns.
 type Replanner func(ctx context.Context, p *Plan) ([]*convert.Plan, io.Closer, error)
 
-// PackOptions are the options of Plan.Pack.
+// PackOptions are the options of Plan.Pack. The zero value is usual.
 type PackOptions struct {
 	// Workers process images, IOWorkers read them; 0 chooses by the number of cores, and starts more
 	// readers, up to 32, while reading waits for a disk or a network.
@@ -27,8 +27,8 @@ type PackOptions struct {
 	Again bool
 	// Progress is that of convert.Options.
 	Progress func(convert.Progress)
-	// Replan is needed for plans without a Root.
-	Replan Replanner
+	// Program is the version of this program; "" is not compared with the plan's.
+	Program string
 }
 
 // Outcome says how it came that a shard is there.
@@ -49,13 +49,25 @@ type Result struct {
 	// Path is the folder of the shard until the plan is committed, then the dataset.
 	Path string `json:"path"`
 	// Report is nil if the dataset was committed before.
-	Report *convert.ShardReport `json:"report,omitempty"`
+	Report *convert.Report `json:"report,omitempty"`
+}
+
+// resultOf returns the result of a shard whose folder is at path.
+func resultOf(shard int, o Outcome, path string, r *convert.ShardReport) *Result {
+	r.Path = path
+	return &Result{shard, o, path, &r.Report}
 }
 
 // Pack packs a shard, unless it is there. It may be called by several processes at once, and again after a process was
 // killed: the first attempt that is complete counts. An attempt that ends with an error removes what it wrote; that of a
 // process that was killed stays until Commit. The error is formats.ErrChanged if the sources are not those of the plan.
-func (p *Plan) Pack(ctx context.Context, reg formats.Registry, shard int, o PackOptions) (*Result, error) {
+// Plans without a Root need replan.
+func (p *Plan) Pack(ctx context.Context, reg formats.Registry, shard int, o PackOptions, replan Replanner) (*Result, error) {
+	if o.Program != "" {
+		if err := p.checkProgram(o.Program); err != nil {
+			return nil, err
+		}
+	}
 	d, i, err := p.locate(shard)
 	if err != nil {
 		return nil, err
@@ -67,12 +79,12 @@ func (p *Plan) Pack(ctx context.Context, reg formats.Registry, shard int, o Pack
 	if !o.Again {
 		switch u, err := w.read(i, d); {
 		case err == nil:
-			return &Result{shard, Present, w.shard(i), u.Report}, nil
+			return resultOf(shard, Present, w.shard(i), u.Report), nil
 		case !errors.Is(err, errMissing):
 			return nil, fmt.Errorf("shard %d: %w: %s", shard, err, p.again(shard))
 		}
 	}
-	r, err := p.attempt(ctx, reg, d, w, shard, i, o)
+	r, err := p.attempt(ctx, reg, d, w, shard, i, o, replan)
 	if err == nil {
 		return r, nil
 	}
@@ -101,7 +113,7 @@ func (p *Plan) gone(ctx context.Context, reg formats.Registry, d *Dataset, shard
 }
 
 // attempt packs a shard into a folder of its own, and makes that the shard's.
-func (p *Plan) attempt(ctx context.Context, reg formats.Registry, d *Dataset, w *work, shard, i int, o PackOptions) (_ *Result, err error) {
+func (p *Plan) attempt(ctx context.Context, reg formats.Registry, d *Dataset, w *work, shard, i int, o PackOptions, replan Replanner) (_ *Result, err error) {
 	dir := w.newAttempt(i)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
@@ -112,7 +124,7 @@ func (p *Plan) attempt(ctx context.Context, reg formats.Registry, d *Dataset, w 
 		}
 	}()
 	file := filepath.Join(dir, d.dataFile())
-	report, err := p.run(ctx, reg, d, shard, i, file, o)
+	report, err := p.run(ctx, reg, d, shard, i, file, o, replan)
 	if err != nil {
 		return nil, err
 	}
@@ -133,18 +145,18 @@ func (p *Plan) attempt(ctx context.Context, reg formats.Registry, d *Dataset, w 
 	renamed := os.Rename(dir, w.shard(i))
 	if renamed == nil {
 		dir = ""
-		return &Result{shard, Packed, w.shard(i), report}, durable.SyncDir(w.dir)
+		return resultOf(shard, Packed, w.shard(i), report), durable.SyncDir(w.dir)
 	}
 	// Another attempt was first, or this one was and a network file system lost the answer.
 	first, err := w.read(i, d)
 	if err != nil {
 		return nil, errors.Join(renamed, err)
 	}
-	return &Result{shard, Outrun, w.shard(i), first.Report}, nil
+	return resultOf(shard, Outrun, w.shard(i), first.Report), nil
 }
 
 // run writes the shard as a dataset at path.
-func (p *Plan) run(ctx context.Context, reg formats.Registry, d *Dataset, shard, i int, path string, o PackOptions) (_ *convert.ShardReport, err error) {
+func (p *Plan) run(ctx context.Context, reg formats.Registry, d *Dataset, shard, i int, path string, o PackOptions, replan Replanner) (_ *convert.ShardReport, err error) {
 	f, err := writable(reg, d.Format)
 	if err != nil {
 		return nil, err
@@ -152,7 +164,7 @@ func (p *Plan) run(ctx context.Context, reg formats.Registry, d *Dataset, shard,
 	c := p.Options.Options
 	c.Workers, c.IOWorkers, c.Progress, c.Memory = o.Workers, o.IOWorkers, o.Progress, o.Memory
 	c.Command = "dsconv shards pack"
-	plan, closer, err := p.planShard(ctx, f, d, shard, i, path, c, o.Replan)
+	plan, closer, err := p.planShard(ctx, f, d, shard, i, path, c, replan)
 	if err != nil {
 		return nil, err
 	}

@@ -45,9 +45,6 @@ type Plan struct {
 	Listing []Part `json:"listing"`
 	// Found is what is reported about the sources before an image is read.
 	Found json.RawMessage `json:"found,omitempty"`
-	// Replaced says that the datasets were published in the place of others: with Options.Create.Replace it does not show that
-	// there is one. It is not a part of the ID.
-	Replaced bool `json:"replaced,omitempty"`
 
 	file string // of the plan
 }
@@ -128,7 +125,7 @@ func (p *Plan) check() error {
 // id returns what ID must be.
 func (p *Plan) id() (string, error) {
 	one := *p
-	one.ID, one.Replaced = "", false
+	one.ID = ""
 	b, err := json.Marshal(&one)
 	if err != nil {
 		return "", fmt.Errorf("encode the plan: %w", err)
@@ -140,8 +137,8 @@ func (p *Plan) id() (string, error) {
 // File returns the absolute path of the plan's file.
 func (p *Plan) File() string { return p.file }
 
-// CheckProgram returns an error if the shards must be packed by another version of dsconv.
-func (p *Plan) CheckProgram(here string) error {
+// checkProgram returns an error if the shards must be packed by another version of dsconv.
+func (p *Plan) checkProgram(here string) error {
 	if here == p.Program {
 		return nil
 	}

@@ -8,13 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/storage/sharded"
 )
 
 // committed reports on a dataset whose folder for shards is gone: it was published, or the error says why not.
@@ -26,57 +22,12 @@ func (p *Plan) committed(ctx context.Context, reg formats.Registry, d *Dataset) 
 		return nil, err
 	case r == nil:
 		why = "is not there"
-	case p.Options.Create.Replace && !p.isReplaced():
-		why = "was not replaced by them"
 	case !same:
 		why = "is not as they were: it was changed since, or is another dataset"
 	default:
 		return r, nil
 	}
 	return nil, fmt.Errorf("%s%s: %w, and %s %s: make the plan again with dsconv shards plan", d.Path, workSuffix, errNoWork, d.Path, why)
-}
-
-// recordReplaced writes to the plan's file that the datasets were published in the place of others.
-func (p *Plan) recordReplaced() error {
-	if !p.Options.Create.Replace || p.Replaced {
-		return nil
-	}
-	one := *p
-	one.Replaced = true
-	return durable.WriteJSON(p.file, &one)
-}
-
-// isReplaced reports whether recordReplaced was called, perhaps by another process after p was read.
-func (p *Plan) isReplaced() bool {
-	if p.Replaced {
-		return true
-	}
-	now, err := Read(p.file)
-	return err == nil && now.ID == p.ID && now.Replaced
-}
-
-// isLinked reports whether the data files at the dataset's path are those of the shards, linked by a commit.
-func (p *Plan) isLinked(d *Dataset, units []*unit) bool {
-	path, err := sharded.ParseShardPath(d.Path)
-	if err != nil {
-		return false
-	}
-	n := 0
-	for i, u := range units {
-		if u.Report.Written == 0 {
-			continue
-		}
-		packed, err := os.Stat(filepath.Join(p.work(d).shard(i), d.dataFile()))
-		if err != nil {
-			return false
-		}
-		published, err := os.Stat(filepath.Join(path.Dir, path.Name(n)))
-		if err != nil || !os.SameFile(packed, published) {
-			return false
-		}
-		n++
-	}
-	return n > 0
 }
 
 // sameJSON reports whether two values are equal, apart from nil and empty lists.

@@ -19,7 +19,7 @@ func (p *Plan) planShard(ctx context.Context, f formats.WritableFormat, d *Datas
 		return p.planListed(ctx, f, d, shard, path, o)
 	}
 	if replan == nil {
-		return nil, nil, errors.New("shards: this plan needs PackOptions.Replan, since its listing does not describe the samples completely")
+		return nil, nil, errors.New("shards: this plan needs a Replanner, since its listing does not describe the samples completely")
 	}
 	plans, closer, err := replan(ctx, p)
 	if err != nil {

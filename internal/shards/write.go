@@ -22,7 +22,7 @@ func Write(ctx context.Context, p *Plan, file string, src formats.Dataset, plans
 	}
 	p.Version = version
 	for _, one := range plans {
-		if err := checkOutput(one, p.Options.Create.Replace); err != nil {
+		if err := checkOutput(one); err != nil {
 			return err
 		}
 		p.Datasets = append(p.Datasets, Dataset{
@@ -56,7 +56,7 @@ func CheckFormat(f formats.WritableFormat, path string) error {
 }
 
 // checkOutput returns an error if the dataset cannot be written shard by shard, or if something is in its place.
-func checkOutput(one *convert.Plan, replace bool) error {
+func checkOutput(one *convert.Plan) error {
 	f := one.Format()
 	if err := errors.Join(CheckFormat(f, one.Path), durable.CheckParent(one.Path)); err != nil {
 		return err
@@ -65,10 +65,10 @@ func checkOutput(one *convert.Plan, replace bool) error {
 		return fmt.Errorf("%s: %w: finish it, or drop it with dsconv pack --discard, or choose another path", one.Path, formats.ErrPartial)
 	}
 	if ds, err := f.Open(one.Path); err == nil {
-		if err := ds.Close(); err != nil || replace {
+		if err := ds.Close(); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w: choose another path, or add --force to replace it", one.Path, formats.ErrExists)
+		return fmt.Errorf("%s: %w: choose another path: shards replace no dataset", one.Path, formats.ErrExists)
 	}
 	return nil
 }

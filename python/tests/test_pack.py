@@ -42,12 +42,12 @@ def test_report(photos: Path, tmp_path: Path) -> None:
 def test_options_are_passed_on(photos: Path, tmp_path: Path) -> None:
     report = dsconv.pack(
         photos, tmp_path / "parts", format="tfrecord", resize="cover:16x16", encode="raw", split="a=0.5,b=0.5",
-        include=["*0.jpg", "*1.jpg"], workers=1, report=tmp_path / "table.json", progress=False,
+        include=["*0.jpg", "*1.jpg"], workers=1, report=tmp_path / "table.csv", progress=False,
     )  # fmt: skip
     assert [Path(p).name.split("-")[0] for p in report.paths] == ["a", "b"]
     assert report.bytes == report.written * 16 * 16 * 3
     assert 0 < report.written < len(list(photos.rglob("*.jpg")))
-    assert report.report == str(tmp_path / "table.json")
+    assert report.report == str(tmp_path / "table.csv")
 
 
 def test_the_report_names_patterns_that_match_nothing(photos: Path, tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ func (p ShardPath) datasetsSharingSidecar() []string {
 	return paths
 }
 
-// datasetsIn lists the datasets in a folder, by the paths that open them.
-func datasetsIn(dir string) []string {
+// DatasetsIn lists the datasets that lie directly in a folder, by the paths that open them: files and folders by
+// their names, shards as a pattern. It opens none of them.
+func DatasetsIn(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	var paths []string
 	for _, e := range entries {
@@ -144,7 +145,7 @@ func datasetsIn(dir string) []string {
 // dataset: the datasets in it, "" if there are none.
 func SuggestDatasets(dir string) string {
 	const maxNamed = 5
-	paths := datasetsIn(dir)
+	paths := DatasetsIn(dir)
 	switch {
 	case len(paths) == 0:
 		return ""

@@ -76,11 +76,6 @@ func (s *Stage) clearReplaced() error {
 	if err != nil {
 		return err
 	}
-	if keep, err := s.keepsPrevious(); err != nil {
-		return err
-	} else if keep {
-		return s.finishPrevious(entries)
-	}
 	for _, e := range entries {
 		old := filepath.Join(s.file(replacedName), e.Name())
 		if !e.IsDir() {

@@ -125,7 +125,7 @@ func (s *Stage) remove() error {
 			return err
 		}
 	}
-	if err := s.clear(publishListName, undoName, removedJournalName, lockName); err != nil {
+	if err := s.clear(publishListName, removedJournalName, lockName); err != nil {
 		return err
 	}
 	shared, err := s.hasForeign()
@@ -136,9 +136,9 @@ func (s *Stage) remove() error {
 		if err := truncateJournal(s.in(removedJournalName)); err != nil {
 			return err
 		}
-		return errors.Join(removeFiles(s.root, publishListName, undoName, lockName), s.Close())
+		return errors.Join(removeFiles(s.root, publishListName, lockName), s.Close())
 	}
-	if err := removeFiles(s.root, publishListName, undoName, removedJournalName, lockName); err != nil {
+	if err := removeFiles(s.root, publishListName, removedJournalName, lockName); err != nil {
 		return err
 	}
 	// Another process may have created its own lock by now; then it owns the folder.

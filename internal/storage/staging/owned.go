@@ -26,8 +26,8 @@ import (
 
 // The names of folders and files in a staging folder.
 var (
-	stageFolders = []string{dataName, replacedName, supersededName}
-	stageFiles   = []string{lockName, journalName, removedJournalName, publishListName, undoName, SourceListName}
+	stageFolders = []string{dataName, replacedName}
+	stageFiles   = []string{lockName, journalName, removedJournalName, publishListName, SourceListName}
 )
 
 // foreignError is the error about a file or folder that is not dsconv's.

@@ -46,16 +46,8 @@ func (s *Stage) startPublishing(old []string, moves []step) error {
 	if err != nil {
 		return err
 	}
-	if err := s.dropPreparedPrevious(); err != nil {
-		return err
-	}
 	if err := s.root.MkdirAll(replacedName, 0o755); err != nil {
 		return err
-	}
-	if s.keepPrevious && len(old) > 0 {
-		if err := s.preparePrevious(); err != nil {
-			return err
-		}
 	}
 	if err := keepRights(old, moves); err != nil {
 		return err

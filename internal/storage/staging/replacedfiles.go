@@ -154,11 +154,3 @@ func (s *Stage) readReplacedChecksums() (checksum.Checksums, error) {
 	}
 	return nil, errors.New("the replaced dataset's table of checksums is missing")
 }
-
-// linkCount returns the number of names (hard links) of a file.
-func linkCount(st os.FileInfo) uint64 {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return uint64(sys.Nlink) //nolint:unconvert // it is narrower on other systems
-	}
-	return 1
-}

@@ -190,11 +190,6 @@ func (s *Shards) restoreReused(c *wire.Cursor) error {
 	return nil
 }
 
-// reusedFiles returns the files of the old dataset that the new one has too.
-func (s *Shards) reusedFiles() []string {
-	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return !s.Reused(filepath.Base(path)) })
-}
-
 // replacedFiles returns the files of the old dataset that are not reused.
 func (s *Shards) replacedFiles() []string {
 	return slices.DeleteFunc(slices.Clone(s.oldFiles), func(path string) bool { return s.Reused(filepath.Base(path)) })

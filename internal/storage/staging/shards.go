@@ -83,9 +83,6 @@ func (s *Shards) SetRemoved(list []formats.RemovedSample) { s.stage.SetRemoved(l
 // SetPixelStats implements formats.PixelStatsWriter.
 func (s *Shards) SetPixelStats(of *formats.PixelStats) { s.stage.SetPixelStats(of) }
 
-// KeepPrevious implements formats.PreviousKeeper.
-func (s *Shards) KeepPrevious() { s.stage.KeepPrevious() }
-
 // Append writes the concatenated parts as one record and returns its location.
 func (s *Shards) Append(parts ...[]byte) (sampleindex.Location, error) {
 	if s.current == nil {
@@ -272,7 +269,6 @@ func (s *Shards) Commit(index func(dir string) (names []string, err error)) erro
 		}
 	}
 	moves = append(moves, step{From: side, To: s.path.Sidecar()})
-	s.stage.reused = s.reusedFiles()
 	return s.stage.startPublishing(s.replacedFiles(), moves)
 }
 

@@ -35,8 +35,6 @@ type Stage struct {
 	failed       error                    // a failed write to the journal: what it holds is unknown since
 	oldChecksums checksum.ChecksumsByName // of the replaced dataset; nil until needed
 	removed      []formats.RemovedSample
-	keepPrevious bool     // keep the replaced dataset
-	reused       []string // files of the replaced dataset that the new version reuses
 	open         *forgotten.Open
 }
 
@@ -47,9 +45,7 @@ const (
 	removedJournalName = "journal.gone" // the journal's name while all else is removed
 	publishListName    = "publish"      // the list of files to publish
 	dataName           = "data"
-	replacedName       = "old"   // the replaced dataset, temporarily
-	undoName           = "undo"  // a file that exists while the previous version is published again
-	supersededName     = "older" // the previous version that is replaced, temporarily
+	replacedName       = "old" // the replaced dataset, temporarily
 	// SourceListName is the caller's file that lists the source's samples.
 	SourceListName = "source"
 )

@@ -238,9 +238,6 @@ func (s suite) closedWriter(t *testing.T) {
 						t.Errorf("%s: %v does not name the path", what, err)
 					}
 				}
-				if k, ok := w.(formats.PreviousKeeper); ok {
-					k.KeepPrevious()
-				}
 				if r, ok := w.(formats.RemovalWriter); ok {
 					r.SetRemoved(nil)
 				}

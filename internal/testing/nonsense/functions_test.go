@@ -43,14 +43,14 @@ var functions = []any{
 	formats.CheckBuilt, formats.CheckKey, formats.CheckPath, formats.CheckSplit, formats.Find, formats.Locate, formats.NotFound, formats.Unreadable,
 	formats.OpenFormat, formats.ParseMap, formats.ReadOptionsFromRecipe,
 	formats.ParsePatterns, formats.PatternsFromRecipe, formats.RemovedFrom, formats.Sniff, formats.Content, formats.SplitFolders, formats.SplitWords, formats.IsSplitWord, formats.WrapDamaged,
-	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.OpenSourcesWith, dsconv.OpenSourceWith, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanPackSources, dsconv.PlanShards, dsconv.PackShard, dsconv.MissingShards, dsconv.CommitShards, dsconv.NewWriter, dsconv.PackItems,
+	dsconv.Formats, dsconv.NewLoader, dsconv.NewReport, dsconv.Open, dsconv.OpenSource, dsconv.OpenSources, dsconv.SplitSources, dsconv.Pack, dsconv.PackDataset, dsconv.PlanPack, dsconv.PlanShards, dsconv.PackShard, dsconv.MissingShards, dsconv.CommitShards, dsconv.NewWriter, dsconv.PackItems,
 	dsconv.Samples, dsconv.TablePath,
 	augment.Compile, augment.CompileEach, augment.Eval, augment.FixesSize, augment.Parse, augment.Train,
 	codec.Inspect, hdf5.LibraryVersion, lmdb.LibraryVersion,
 
 	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
-	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.RepairDescription, edit.Undo,
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair,
 	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows, folder.WithProgress,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.AreVectors, labels.ClassesOf, labels.FormatFloat, labels.Hot, labels.IndexOf, labels.NaN, labels.ParseTypes,

@@ -10,6 +10,7 @@ import (
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/forgotten"
 	"github.com/dsconv/dsconv/preprocess"
@@ -28,7 +29,7 @@ func main() {
 	_, _ = dsconv.NewLoader("", reader.Config{})
 	_, _ = convert.Run(ctx, nil, nil, "", convert.Options{})
 	_, _ = edit.Remove(ctx, nil, "", nil, edit.Options{})
-	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{})
+	_, _ = dsconv.OpenSources(ctx, nil, folder.Config{}, formats.ReadOptions{})
 	var t *trainer.Trainer
 	_, _ = t.Step(nil)
 	images()

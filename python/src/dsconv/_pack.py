@@ -100,7 +100,6 @@ def pack(
     memory: str | None = None,
     like: Path | None = None,
     force: bool = False,
-    keep_old: bool = False,
     discard: bool = False,
     report: Path | None = None,
     map: FieldMap | Callable[[Any], Any] | None = None,
@@ -166,7 +165,7 @@ def pack(
     for ``Loader(normalize="dataset")``; each image is decoded for it. ``report.details["datasets"][0]["pixel_stats"]``
     has them.
 
-    Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail" or "quarantine:DIR".
+    Bad images are skipped, counted and listed in the report's table, unless `on_error` is "fail".
     More than `max_skipped` of them are an error: a number, or a share such as "5%"; None is 1 %, and at least 10.
     What cannot be read (rights, disk, network) is always one: no image is left out for it.
 
@@ -175,7 +174,7 @@ def pack(
 
     A progress bar is shown, tqdm's if it is installed; progress=False shows none. Ctrl-C stops `pack` safely: the same
     call resumes where it stopped, and discard=True starts over. `pack` may be called from any thread, but
-    Ctrl-C reaches only the main thread. With `force`, `keep_old` keeps the replaced dataset for ``dsconv undo``.
+    Ctrl-C reaches only the main thread.
 
     Raises:
         ValueError: options are wrong.
@@ -193,7 +192,7 @@ def pack(
         limit=limit, sample=sample, seed=seed,
         max_pixels=max_pixels, on_error=on_error, max_skipped=max_skipped, check=check, strict=strict, stats=stats,
         shard_size=shard_size, shard_count=shard_count, min_shards=min_shards, order=order, workers=workers,
-        io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force, keep_old=keep_old,
+        io_workers=io_workers, checkpoint=checkpoint, memory=memory, like=like, force=force,
         discard=discard, report=report,
         **source_options(
             labels, label_columns, label_sep, label_type, class_order, field, boxes, captions, include,
