@@ -37,8 +37,10 @@ type RepairReport struct {
 
 // Repaired is what Repair found. With Options.DryRun nothing was changed.
 type Repaired struct {
-	Restored []string `json:"restored"` // keys of samples taken from the source
-	Lost     []Lost   `json:"lost"`     // samples that the source cannot restore; if there are any, nothing was changed
+	// Description names the files that RepairDescription restored.
+	Description []string `json:"description,omitempty"`
+	Restored    []string `json:"restored"` // keys of samples taken from the source
+	Lost        []Lost   `json:"lost"`     // samples that the source cannot restore; if there are any, nothing was changed
 	// Rewritten are the data files that are written again; nil means all, empty only the metadata.
 	Rewritten []string `json:"files"`
 	// Forgotten is the number of samples in the list of samples removed by hand, if that list is

@@ -101,6 +101,13 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if o.Quick && from != "" {
 		return usageErrorf("--quick does not find all damage that --repair restores: leave one of them out")
 	}
+	var described []string
+	rebuilt := false
+	if from != "" {
+		if described, rebuilt, err = edit.RepairDescription(cc.Context, dsconv.Formats(), args[0], dry); err != nil {
+			return err
+		}
+	}
 	found, err := verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 	show.end()
 	if errors.Is(err, verify.ErrNoChecksums) {
@@ -109,8 +116,15 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	if err != nil {
 		return editError(err, false, args[0])
 	}
+	found.NoTable = found.NoTable || rebuilt // which has the checksums of damaged files too
 	done := verifyResult{Report: found}
-	if from != "" && (!found.Sound() || len(found.Notes) > 0) {
+	if len(described) > 0 {
+		done.Repaired, done.DryRun = &edit.Repaired{Description: described, Rewritten: []string{}}, dry
+	}
+	switch {
+	case from == "", found.Sound() && len(found.Notes) == 0:
+	case dry && len(described) > 0: // what else is damaged is not known before
+	default:
 		if done.Repaired, err = repair(cc, c, args[0], from, show, edit.RepairOptions{
 			Options: edit.Options{Workers: o.Workers, Memory: memory(cc), DryRun: dry}, Found: found,
 		}); err != nil {
@@ -119,7 +133,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 			}
 			return err
 		}
-		done.DryRun = dry
+		done.DryRun, done.Repaired.Description = dry, described
 		if len(done.Repaired.Lost) == 0 && !dry {
 			done.Report, err = verify.Run(cc.Context, dsconv.Formats(), args[0], o)
 			show.end()
@@ -139,7 +153,7 @@ func verifyDataset(cc *cli.Context, c *console) error {
 	}
 	if err == nil && !done.Sound() {
 		err = foundError{errors.New("the dataset is damaged")}
-		if from == "" && found.Meta != nil {
+		if from == "" {
 			err = foundError{errors.New("the dataset is damaged; restore it with dsconv verify --repair SRC")}
 		}
 	}

@@ -43,6 +43,9 @@ func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o
 }
 
 func printRepaired(c *console, r *edit.Repaired) {
+	for _, name := range r.Description {
+		c.printf("restored: %s\n", name)
+	}
 	printFirst(c, r.Restored, maxLines, " restored samples (--json lists all)", func(key string) string { return "restored: " + printable(key) })
 	if r.Forgotten > 0 {
 		c.printf("the list of %d samples removed by hand is lost: dsconv add will add them again\n", r.Forgotten)
@@ -51,6 +54,7 @@ func printRepaired(c *console, r *edit.Repaired) {
 	switch {
 	case len(r.Lost) > 0:
 		c.printf("nothing was changed: %d samples cannot be restored from this source; remove them with dsconv rm, or use another source\n", len(r.Lost))
+	case len(r.Description) > 0 && r.Rewritten != nil && len(r.Rewritten) == 0:
 	case r.Rewritten == nil:
 		c.printf("written again: all files\n")
 	case len(r.Rewritten) == 0:

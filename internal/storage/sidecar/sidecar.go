@@ -34,11 +34,11 @@ func Read(dir string) (*formats.Meta, checksum.Checksums, error) {
 	}
 	sums, err := checksum.ReadChecksums(dir)
 	if err != nil {
-		return nil, nil, errors.Join(newer(dir), needed(err))
+		return nil, nil, errors.Join(newer(dir), suggestRepair(err))
 	}
 	b, err := sums.ReadSmall(dir, manifest.MetaName)
 	if err != nil {
-		return nil, nil, needed(err)
+		return nil, nil, suggestRepair(err)
 	}
 	m, err := manifest.DecodeMeta(b)
 	if err != nil {
@@ -47,12 +47,12 @@ func Read(dir string) (*formats.Meta, checksum.Checksums, error) {
 	return m, sums, nil
 }
 
-// needed adds to an error about damage what it means.
-func needed(err error) error {
+// suggestRepair adds to an error about damage what restores the file.
+func suggestRepair(err error) error {
 	if !errors.Is(err, formats.ErrDamaged) {
 		return err
 	}
-	return fmt.Errorf("%w; without this file the dataset cannot be read: pack it again", err)
+	return fmt.Errorf("%w; dsconv verify --repair SRC restores it", err)
 }
 
 // HasPartial reports whether there is a staging folder for path.

@@ -50,7 +50,7 @@ var functions = []any{
 
 	convert.New, convert.NewShard, convert.NewVersion, convert.Stitch, convert.WriteTable,
 
-	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair,
+	edit.Add, edit.Merge, edit.Relabel, edit.Remove, edit.RemoveSelected, edit.RenameClasses, edit.Repair, edit.RepairDescription,
 	folder.DescribeField, folder.IsDescription, folder.IsList, folder.NewPreview, folder.Open, folder.OpenList, folder.ReadRows, folder.WithProgress,
 	gpudecode.ByKind, gpudecode.Open, gpudecode.Suits,
 	labels.AreVectors, labels.ClassesOf, labels.FormatFloat, labels.Hot, labels.IndexOf, labels.NaN, labels.ParseTypes,
