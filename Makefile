@@ -11,6 +11,7 @@ DEADCODE := $(BUILD)/bin/deadcode
 DEADCODE_VERSION := v0.52.0
 APIDIFF := $(BUILD)/bin/apidiff
 APIDIFF_VERSION := v0.0.0-20261014143641-f0251eb4aa3e
+export GOMLX_NO_AUTO_INSTALL := 1
 # Compiled packages are the same in every clone, so a new one takes them from Go's cache.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 # LMDB's C sources have a warning that says nothing about this project.

@@ -92,6 +92,7 @@ func (t *Trainer) Save(path string, p Progress) (err error) {
 // Load sets weights and Adam's state from a file that Save wrote and returns the Progress
 // in it. ErrCheckpoint is in the error's chain if the file is damaged or from a training with
 // another model, image shape, number of classes, learning rate or seed.
+// The backend may be another one.
 func (t *Trainer) Load(path string) (p Progress, err error) {
 	defer caught(&err)
 	f, err := safetensors.Read(path)

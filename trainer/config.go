@@ -13,6 +13,10 @@ import (
 var (
 	// ErrUnknownModel is returned for a Config.Model that Models does not list.
 	ErrUnknownModel = errors.New("unknown model")
+	// ErrUnknownBackend is returned for a Config.Backend that is neither "go" nor "xla:PATH".
+	ErrUnknownBackend = errors.New("unknown backend")
+	// ErrNoBackend is returned where the plugin of "xla:PATH" sees no GPU.
+	ErrNoBackend = errors.New("the backend is not available here")
 	// ErrBatch is returned for a batch that does not fit the Trainer.
 	ErrBatch = errors.New("bad batch")
 	// ErrDiverged is returned when the loss is no longer a finite number.
@@ -21,10 +25,15 @@ var (
 	ErrCheckpoint = errors.New("unusable checkpoint")
 )
 
-// Config is how to train. Its zero value is the cnn.
+// Config is how to train. Its zero value is the cnn on the pure-Go backend.
 type Config struct {
 	// Model is the network; "" is ModelCNN.
 	Model Model `json:"model"`
+	// Backend is "go" (or ""), GoMLX's pure-Go backend, or "xla:PATH" with the path of a PJRT plugin.
+	// go-xla's options may be added after a comma. A CUDA plugin uses the first visible GPU
+	// (CUDA_VISIBLE_DEVICES), and TF32 for products of float32 unless the options have tf32=false. XLA looks for CUDA's
+	// libdevice in /usr/local/cuda, unless XLA_FLAGS has --xla_gpu_cuda_data_dir.
+	Backend string `json:"backend"`
 	// Epochs is how often Run goes through the training set, at least 1.
 	Epochs int `json:"epochs"`
 	// LearningRate is Adam's step size; 0 is the model's own.
@@ -63,6 +72,9 @@ func listModels() string {
 func (c *Config) architecture() (architecture, error) {
 	if c.Model == "" {
 		c.Model = ModelCNN
+	}
+	if c.Backend == "" {
+		c.Backend = "go"
 	}
 	a, ok := architectures[c.Model]
 	if !ok {

@@ -9,7 +9,9 @@
 //		fmt.Println(e.Number, e.Val.Accuracy, "waited", e.WaitSeconds, "of", e.Seconds)
 //	}
 //
-// The models are built with GoMLX and run on its pure-Go backend.
+// The models are built with GoMLX and run on its pure-Go backend, or on XLA through a
+// PJRT plugin (see [Config.Backend]); XLA needs cgo and a plugin that is already on
+// disk: nothing is downloaded.
 //
 // [Run] trains for some epochs. It uses [Trainer], whose [Trainer.Step] takes a
 // single batch, for callers with their own loop. A graph is compiled for each batch that is
@@ -21,7 +23,7 @@
 //
 // Labels may be mixed (reader.Batch's Soft): accuracy then counts the largest share.
 //
-// Two runs with the same seed over the same batches give the same
+// On the pure-Go backend two runs with the same seed over the same batches give the same
 // bits, on any number of cores. With [Checkpointing] a stopped or killed run resumes where it
 // was and ends with the bits of an uninterrupted run: a checkpoint has the weights, Adam's
 // state, the loader's position in the epoch and the epoch's sums so far.

@@ -116,6 +116,19 @@ func ExampleInputOf() {
 	// Output: true [cnn mlp]
 }
 
+// A GPU trains where there is one, by JAX's plugin for XLA.
+func ExampleConfig() {
+	config := trainer.Config{Backend: "xla:" + os.Getenv("XLA_PLUGIN")}
+	network, err := trainer.New(config, [3]int{32, 32, 3}, 10)
+	if errors.Is(err, trainer.ErrNoBackend) || errors.Is(err, trainer.ErrUnknownBackend) {
+		log.Print(err)
+		config = trainer.Config{Backend: "go"}
+		network, err = trainer.New(config, [3]int{32, 32, 3}, 10)
+	}
+	check(err)
+	defer network.Close()
+}
+
 func putImage(file string, grey uint8) {
 	m := image.NewGray(image.Rect(0, 0, 32, 32))
 	for i := range m.Pix {

@@ -8,10 +8,18 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
-// convolve convolves x (N,H,W,C) with w (3,3,C,K), stride 1, zeros around the image: (N,H,W,K).
-// It lays the 9 neighbours of each pixel side by side and multiplies matrices, which is
-// several times as fast as the backend's own convolution.
-func convolve(x, w *graph.Node) *graph.Node {
+// convolution convolves x (N,H,W,C) with w (3,3,C,K), stride 1, zeros around the image:
+// (N,H,W,K).
+type convolution func(x, w *graph.Node) *graph.Node
+
+// nativeConvolution is the backend's own.
+func nativeConvolution(x, w *graph.Node) *graph.Node {
+	return graph.Convolve(x, w).PadSame().Done()
+}
+
+// im2col lays the 9 neighbours of each pixel side by side and multiplies matrices: on
+// the pure-Go backend several times as fast as its own convolution.
+func im2col(x, w *graph.Node) *graph.Node {
 	d, k := x.Shape().Dimensions, w.Shape().Dimensions[3]
 	x = surround(surround(x, 1), 2)
 	patches := make([]*graph.Node, 0, 9)
@@ -37,9 +45,9 @@ func surround(x *graph.Node, axis int) *graph.Node {
 
 // block is convolution, 2x2 max pooling, layer normalisation, bias and ReLU. The pooling
 // comes first because the rest then costs a quarter.
-func block(scope *model.Scope, x *graph.Node, channels int) *graph.Node {
+func block(scope *model.Scope, x *graph.Node, channels int, conv convolution) *graph.Node {
 	g, in := x.Graph(), x.Shape().Dimensions[3]
-	x = layerNorm(maxPool(convolve(x, weights(g, scope, 3, 3, in, channels))))
+	x = layerNorm(maxPool(conv(x, weights(g, scope, 3, 3, in, channels))))
 	return relu(graph.Add(x, bias(g, scope, 1, 1, 1, channels)))
 }
 

@@ -35,19 +35,17 @@ func random(r *rand.Rand, dims ...int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(v, dims...)
 }
 
-// The convolution and its gradients are those of GoMLX's own.
-func TestConvolve(t *testing.T) {
+// The two convolutions and their gradients are the same.
+func TestIm2col(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, w := random(r, 2, 5, 7, 3), random(r, 3, 3, 3, 4)
-	with := func(conv func(x, w *graph.Node) *graph.Node) func(x, w *graph.Node) []*graph.Node {
+	with := func(conv convolution) func(x, w *graph.Node) []*graph.Node {
 		return func(x, w *graph.Node) []*graph.Node {
 			y := conv(x, w)
 			return append([]*graph.Node{y}, graph.Gradient(graph.ReduceAllSum(graph.Mul(y, y)), x, w)...)
 		}
 	}
-	got, want := run(t, with(convolve), x, w), run(t, with(func(x, w *graph.Node) *graph.Node {
-		return graph.Convolve(x, w).PadSame().Done()
-	}), x, w)
+	got, want := run(t, with(im2col), x, w), run(t, with(nativeConvolution), x, w)
 	for i, name := range []string{"output", "gradient of x", "gradient of w"} {
 		if len(got[i]) != len(want[i]) {
 			t.Fatalf("%s: %d elements, want %d", name, len(got[i]), len(want[i]))

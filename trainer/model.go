@@ -17,7 +17,7 @@ type architecture struct {
 	minSide      int // the smallest height and width that it takes
 	input        Input
 	// logits builds the network on x, float32 (N,H,W,C), and returns (N,classes).
-	logits func(scope *model.Scope, x *graph.Node, classes int) *graph.Node
+	logits func(scope *model.Scope, x *graph.Node, classes int, conv convolution) *graph.Node
 }
 
 var architectures = map[Model]architecture{
@@ -62,7 +62,7 @@ func (a architecture) check(shape [3]int, classes int) error {
 
 // mlp is the network of PyTorch's and Keras's MNIST tutorials: the image flattened, two
 // hidden layers of 128 and 64 units with ReLU, one output for each class.
-func mlp(scope *model.Scope, x *graph.Node, classes int) *graph.Node {
+func mlp(scope *model.Scope, x *graph.Node, classes int, _ convolution) *graph.Node {
 	x = graph.Reshape(x, x.Shape().Dimensions[0], -1)
 	x = relu(dense(scope.In("hidden1"), x, 128))
 	x = relu(dense(scope.In("hidden2"), x, 64))
@@ -72,10 +72,10 @@ func mlp(scope *model.Scope, x *graph.Node, classes int) *graph.Node {
 // cnn scales each image to zero mean and unit variance, folds 2x2 pixels into channels,
 // applies two blocks of 24 and 48 channels, and ends in one dense layer on the remaining
 // eighth of the image's height and width.
-func cnn(scope *model.Scope, x *graph.Node, classes int) *graph.Node {
+func cnn(scope *model.Scope, x *graph.Node, classes int, conv convolution) *graph.Node {
 	x = spaceToDepth(layerNorm(x))
-	x = block(scope.In("block1"), x, 24)
-	x = block(scope.In("block2"), x, 48)
+	x = block(scope.In("block1"), x, 24, conv)
+	x = block(scope.In("block2"), x, 48, conv)
 	x = graph.Reshape(x, x.Shape().Dimensions[0], -1)
 	return dense(scope.In("output"), x, classes)
 }

@@ -73,7 +73,8 @@ type Result struct {
 // Result of the epochs that were finished; it is nil only if the arguments make no sense. The loaders
 // stay open.
 //
-// With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch: weights and metrics end as those of a run that was never stopped, bit for
+// With c.Checkpoint a stopped run is resumed with the samples that are left of its epoch. On
+// the pure-Go backend weights and metrics end as those of a run that was never stopped, bit for
 // bit, as long as the sizes of the batches are the same. Result includes the earlier epochs;
 // c.OnEpoch is not called for them. A finished run is not repeated; with a larger c.Epochs it
 // continues.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -56,12 +55,12 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 	if err := arch.check(shape, classes); err != nil {
 		return nil, fmt.Errorf("model %s: %w", c.Model, err)
 	}
-	backend, err := gobackend.New("")
+	backend, conv, err := openBackend(c.Backend)
 	if err != nil {
 		return nil, err
 	}
 	t := &Trainer{config: c, shape: shape, classes: classes, backend: backend, store: model.NewStore()}
-	if err := t.build(arch); err != nil {
+	if err := t.build(arch, conv); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("model %s: %w", c.Model, err)
 	}
@@ -69,14 +68,14 @@ func New(c Config, shape [3]int, classes int) (*Trainer, error) {
 }
 
 // build sets the seed and builds the two programs on the same weights.
-func (t *Trainer) build(arch architecture) (err error) {
+func (t *Trainer) build(arch architecture, conv convolution) (err error) {
 	defer caught(&err)
 	if err := t.store.SetRNGStateFromSeed(int64(t.config.Seed)); err != nil {
 		return err
 	}
 	adam := optimizer.Adam().LearningRate(t.config.LearningRate).Done()
 	measure := func(scope *model.Scope, images, targets, mask *graph.Node) (loss, correct *graph.Node) {
-		logits := arch.logits(scope, normalise(images), t.classes)
+		logits := arch.logits(scope, normalise(images), t.classes, conv)
 		return crossEntropy(logits, targets, mask), countCorrect(logits, targets, mask)
 	}
 	t.train.exec, err = model.NewExec(t.backend, t.store,

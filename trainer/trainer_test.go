@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -229,26 +231,34 @@ func ExampleTrainer_Step() {
 	// Output: the loss fell: true
 }
 
-// BenchmarkStep trains on batches of 64 at 32x32.
+// BenchmarkStep trains on batches of 64 at 32x32, on the pure-Go backend and on XLA where
+// DSCONV_XLA_PLUGIN names a plugin.
 func BenchmarkStep(b *testing.B) {
+	backends := []string{"go"}
+	if plugin := os.Getenv("DSCONV_XLA_PLUGIN"); plugin != "" {
+		backends = append(backends, "xla:"+plugin)
+	}
 	m := &memory{samples: 64, batch: 64, side: 32, classes: 10, draw: stripes}
 	batch := m.collate(rand.New(rand.NewPCG(1, 1)).Perm(64))
-	for _, model := range Models() {
-		b.Run(string(model), func(b *testing.B) {
-			t, err := New(Config{Model: model}, m.ImageShape(), m.classes)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer t.Close()
-			if _, err := t.Step(batch); err != nil { // compiles
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				if _, err := t.Step(batch); err != nil {
+	for _, backend := range backends {
+		for _, model := range Models() {
+			kind, _, _ := strings.Cut(backend, ":")
+			b.Run(string(model)+"/"+kind, func(b *testing.B) {
+				t, err := New(Config{Model: model, Backend: backend}, m.ImageShape(), m.classes)
+				if err != nil {
 					b.Fatal(err)
 				}
-			}
-			b.ReportMetric(float64(b.N*64)/b.Elapsed().Seconds(), "images/s")
-		})
+				defer t.Close()
+				if _, err := t.Step(batch); err != nil { // compiles
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := t.Step(batch); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N*64)/b.Elapsed().Seconds(), "images/s")
+			})
+		}
 	}
 }

@@ -30,13 +30,16 @@ With --checkpoint FILE the weights, Adam's state and the position in the epoch a
 FILE at the end of each epoch, every N steps with --checkpoint-every, and on Ctrl-C. If FILE
 exists, the training resumes from it with the remaining samples, and ends with the same
 weights and results as an uninterrupted one. A finished training prints that it is finished;
-a larger --epochs continues it, --discard starts over. The dataset's format, --workers
-and --val may change, everything else must not. FILE is in the safetensors format.
+a larger --epochs continues it, --discard starts over. The dataset's format, --workers,
+--backend and --val may change, everything else must not. FILE is in the safetensors format.
+
+--backend xla:PATH trains on XLA by the PJRT plugin at PATH, on an NVIDIA GPU for instance by JAX's: pip install
+"jax[cuda13]" puts it into jax_plugins/xla_cuda13/ of its packages. CUDA_VISIBLE_DEVICES chooses the GPU; one is used.
 
 Examples:
    dsconv train out.lmdb --model cnn --epochs 5
    dsconv train out.lmdb --epochs 90 --checkpoint run.safetensors --checkpoint-every 500
-   dsconv train out/train.lmdb --val out/val.lmdb
+   dsconv train out/train.lmdb --val out/val.lmdb --backend xla:/path/of/xla_cuda_plugin.so
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
@@ -62,6 +65,7 @@ Augmentations:
 func trainFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "`MODEL` to train: mlp or cnn"},
+		&cli.StringFlag{Name: "backend", Value: "go", Usage: "`BACKEND` that computes: go, or xla:PATH with the path of a PJRT plugin"},
 		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
 		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "`N` passes over the training images"},
 		&cli.Float64Flag{Name: "lr", Usage: "learning `RATE`", DefaultText: "the model's own"},
@@ -83,7 +87,7 @@ func trainConfig(cc *cli.Context) (conf trainer.Config, err error) {
 		}
 	}
 	return trainer.Config{
-		Model: trainer.Model(cc.String("model")), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
+		Model: trainer.Model(cc.String("model")), Backend: cc.String("backend"), Epochs: cc.Int("epochs"), LearningRate: cc.Float64("lr"), Seed: cc.Uint64("seed"),
 		Checkpoint: trainer.Checkpointing{Path: cc.String("checkpoint"), Every: cc.Int("checkpoint-every"), Discard: cc.Bool("discard")},
 	}, nil
 }
@@ -151,6 +155,8 @@ func trainOn(cc *cli.Context, c *console, learn, val trainer.Loader, conf traine
 	switch {
 	case err == nil && asJSON:
 		return c.json(result)
+	case errors.Is(err, trainer.ErrUnknownBackend):
+		return usageError{err}
 	case errors.Is(err, trainer.ErrCheckpoint):
 		return fmt.Errorf("%w; start over with --discard", err)
 	case err != nil && result != nil && result.Steps > 0 && durable.IsFile(conf.Checkpoint.Path):

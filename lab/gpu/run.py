@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # The parts in their order, with the seconds that are kept for each: what needs the GPU most comes first, and what the
 # parts before leave may be used too.
-PARTS = {"decode": 90, "tests": 70, "loader": 40, "train": 200, "pack": 25, "cpu": 50, "probe": 90}
+PARTS = {"decode": 90, "tests": 70, "loader": 40, "train": 200, "pack": 25, "xla": 50, "cpu": 50, "probe": 90}
 LAST_WORDS = 3.0  # seconds in which a part that hangs says where
 DONE, FAILED, USAGE, SKIPPED = 0, 1, 2, 3
 

@@ -54,7 +54,7 @@ def without_gpu(folder: Path) -> str:
 def test_without_a_gpu_the_cpu_is_measured_and_the_rest_is_skipped(tmp_path: Path) -> None:
     code, said, files = check(tmp_path, LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))
     assert code == 3, said
-    assert set(files) == {"cpu", "decode", "pack", "loader", "train", "tests", "probe"}
+    assert set(files) == {"cpu", "decode", "pack", "loader", "train", "xla", "tests", "probe"}
     measured = files.pop("cpu")
     assert measured["status"] == "done", measured
     for rates in measured["result"]["images_per_second"].values():
@@ -68,11 +68,11 @@ def test_without_a_gpu_the_cpu_is_measured_and_the_rest_is_skipped(tmp_path: Pat
 
 
 def test_parts_are_chosen_and_their_work_is_kept(tmp_path: Path) -> None:
-    assert check(tmp_path, "--parts", "pack loader", LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))[0] == 3
+    assert check(tmp_path, "--parts", "pack xla", LD_LIBRARY_PATH=without_gpu(tmp_path / "lib"))[0] == 3
     photos = tmp_path / "work" / "photos-40-64x48"
     before = photos.stat().st_mtime_ns
-    code, said, files = check(tmp_path, "--parts", "loader,tests", LD_LIBRARY_PATH=str(tmp_path / "lib"))
-    assert code == 3 and set(files) == {"pack", "loader", "tests"}, said
+    code, said, files = check(tmp_path, "--parts", "xla,tests", LD_LIBRARY_PATH=str(tmp_path / "lib"))
+    assert code == 3 and set(files) == {"pack", "xla", "tests"}, said
     assert photos.stat().st_mtime_ns == before and "drawing" not in said
 
 
@@ -80,9 +80,9 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     fake = os.environ.get("DSCONV_FAKEGPU_LIBRARIES")
     if not fake:
         pytest.skip("DSCONV_FAKEGPU_LIBRARIES is not set: make python-test builds the fake libraries")
-    words = ["--parts", "decode pack", "--nvjpeg", f"{fake}/libnvjpeg.so.13", "--images", "5"]
+    words = ["--parts", "decode pack xla", "--nvjpeg", f"{fake}/libnvjpeg.so.13", "--images", "5"]
     code, said, files = check(tmp_path, *words, LD_LIBRARY_PATH=fake)
-    assert code == 0 and files["decode"]["status"] == "done", said
+    assert code == 3 and files["decode"]["status"] == "done", said
     assert files["decode"]["machine"]["gpu"]["name"] == "Fake GPU"
     rows = files["decode"]["result"]["parity"]
     assert len(rows) == 20 and all(row["equal_share"] == 1 and row["images"] == 5 for row in rows), rows
@@ -92,6 +92,7 @@ def test_a_fake_gpu_decodes_each_kind_of_jpeg_as_the_cpu_does(tmp_path: Path) ->
     rounds = files["pack"]["result"]["rounds"]
     assert [row["decoded"]["engine"] for row in rounds["gpu"]] == [2, 5] * 3 and rounds["cpu"][0]["decoded"] is None
     assert files["pack"]["result"]["fitted"]["gpu"]["images_per_second"] > 0
+    assert "PJRT plugin" in files["xla"]["reason"]
 
 
 @pytest.mark.parametrize(
