@@ -31,7 +31,7 @@ func (archiveFormat) Aliases() []string { return []string{"zip", "tgz"} }
 // Match reports whether path is an archive, a folder in one, or a folder with an archive for each class, and not a shard that
 // dsconv wrote; or several sources that are read as one folder.
 func (archiveFormat) Match(path string) bool {
-	if sources := SplitSources(path); sources[0].Name != "" {
+	if sources := SplitSources(path); sources[0].name != "" {
 		return !slices.ContainsFunc(sources, func(s Source) bool { return !sourceExists(s.Path) })
 	}
 	if file, _ := archive.SplitPath(path); file != "" {
@@ -48,7 +48,7 @@ func (f archiveFormat) Open(path string) (formats.Dataset, error) {
 
 // OpenWith is Open; a map is refused.
 func (archiveFormat) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
-	if SplitSources(path)[0].Name != "" {
+	if SplitSources(path)[0].name != "" {
 		return OpenSources(ctx, []string{path}, folder.Config{}, o)
 	}
 	return openArchive(ctx, path, folder.Config{}, o)

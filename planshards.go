@@ -126,8 +126,8 @@ func recordOptions(sources []string, o *Options) (recorded shards.Options, absol
 			if err != nil {
 				return recorded, nil, err
 			}
-			if source.Name != "" {
-				path = source.Name + "=" + path
+			if source.name != "" {
+				path = source.name + "=" + path
 			}
 			absolute = append(absolute, path)
 		}

@@ -17,7 +17,7 @@ import (
 
 // Source is one of several folders and archives that are read as one folder.
 type Source struct {
-	Name string // the folder below which it is put; "" is the root
+	name string // the folder below which it is put; "" is the root
 	Path string
 }
 
@@ -81,7 +81,7 @@ func OpenSources(ctx context.Context, sources []string, cfg folder.Config, o for
 }
 
 func openAll(ctx context.Context, all []Source, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	if len(all) == 1 && all[0].Name == "" {
+	if len(all) == 1 && all[0].name == "" {
 		return openOne(ctx, all[0].Path, cfg, o)
 	}
 	asArchives := false
@@ -121,7 +121,7 @@ var splitsByName = map[string]string{
 // returns those that are open.
 func openMounts(ctx context.Context, sources []Source, asArchives bool) (mounts []folder.Mount, err error) {
 	for _, source := range sources {
-		name, path := source.Name, source.Path
+		name, path := source.name, source.Path
 		if err := checkKind(path); err != nil {
 			return mounts, err
 		}

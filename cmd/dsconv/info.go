@@ -36,7 +36,7 @@ func infoCommand(c *console) *cli.Command {
 				return err
 			}
 			defer ds.Close()
-			return info(cc, c, args[0], ds)
+			return info(cc, c, ds)
 		},
 	}
 }
@@ -84,7 +84,7 @@ func countsQuickly(ds formats.Dataset) bool {
 	return ds.Len() <= maxCounted && (newLabelReader(ds).inInfo() || ds.Meta().Stats.Bytes <= maxLabelBytes)
 }
 
-func info(cc *cli.Context, c *console, path string, ds formats.Dataset) error {
+func info(cc *cli.Context, c *console, ds formats.Dataset) error {
 	one := datasetInfo{Meta: ds.Meta()}
 	if err := one.skip(ds); err != nil {
 		return err

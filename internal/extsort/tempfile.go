@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// temporary returns a file in the folder dir, "" means os.TempDir(), that has no name any more: nothing is
+// Temporary returns a file in the folder dir, "" means os.TempDir(), that has no name any more: nothing is
 // left of it when it is closed or the process is killed.
 func Temporary(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".dsconv-*")
@@ -21,7 +21,7 @@ func Temporary(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// explain adds to an error about a file from temporary which folder it is in, and what to do.
+// Explain adds to an error about a file from Temporary which folder it is in, and what to do.
 func Explain(dir string, err error) error {
 	advice := ""
 	if dir == "" {

@@ -21,7 +21,7 @@ func encoded(t testing.TB, w, h int) (jpeg, png []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	png, err = e.AppendPNG(nil, m)
+	png, err = e.appendPNG(nil, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -228,7 +228,7 @@ func TestDecodeErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	png, err := e.AppendPNG(nil, m)
+	png, err := e.appendPNG(nil, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,9 +50,9 @@ func (e *Encoder) AppendJPEG(dst []byte, m *pixel.Image, o EncodeOptions) ([]byt
 	return e.jpeg.Encode(dst, m, jpeg.EncodeOptions{Quality: o.Quality, Sampling: o.Sampling, Optimize: o.Optimize, Progressive: o.Progressive, Interval: o.Interval})
 }
 
-// AppendPNG appends m, of any shape and type, as PNG with m's channels and depth, compressed for
+// appendPNG appends m, of any shape and type, as PNG with m's channels and depth, compressed for
 // speed. Equal images give equal files.
-func (e *Encoder) AppendPNG(dst []byte, m *pixel.Image) ([]byte, error) {
+func (e *Encoder) appendPNG(dst []byte, m *pixel.Image) ([]byte, error) {
 	switch err := m.Check(); {
 	case err != nil:
 		return dst, err
@@ -84,7 +84,7 @@ func (e *Encoder) Encode(v *formats.Value, m *pixel.Image, enc EncodeOptions, le
 	case enc.Encoding == formats.JPEG:
 		data, err = e.AppendJPEG(data, m, enc)
 	case enc.Encoding == formats.PNG:
-		data, err = e.AppendPNG(data, m)
+		data, err = e.appendPNG(data, m)
 	case enc.Encoding == formats.Raw && level > 0:
 		v.Encoding = formats.RawZstd
 		data, err = e.appendZstd(data, m.Pix, level)

@@ -184,14 +184,14 @@ func checkPNGOf(t *testing.T, name string, d *Decoder, m *pixel.Image, v formats
 func TestPNGIsDeterministic(t *testing.T) {
 	one, other := NewEncoder(), NewEncoder()
 	m := pngImage(61, 47, 3, formats.Uint8)
-	if _, err := one.AppendPNG(nil, pngImage(99, 31, 4, formats.Uint16)); err != nil {
+	if _, err := one.appendPNG(nil, pngImage(99, 31, 4, formats.Uint16)); err != nil {
 		t.Fatal(err)
 	}
-	a, err := one.AppendPNG([]byte("x"), m)
+	a, err := one.appendPNG([]byte("x"), m)
 	if err != nil || a[0] != 'x' {
 		t.Fatal(err)
 	}
-	if b, err := other.AppendPNG(nil, m); err != nil || !bytes.Equal(a[1:], b) {
+	if b, err := other.appendPNG(nil, m); err != nil || !bytes.Equal(a[1:], b) {
 		t.Errorf("another encoder writes other bytes: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func TestOrientEqualsImaging(t *testing.T) {
 	defer e.Close()
 	for _, c := range []int{1, 3, 4} {
 		src := pixeltest.TestImage(5, 3, c, formats.Uint8)
-		data, err := e.AppendPNG(nil, src)
+		data, err := e.appendPNG(nil, src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-//go:build !asan
+//go:build cgo && !asan
 
 package resample
 

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package resample
 
 // warpGo is what the C kernels are compared with.

@@ -56,8 +56,8 @@ func (p *Pages) raw(no uint64) ([]byte, error) {
 	return p.Data[at : at+p.Size : at+p.Size], nil
 }
 
-// Page returns page no, which must be of one of the kinds.
-func (p *Pages) Page(no uint64, kinds int) ([]byte, error) {
+// page returns page no, which must be of one of the kinds.
+func (p *Pages) page(no uint64, kinds int) ([]byte, error) {
 	b, err := p.raw(no)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (p *Pages) Find(root uint64, key []byte) (Node, error) {
 		if err != nil || t.Leaf {
 			return n, err
 		}
-		no = n.Child()
+		no = n.child()
 	}
 	return Node{}, DamagedPage(root, "the tree under it has more than %d levels", maxDepth)
 }
@@ -189,18 +189,18 @@ func (n *Node) flags() int { return U16(n.b[NodeFlags:]) }
 // IsDatabase reports whether the value is that of a named database.
 func (n *Node) IsDatabase() bool { return n.flags()&NodeDatabase != 0 }
 
-// Size returns the bytes of the value.
-func (n *Node) Size() uint32 { return u32(n.b) }
+// size returns the bytes of the value.
+func (n *Node) size() uint32 { return u32(n.b) }
 func (n *Node) dataAt() int  { return NodeHeader + U16(n.b[NodeKeySize:]) }
 
 // Key returns the key, in the page's memory.
 func (n *Node) Key() []byte { return n.b[NodeHeader:n.dataAt()] }
 
-// Child returns the page under a node of a branch.
-func (n *Node) Child() uint64 { return uint64(u32(n.b)) | uint64(n.flags())<<32 }
+// child returns the page under a node of a branch.
+func (n *Node) child() uint64 { return uint64(u32(n.b)) | uint64(n.flags())<<32 }
 
-// Data returns the size bytes after the key.
-func (n *Node) Data(size uint32) ([]byte, error) {
+// data returns the size bytes after the key.
+func (n *Node) data(size uint32) ([]byte, error) {
 	b := n.b[n.dataAt():]
 	if uint64(size) > uint64(len(b)) {
 		return nil, DamagedPage(n.Page, "a value of %d bytes, but %d bytes are left", size, len(b))
@@ -214,7 +214,7 @@ func (p *Pages) Value(n *Node) ([]byte, error) {
 	if err != nil || no == noPage {
 		return b, err
 	}
-	return p.overflow(no, n.Size())
+	return p.overflow(no, n.size())
 }
 
 // valueLocation returns the page where the value of a leaf node begins, or noPage and the value
@@ -222,10 +222,10 @@ func (p *Pages) Value(n *Node) ([]byte, error) {
 func (n *Node) valueLocation() (no uint64, value []byte, err error) {
 	switch n.flags() {
 	case 0:
-		value, err = n.Data(n.Size())
+		value, err = n.data(n.size())
 		return noPage, value, err
 	case NodeBig:
-		b, err := n.Data(8)
+		b, err := n.data(8)
 		if err != nil {
 			return noPage, nil, err
 		}
@@ -237,7 +237,7 @@ func (n *Node) valueLocation() (no uint64, value []byte, err error) {
 
 // overflow returns the value of that size that begins after the header of page no.
 func (p *Pages) overflow(no uint64, size uint32) ([]byte, error) {
-	head, err := p.Page(no, KindOverflow)
+	head, err := p.page(no, KindOverflow)
 	if err != nil {
 		return nil, err
 	}
@@ -265,10 +265,10 @@ func (p *Pages) namedRoot(main uint64, name string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n.flags() != NodeDatabase || n.Size() != dbLength {
+	if n.flags() != NodeDatabase || n.size() != dbLength {
 		return 0, DamagedPage(n.Page, "the record does not describe a database")
 	}
-	b, err := n.Data(dbLength)
+	b, err := n.data(dbLength)
 	if err != nil {
 		return 0, err
 	}

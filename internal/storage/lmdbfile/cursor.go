@@ -60,7 +60,7 @@ func (c *Cursor) Next() (Node, error) {
 		if err != nil || top.Leaf {
 			return n, err
 		}
-		c.child = n.Child()
+		c.child = n.child()
 	}
 }
 
@@ -101,7 +101,7 @@ func (c *Cursor) prefetch(t *treePage) {
 	locations := make([]sampleindex.Location, 0, t.Nodes)
 	for i := range t.Nodes {
 		if n, err := t.Node(i); err == nil {
-			locations = append(locations, sampleindex.Location{Offset: int64(n.Child()) * size, Length: size})
+			locations = append(locations, sampleindex.Location{Offset: int64(n.child()) * size, Length: size})
 		}
 	}
 	sharded.Prefetch([]*mapped.Mapping{c.mapping}, locations)

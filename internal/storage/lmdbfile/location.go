@@ -9,7 +9,7 @@ import (
 
 // Location returns where the value of a leaf node is in the file. overflow pages are not touched.
 func (p *Pages) Location(n *Node) (sampleindex.Location, error) {
-	size := int64(n.Size())
+	size := int64(n.size())
 	no, _, err := n.valueLocation()
 	if err != nil {
 		return sampleindex.Location{}, err
@@ -50,8 +50,8 @@ func (p *Pages) ValueAt(at sampleindex.Location, key []byte) ([]byte, error) {
 		return nil, DamagedPage(no, "there is no value %d bytes into it", offset)
 	}
 	n := Node{Page: no, b: b[begin:]}
-	if n.flags() != 0 || int64(n.Size()) != at.Length || n.dataAt() != NodeHeader+len(key) || !bytes.Equal(n.Key(), key) {
+	if n.flags() != 0 || int64(n.size()) != at.Length || n.dataAt() != NodeHeader+len(key) || !bytes.Equal(n.Key(), key) {
 		return nil, DamagedPage(no, "the value %d bytes into it is not that of the key", offset)
 	}
-	return n.Data(n.Size())
+	return n.data(n.size())
 }

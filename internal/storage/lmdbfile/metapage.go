@@ -58,7 +58,7 @@ func U64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 // Meta is the content of a meta page, which describes one transaction's snapshot.
 type Meta struct {
 	No       uint64 // of the page
-	Txn      uint64
+	txn      uint64
 	PageSize int
 	last     uint64 // page
 	main     []byte // MDB_db of the main database
@@ -68,7 +68,7 @@ type Meta struct {
 // the transaction, the last page, and the main database with its root and its numbers of pages and entries. A
 // compacting copy of a file of one transaction has another root, since the root is its last page.
 func (m *Meta) stamp() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, m.Txn)
+	b := binary.LittleEndian.AppendUint64(nil, m.txn)
 	return append(binary.LittleEndian.AppendUint64(b, m.last), m.main...)
 }
 
@@ -84,7 +84,7 @@ func newestMeta(data []byte) (Meta, error) {
 	switch {
 	case err2 == nil && second.PageSize != size:
 		err2 = DamagedPage(1, "it says that pages have %d bytes, page 0 says %d", second.PageSize, size)
-	case err2 == nil && (first.PageSize == 0 || second.Txn > first.Txn):
+	case err2 == nil && (first.PageSize == 0 || second.txn > first.txn):
 		first = second
 	}
 	return first, errors.Join(err, err2)
@@ -102,7 +102,7 @@ func parseMeta(data []byte, no, size int) (Meta, error) {
 // ParseMetaPage reads meta page no.
 func ParseMetaPage(b []byte, no int) (Meta, error) {
 	m := Meta{
-		No: uint64(no), Txn: U64(b[MetaTxn:]), PageSize: int(u32(b[MetaPageSize:])), last: U64(b[MetaLastPage:]),
+		No: uint64(no), txn: U64(b[MetaTxn:]), PageSize: int(u32(b[MetaPageSize:])), last: U64(b[MetaLastPage:]),
 		main: b[MetaMain:MetaLastPage],
 	}
 	switch {

@@ -72,7 +72,7 @@ func (p ShardPath) hasAnyFile() bool {
 		return p.has(p.Before)
 	}
 	entries, err := os.ReadDir(p.Dir)
-	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return p.IsShard(e.Name()) })
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return p.isShard(e.Name()) })
 }
 
 var digits = regexp.MustCompile(`\d+`)
@@ -120,9 +120,9 @@ func (p ShardPath) datasetsSharingSidecar() []string {
 	return paths
 }
 
-// DatasetsIn lists the datasets that lie directly in a folder, by the paths that open them: files and folders by
+// datasetsIn lists the datasets that lie directly in a folder, by the paths that open them: files and folders by
 // their names, shards as a pattern. It opens none of them.
-func DatasetsIn(dir string) []string {
+func datasetsIn(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	var paths []string
 	for _, e := range entries {
@@ -145,7 +145,7 @@ func DatasetsIn(dir string) []string {
 // dataset: the datasets in it, "" if there are none.
 func SuggestDatasets(dir string) string {
 	const maxNamed = 5
-	paths := DatasetsIn(dir)
+	paths := datasetsIn(dir)
 	switch {
 	case len(paths) == 0:
 		return ""

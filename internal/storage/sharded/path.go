@@ -114,7 +114,7 @@ func (p ShardPath) replacedFiles(d Contents) ([]string, error) {
 	table := d.Checksums.ByName()
 	for i, name := range d.meta.Files {
 		path := filepath.Join(p.Dir, name)
-		if !p.IsShard(name) && !p.SharesSidecar(name) {
+		if !p.isShard(name) && !p.SharesSidecar(name) {
 			continue // it has the name of another dataset or of the user's file: it stays
 		}
 		want, err := table.ForFile(name)
@@ -129,7 +129,7 @@ func (p ShardPath) replacedFiles(d Contents) ([]string, error) {
 			if st.Mode()&os.ModeSymlink == 0 {
 				return nil, fmt.Errorf("%s: %w: it is %s", path, ErrForeign, durable.KindOf(st.Mode()))
 			}
-		case p.IsShard(name) && name == d.OriginalFiles[i]: // it may be damaged
+		case p.isShard(name) && name == d.OriginalFiles[i]: // it may be damaged
 		case !want.MaybeSame(path, st.Size()):
 			return nil, fmt.Errorf("%s: %w, or too damaged to tell: it has %d bytes, but the replaced dataset's file of that name has %d; move it away, then repeat the command",
 				path, formats.ErrForeign, st.Size(), want.Size)
@@ -163,8 +163,8 @@ func (p ShardPath) SharesSidecar(name string) bool {
 	return false
 }
 
-// IsShard reports whether the name is that of one of the dataset's data files.
-func (p ShardPath) IsShard(name string) bool {
+// isShard reports whether the name is that of one of the dataset's data files.
+func (p ShardPath) isShard(name string) bool {
 	_, ok := p.ShardNumber(name)
 	return ok || !p.IsPattern() && name == p.Before
 }
@@ -185,7 +185,7 @@ func (p ShardPath) ExistingFiles() ([]string, error) {
 		return nil, nil //nolint:nilerr // a missing folder has no files; creating it reports what is wrong
 	}
 	for _, e := range entries {
-		if p.IsShard(e.Name()) {
+		if p.isShard(e.Name()) {
 			return nil, fmt.Errorf("%s: %w; choose another path", filepath.Join(p.Dir, e.Name()), ErrForeign)
 		}
 	}

@@ -126,8 +126,8 @@ func (w *File) restore(st FileState) error {
 	return err
 }
 
-// Size is the number of bytes written so far.
-func (w *File) Size() int64 { return int64(len(w.blocks))*checksum.BlockSize + int64(len(w.block)) }
+// size is the number of bytes written so far.
+func (w *File) size() int64 { return int64(len(w.blocks))*checksum.BlockSize + int64(len(w.block)) }
 
 // Write appends p. After it or Sync has failed, both fail permanently: what the disk has is
 // unknown, and a later fsync would not report it.
@@ -189,7 +189,7 @@ func (w *File) State() FileState {
 
 // Checksums returns the checksums of all that was written so far.
 func (w *File) Checksums() checksum.FileChecksums {
-	fs := checksum.FileChecksums{Name: w.name, Size: w.Size(), Blocks: append([]uint32(nil), w.blocks...)}
+	fs := checksum.FileChecksums{Name: w.name, Size: w.size(), Blocks: append([]uint32(nil), w.blocks...)}
 	if len(w.block) > 0 {
 		fs.Blocks = append(fs.Blocks, crc32.Checksum(w.block, checksum.Castagnoli))
 	}

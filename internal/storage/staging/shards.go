@@ -93,13 +93,13 @@ func (s *Shards) Append(parts ...[]byte) (sampleindex.Location, error) {
 		}
 		s.current = f
 	}
-	at := sampleindex.Location{Shard: len(s.done), Offset: s.current.Size()}
+	at := sampleindex.Location{Shard: len(s.done), Offset: s.current.size()}
 	for _, p := range parts {
 		if _, err := s.current.Write(p); err != nil {
 			return sampleindex.Location{}, err
 		}
 	}
-	at.Length = s.current.Size() - at.Offset
+	at.Length = s.current.size() - at.Offset
 	return at, nil
 }
 
@@ -195,7 +195,7 @@ func (s *Shards) restore() error {
 	if s.current, err = s.stage.ReopenFile(st); err != nil {
 		return err
 	}
-	return s.checkRows(s.current.Size())
+	return s.checkRows(s.current.size())
 }
 
 // isNamed returns an error if file i of the last checkpoint does not have the dataset's name: an

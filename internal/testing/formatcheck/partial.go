@@ -19,7 +19,7 @@ import (
 type Partial struct {
 	Files map[string][]byte // by path in DST.partial
 	State []byte            // the format's state in the last checkpoint
-	Rest  []byte            // of the last checkpoint: the caller's note and the rows
+	rest  []byte            // of the last checkpoint: the caller's note and the rows
 	head  []byte            // the journal's records before
 }
 
@@ -47,19 +47,19 @@ func loadPartial(t testing.TB, dir string) *Partial {
 	}
 	payload := journal[last+8:]
 	n, k := binary.Uvarint(payload)
-	p.head, p.State, p.Rest = journal[:last], payload[k:k+int(n)], payload[k+int(n):]
+	p.head, p.State, p.rest = journal[:last], payload[k:k+int(n)], payload[k+int(n):]
 	return p
 }
 
 // Clone is a copy that may be changed, but for the bytes of files.
 func (p *Partial) Clone() *Partial {
-	return &Partial{Files: maps.Clone(p.Files), State: slices.Clone(p.State), Rest: slices.Clone(p.Rest), head: p.head}
+	return &Partial{Files: maps.Clone(p.Files), State: slices.Clone(p.State), rest: slices.Clone(p.rest), head: p.head}
 }
 
 // Store lays the unfinished dataset out in dir.
 func (p *Partial) Store(t testing.TB, dir string) {
 	t.Helper()
-	payload := append(append(binary.AppendUvarint(nil, uint64(len(p.State))), p.State...), p.Rest...)
+	payload := append(append(binary.AppendUvarint(nil, uint64(len(p.State))), p.State...), p.rest...)
 	journal := binary.LittleEndian.AppendUint32(slices.Clone(p.head), uint32(len(payload)))
 	journal = binary.LittleEndian.AppendUint32(journal, crc32.Checksum(payload, crc32.MakeTable(crc32.Castagnoli)))
 	p.Files["journal"] = append(journal, payload...)
@@ -83,14 +83,14 @@ func Over(b []byte, at uint32, with []byte) []byte {
 	return b
 }
 
-// Change overwrites bytes of one of the parts: of the state, of the note and the rows, of a
+// change overwrites bytes of one of the parts: of the state, of the note and the rows, of a
 // file, or of the list of what to publish.
-func (p *Partial) Change(what byte, at uint32, with []byte) {
+func (p *Partial) change(what byte, at uint32, with []byte) {
 	switch what % 4 {
 	case 0:
 		p.State = Over(p.State, at, with)
 	case 1:
-		p.Rest = Over(p.Rest, at, with)
+		p.rest = Over(p.rest, at, with)
 	case 2:
 		var files []string
 		for _, name := range slices.Sorted(maps.Keys(p.Files)) {
@@ -157,19 +157,19 @@ func FuzzPartial(f *testing.F, format formats.WritableFormat, name string, m for
 	f.Add(byte(3), uint32(0), []byte(`[{"From":"`+name+`.partial/data/x","To":"victim"}]`), byte(0), uint32(0), []byte{})
 	f.Fuzz(func(t *testing.T, what byte, at uint32, with []byte, what2 byte, at2 uint32, with2 []byte) {
 		p := whole.Clone()
-		p.Change(what, at, with)
-		p.Change(what2, at2, with2)
+		p.change(what, at, with)
+		p.change(what2, at2, with2)
 		if believable != nil {
 			believable(p)
 		}
 		path := filepath.Join(t.TempDir(), name)
 		p.Store(t, path+".partial")
-		GoesOnOrNot(t, format, path, samples)
+		goesOnOrNot(t, format, path, samples)
 	})
 }
 
-// GoesOnOrNot resumes an unfinished dataset that a fuzzer may have made up.
-func GoesOnOrNot(t *testing.T, format formats.WritableFormat, path string, samples []*formats.Sample) {
+// goesOnOrNot resumes an unfinished dataset that a fuzzer may have made up.
+func goesOnOrNot(t *testing.T, format formats.WritableFormat, path string, samples []*formats.Sample) {
 	t.Helper()
 	victim := filepath.Join(filepath.Dir(path), "victim")
 	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {

@@ -17,7 +17,8 @@ from setting import Setting, Skip
 def run(setting: Setting, save: Callable[..., None]) -> None:
     machine.gpu()
     path = plugin()
-    variables = {"XLA_FLAGS": f"--xla_gpu_cuda_data_dir={folder}" for folder in cuda(path)}
+    folder = cuda(path)
+    variables = {"XLA_FLAGS": f"--xla_gpu_cuda_data_dir={folder}"} if folder else {}
     dataset = prepare.packed(setting, setting.photos, "resized", "--resize=shorter:256", "--encode=jpeg:90")
     words = ["train", dataset, f"--backend=xla:{path}", "--model=cnn", "--epochs=2", "--json"]
     try:
@@ -40,10 +41,10 @@ def plugin() -> Path:
     raise Skip("this Python has no PJRT plugin for CUDA: pip install 'jax[cuda13]'")
 
 
-def cuda(plugin: Path) -> list[Path]:
+def cuda(plugin: Path) -> Path | None:
     """The folder with CUDA's libdevice that pip put beside the plugin, if there is one."""
     found = sorted((plugin.parents[2] / "nvidia").glob("cu*/nvvm/libdevice"))
-    return [path.parents[1] for path in found[-1:]]
+    return found[-1].parents[1] if found else None
 
 
 def libraries() -> str:
