@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
@@ -166,6 +167,35 @@ func TestProcessMasksOfSingleBits(t *testing.T) {
 			if !bytes.Equal(m.Pix, want) {
 				t.Errorf("%+v: %s is %v, want %v", r, schema[i].Name, m.Pix, want)
 			}
+		}
+	}
+}
+
+// A mask that no Loader could read, of floats, is an error that names the field; an image of floats passes with a warning.
+func TestProcessKeepsNoMaskOfFloats(t *testing.T) {
+	pixeltest.Exact(t) // others read no TIFF of floats
+	tags := [][2]uint32{{256, 1}, {257, 1}, {258, 32}, {259, 1}, {262, 1}, {273, 122}, {277, 1}, {279, 4}, {339, 3}}
+	data := binary.LittleEndian.AppendUint16([]byte("II*\x00\x08\x00\x00\x00"), uint16(len(tags)))
+	for _, tag := range tags {
+		data = binary.LittleEndian.AppendUint16(data, uint16(tag[0]))
+		data = binary.LittleEndian.AppendUint16(data, 4)
+		data = binary.LittleEndian.AppendUint32(data, 1)
+		data = binary.LittleEndian.AppendUint32(data, tag[1])
+	}
+	data = binary.LittleEndian.AppendUint32(data, 0)
+	data = binary.LittleEndian.AppendUint32(data, math.Float32bits(0.5))
+	for _, kind := range []formats.Kind{formats.Mask, formats.Image} {
+		schema := formats.Schema{{Name: "image", Kind: formats.Image}, {Name: "depth", Kind: kind}}
+		p := newProcessor(t, Recipe{}, schema)
+		in := stereoSample(t)
+		in.Values = in.Values[:2]
+		in.Values[1] = formats.Value{Data: bytes.Clone(data), Encoding: formats.TIFF}
+		err := p.Process(in, new(formats.Sample))
+		if want := kind == formats.Mask; want != errors.Is(err, pixel.ErrUnsupported) || want && !strings.HasPrefix(err.Error(), "field depth: ") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if p.Warning() != "" { // a Loader reads the image as 8 bits
+			t.Errorf("warning %q", p.Warning())
 		}
 	}
 }

@@ -30,6 +30,32 @@ func scans(t *testing.T) string {
 	return filepath.Dir(dir)
 }
 
+// A folder of TIFFs of floats: what becomes of their fractions is said, without advice that skips them; statistics are of the pixels that a
+// Loader has.
+func TestFloatsAreReported(t *testing.T) {
+	if !cgo {
+		t.Skip("without cgo no TIFF of floats is read")
+	}
+	src, dir := t.TempDir(), t.TempDir()
+	data, err := os.ReadFile(filepath.Join("..", "..", "internal", "image", "codec", "testdata", "tiff", "float1-little.tif"))
+	must(t, err)
+	must(t, os.Mkdir(filepath.Join(src, "a"), 0o755))
+	must(t, os.WriteFile(filepath.Join(src, "a", "f.tif"), data, 0o644))
+	for _, c := range []struct {
+		args      []string
+		told, not string
+	}{
+		{[]string{"pack", src, filepath.Join(dir, "a.tar"), "--encode", "raw"}, "1 images: a TIFF of floats became 8-bit: fractions are cut", "--color keep"},
+		{[]string{"pack", src, filepath.Join(dir, "b.tar"), "--stats"}, "pixels     mean", "not checked"},
+		{[]string{"bench", src, "--rounds", "1", "--size", "8", "--batch", "1", "--quiet"}, "a TIFF of floats became 8-bit", "uint16"},
+	} {
+		code, said := dsconvSays(c.args...)
+		if code != exitDone || !strings.Contains(said, c.told) || strings.Contains(said, c.not) || strings.Contains(said, "could not be decoded") {
+			t.Errorf("%v: exit code %d, want %q, not %q: %s", c.args[2:], code, c.told, c.not, said)
+		}
+	}
+}
+
 // Every command that clips 16 bits to 8 reports it.
 func TestClippedImagesAreReported(t *testing.T) {
 	src, dir := scans(t), t.TempDir()

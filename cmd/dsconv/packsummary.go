@@ -12,6 +12,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/gpudecode"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/legible"
 )
 
@@ -183,7 +184,11 @@ func printNarrowed(c *console, r *convert.Report) {
 		counts[w.Cause]++
 	}
 	for _, how := range slices.Sorted(maps.Keys(counts)) {
-		c.printf("  %d images: %s; --color keep with --encode png or raw keeps all 16 bits\n", counts[how], how)
+		hint := ""
+		if codec.KeptDeep(how) {
+			hint = "; --color keep with --encode png or raw keeps all 16 bits"
+		}
+		c.printf("  %d images: %s%s\n", counts[how], how, hint)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
+	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -46,7 +47,16 @@ func statsOf(l *loader, _ struct{}) (any, error) {
 	return stats{seconds(s.Clock), listed(l, s.BadTimes, s.Bad), s.Narrowed, s.Decoded}, nil
 }
 
-func narrowedOf(l *loader, _ struct{}) (any, error) { return l.Narrowed(), nil }
+// narrowed is Loader.Narrowed, and whether batches of uint16 keep what was lost.
+type narrowed struct {
+	reader.Narrowed
+	Kept bool `json:"kept"`
+}
+
+func narrowedOf(l *loader, _ struct{}) (any, error) {
+	n := l.Narrowed()
+	return narrowed{n, codec.KeptDeep(n.How)}, nil
+}
 
 // bad is the result of Loader.Bad.
 type bad struct {

@@ -14,7 +14,14 @@ const (
 	NarrowedClipped = "16-bit grey became 8-bit: values above 255 are 255, as in Pillow"
 	// NarrowedCut is for colour, and for grey with alpha: Pillow reads the high byte alone.
 	NarrowedCut = "16 bits per channel became 8: the high byte is kept, as in Pillow"
+	// narrowedFloats is for TIFFs of floats. This one and those below are of images whose values can't be kept.
+	narrowedFloats   = "a TIFF of floats became 8-bit: fractions are cut, values below 0 are 0 and above 255 are 255, as in Pillow"
+	narrowedIntegers = "a TIFF of signed or 32-bit integers became 8-bit: values below 0 are 0 and above 255 are 255, as in Pillow"
+	narrowedTIFF     = "a TIFF of 16-bit CMYK, or of 16-bit colours multiplied by alpha, became 8-bit: the high byte is kept"
 )
+
+// KeptDeep reports whether an image that was narrowed this way keeps all its values in DecodeOptions.Deep and in pixel.ColorKeep.
+func KeptDeep(how string) bool { return how == NarrowedClipped || how == NarrowedCut }
 
 // narrowed says how pixels of 16 bits lose values as 8 bits, "" if they don't.
 func narrowed(m *pixel.Image) string {
@@ -53,7 +60,7 @@ func (o DecodeOptions) pixelSize(h pixel.Header) int {
 func (d *Decoder) convert(dst, src *pixel.Image, o DecodeOptions) error {
 	switch {
 	case o.Color == pixel.ColorKeep || !o.keepsDepth(src.DType):
-		if o.Color != pixel.ColorKeep {
+		if o.Color != pixel.ColorKeep && d.narrowed == "" {
 			d.narrowed = narrowed(src)
 		}
 		return o.Color.Convert(dst, src)

@@ -81,7 +81,7 @@ func (d *Decoder) StopBy(s *pixel.Stop) { d.stop, d.jpeg.Stop = s, s }
 func (d *Decoder) Warning() string { return d.warning }
 
 // Narrowed says how the last decoded image, of more than 8 bits per channel, lost some of them to
-// DecodeOptions.Color: NarrowedClipped or NarrowedCut; "" if it lost none.
+// DecodeOptions.Color: NarrowedClipped, NarrowedCut, or what a kind of TIFF lost; "" if it lost none.
 func (d *Decoder) Narrowed() string { return d.narrowed }
 
 // Header returns the header of the last decoded image.

@@ -22,10 +22,13 @@ import (
 // rawTIFF decodes the samples of a TIFF of kind k to dst, which has k.rawBytes.
 func rawTIFF(dst, data []byte, k *tiffKind, stop *pixel.Stop) error {
 	r := C.dsconv_tiff_request{
-		w: C.uint32_t(k.w), h: C.uint32_t(k.h), row: C.uint64_t(k.rowBytes()),
+		w: C.uint32_t(k.w), h: C.uint32_t(k.h), row: C.uint64_t(k.rowBytes()), planes: C.uint32_t(k.planes),
 		max_block: C.uint64_t(min(k.block, math.MaxInt32)), max_alloc: C.uint64_t(max(budget.UnreservedBytes, uint64(budget.Allowance(len(data))), min(k.block, math.MaxInt32))),
 	}
-	if k.colors == tiffYCbCr {
+	if k.colors == tiffRGBX {
+		r.rgba = 1
+	}
+	if k.colors == tiffFromJPEG {
 		r.jpeg_rgb = 1
 	}
 	var message [256]C.char

@@ -112,6 +112,29 @@ static uint32_t rows_of_block(TIFF *t, uint32_t h) {
   return found == 1 && rows > 0 && rows < h ? rows : h;
 }
 
+static int decode_rgba(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop) {
+  TIFFRGBAImage img;
+  char why[1024] = "";
+  if (TIFFTileSize64(t) > r->max_block || TIFFStripSize64(t) > r->max_block)
+    return DSCONV_TIFF_CORRUPT;
+  if (!TIFFRGBAImageOK(t, why) || !TIFFRGBAImageBegin(&img, t, 0, why))
+    return DSCONV_TIFF_CORRUPT;
+  img.orientation = ORIENTATION_TOPLEFT;
+  img.req_orientation = ORIENTATION_TOPLEFT;
+  img.col_offset = 0;
+  int status = img.width == r->w && img.height == r->h ? DSCONV_TIFF_OK : DSCONV_TIFF_CORRUPT;
+  uint32_t rows = rows_of_block(t, r->h);
+  for (uint32_t y = 0; y < r->h && status == DSCONV_TIFF_OK; y += least(rows, r->h - y)) {
+    img.row_offset = (int)y;
+    if (stopped(stop))
+      status = DSCONV_TIFF_STOPPED;
+    else if (!TIFFRGBAImageGet(&img, (uint32_t *)(void *)(dst + r->row * y), r->w, least(rows, r->h - y)))
+      status = DSCONV_TIFF_CORRUPT;
+  }
+  TIFFRGBAImageEnd(&img);
+  return status;
+}
+
 static int decode_strips(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop,
                          uint8_t *block, tmsize_t size) {
   uint32_t rows = rows_of_block(t, r->h);
@@ -119,11 +142,14 @@ static int decode_strips(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, co
   if (stride <= 0 || (uint64_t)stride != r->row || (uint64_t)size < (uint64_t)stride * rows)
     return DSCONV_TIFF_CORRUPT;
   for (uint32_t y = 0; y < r->h; y += least(rows, r->h - y)) {
-    if (stopped(stop))
-      return DSCONV_TIFF_STOPPED;
-    if (TIFFReadEncodedStrip(t, TIFFComputeStrip(t, y, 0), block, size) == -1)
-      return DSCONV_TIFF_CORRUPT;
-    memcpy(dst + r->row * y, block, r->row * least(rows, r->h - y));
+    uint32_t n = least(rows, r->h - y);
+    for (uint32_t plane = 0; plane < r->planes; plane++) {
+      if (stopped(stop))
+        return DSCONV_TIFF_STOPPED;
+      if (TIFFReadEncodedStrip(t, TIFFComputeStrip(t, y, (uint16_t)plane), block, size) == -1)
+        return DSCONV_TIFF_CORRUPT;
+      memcpy(dst + r->row * ((uint64_t)plane * r->h + y), block, r->row * n);
+    }
   }
   return DSCONV_TIFF_OK;
 }
@@ -138,18 +164,22 @@ static int decode_tiles(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, con
   if (TIFFGetField(t, TIFFTAG_TILEWIDTH, &w) != 1 || TIFFGetField(t, TIFFTAG_TILELENGTH, &rows) != 1 ||
       w == 0 || rows == 0 || stride <= 0 || (uint64_t)size < (uint64_t)stride * rows)
     return DSCONV_TIFF_CORRUPT;
+  if (r->planes > 1)
+    samples = 1;
   if ((uint64_t)w * bits * samples % 8 != 0) // the format asks for multiples of 16 pixels
     return DSCONV_TIFF_UNSUPPORTED;
   for (uint32_t y = 0; y < r->h; y += least(rows, r->h - y)) {
-    uint64_t at = 0;
-    for (uint32_t x = 0; x < r->w; x += least(w, r->w - x), at += (uint64_t)stride) {
-      if (stopped(stop))
-        return DSCONV_TIFF_STOPPED;
-      if (at >= r->row || TIFFReadTile(t, block, x, y, 0, 0) == -1)
-        return DSCONV_TIFF_CORRUPT;
-      uint64_t n = r->row - at < (uint64_t)stride ? r->row - at : (uint64_t)stride;
-      for (uint32_t k = 0; k < least(rows, r->h - y); k++)
-        memcpy(dst + r->row * (y + k) + at, block + (uint64_t)stride * k, n);
+    for (uint32_t plane = 0; plane < r->planes; plane++) {
+      uint64_t at = 0;
+      for (uint32_t x = 0; x < r->w; x += least(w, r->w - x), at += (uint64_t)stride) {
+        if (stopped(stop))
+          return DSCONV_TIFF_STOPPED;
+        if (at >= r->row || TIFFReadTile(t, block, x, y, 0, (uint16_t)plane) == -1)
+          return DSCONV_TIFF_CORRUPT;
+        uint64_t n = r->row - at < (uint64_t)stride ? r->row - at : (uint64_t)stride;
+        for (uint32_t k = 0; k < least(rows, r->h - y); k++)
+          memcpy(dst + r->row * ((uint64_t)plane * r->h + y + k) + at, block + (uint64_t)stride * k, n);
+      }
     }
   }
   return DSCONV_TIFF_OK;
@@ -172,11 +202,12 @@ static int decode_blocks(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, co
 
 static int decode_open(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, const uint32_t *stop) {
   uint32_t w = 0, h = 0;
-  uint16_t compression = 0;
+  uint16_t compression = 0, planar = 0;
   TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &w);
   TIFFGetField(t, TIFFTAG_IMAGELENGTH, &h);
   TIFFGetFieldDefaulted(t, TIFFTAG_COMPRESSION, &compression);
-  if (w != r->w || h != r->h)
+  TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &planar);
+  if (w != r->w || h != r->h || (r->planes > 1 && planar != PLANARCONFIG_SEPARATE))
     return DSCONV_TIFF_CORRUPT;
   if (!TIFFIsCODECConfigured(compression))
     return DSCONV_TIFF_UNSUPPORTED;
@@ -185,8 +216,10 @@ static int decode_open(TIFF *t, const dsconv_tiff_request *r, uint8_t *dst, cons
   if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
     TIFFSetField(t, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
 #endif
-  return decode_blocks(t, r, dst, stop);
+  return r->rgba ? decode_rgba(t, r, dst, stop) : decode_blocks(t, r, dst, stop);
 }
+
+int dsconv_tiff_has(int compression) { return TIFFIsCODECConfigured((uint16_t)compression); }
 
 int dsconv_tiff_decode(const uint8_t *data, size_t n, const dsconv_tiff_request *r, uint8_t *dst,
                        const uint32_t *stop, char message[256]) {

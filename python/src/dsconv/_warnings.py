@@ -43,5 +43,7 @@ def left_out(texts: list[str]) -> None:
 
 def narrowed(found: dict[str, Any], stacklevel: int = 3) -> None:
     """Warns of images with more than 8 bits per channel that were converted to 8 bits."""
-    text = f'16-bit images lost bits, for example {found["key"]}: {found["how"]}; dtype="uint16" keeps all bits'
+    text = f"{'16-bit images' if found['kept'] else 'images'} lost bits, for example {found['key']}: {found['how']}"
+    if found["kept"]:
+        text += '; dtype="uint16" keeps all bits'
     warnings.warn(text, stacklevel=stacklevel)
