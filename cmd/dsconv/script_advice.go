@@ -35,11 +35,13 @@ func advisePacking(ctx context.Context, r *bench.Report, progress func(plan.Prog
 	if err != nil {
 		return err
 	}
+	changed := ours.Settings["lossless"] == false // by other transforms
 	for i := range list {
 		c := &list[i]
 		c.Command += ", then dsconv.Loader on it"
 		// The rounds say how the two loaders compare; Candidates only compares with dsconv's.
 		c.Before, c.After, c.BreakEven = own.EpochSeconds, c.After/c.Before*own.EpochSeconds/ours.Ratio, 0
+		c.Lossless = c.Lossless && !changed
 	}
 	advice := verdict.Advise(own.Costs, *own.Verdict, slices.Concat(r.Advice.Candidates, list))
 	r.Advice = &advice

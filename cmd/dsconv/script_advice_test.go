@@ -67,6 +67,16 @@ func TestPackingIsTriedForAScript(t *testing.T) {
 	if r.Advice.Best == nil || r.Advice.Text == "" {
 		t.Errorf("%+v", r.Advice)
 	}
+	changed := scriptReport(folder, 0.9)
+	changed.Datasets[1].Settings["lossless"] = false
+	if err := advisePacking(t.Context(), changed, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changed.Advice.Candidates {
+		if packs(c) && c.Lossless {
+			t.Errorf("its transforms change pixels: %+v", c)
+		}
+	}
 }
 
 func TestPackingIsNotTriedForAScript(t *testing.T) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,17 +65,14 @@ class Packed:
         opened = dsconv.Dataset(self.path, fields=["key", *self.schema], as_dict=True)
         self.classes, self.keys = opened.classes, opened.keys
         self.samples = [{name: _plain(value) for name, value in sample.items()} for sample in opened]
-        self.files = [self._file(key, folder / f"files-{number}") for key in self.keys]
+        self.files = [self._file(key) for key in self.keys]
 
     @property
     def pixels(self) -> list[np.ndarray[Any, Any]]:
         return [np.asarray(Image.open(io.BytesIO(file))) for file in self.files]
 
-    def _file(self, key: str, folder: Path) -> bytes:
-        if not folder.exists():
-            _command.run(["cat", str(self.path), "--glob=**", f"--output={folder}"])
-        (path,) = folder.glob(f"{key}.*")
-        return path.read_bytes()
+    def _file(self, key: str) -> bytes:
+        return subprocess.run([_command.path(), "cat", self.path, key], check=True, stdout=subprocess.PIPE).stdout
 
     def __getitem__(self, name: str) -> list[Any]:
         return [sample[name] for sample in self.samples]

@@ -68,11 +68,16 @@ def test_other_dtypes_warn_once_of_lost_bits(scans: tuple[str, np.ndarray], dtyp
     assert np.allclose(got * (255 if dtype == "float32" else 1), want)
 
 
-def test_a_tiff_of_floats_is_refused_with_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of", ["loader", "dataset"])
+def test_floats_warn_without_advice_that_refuses_them(tmp_path: Path, of: str) -> None:
     (tmp_path / "a").mkdir()
     Image.fromarray(np.full((SIDE, SIDE), 0.5, np.float32)).save(tmp_path / "a" / "f.tif")
-    with pytest.raises(Exception, match=r"format 3.* dsconv\.pack\(dataset, DST\)"):
-        list(dsconv.Loader(tmp_path, batch_size=1))
+    with pytest.warns(UserWarning, match="images lost bits, for example .*fractions are cut") as caught:
+        if of == "loader":
+            list(dsconv.Loader(tmp_path, batch_size=1))
+        else:
+            dsconv.Dataset(tmp_path)[0]
+    assert len(caught) == 1 and "uint16" not in str(caught[0].message)
 
 
 def test_uint16_is_an_error_with_python_transforms(scans: tuple[str, np.ndarray]) -> None:

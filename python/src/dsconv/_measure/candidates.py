@@ -30,7 +30,7 @@ def _candidate(row: Row, own: DatasetReport, other: DatasetReport) -> dict[str, 
     return {
         "command": row.command,
         "setting": True,
-        "lossless": True,
+        "lossless": row.lossless,
         "before_seconds": seconds,
         "after_seconds": seconds / times if times else 0.0,
     }

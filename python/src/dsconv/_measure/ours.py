@@ -15,6 +15,7 @@ from dsconv.transforms import translate
 
 from .image_files import ImageFiles, NotImageFiles, image_files
 from .look import is_dataloader
+from .near import near
 from .rows import Row, settings
 from .same_images import OtherLabels, indices, target_transform
 from .states import kept_states
@@ -38,19 +39,29 @@ def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> 
             choice = _same_samples(files)
             if loops or _collates(loader):
                 _check_items(loader, choice, "the step" if loops else "collate_fn")
-        rows.append(_of_folder(loader, files, choice))
+        rows += _of_folder(loader, files, choice)
         rows += [_row(loader, files.transform, {**choice, "indices": None}, path) for path in paths]
     except NotImageFiles as err:
         notes.append(f"dsconv.Loader was not measured beside {rows[0].name}: {err}")
     return rows, notes
 
 
-def _of_folder(loader: Any, files: ImageFiles, choice: dict[str, Any]) -> Row:
-    """dsconv.Loader on the dataset's own folder, with its transforms."""
+def _of_folder(loader: Any, files: ImageFiles, choice: dict[str, Any]) -> list[Row]:
+    """dsconv.Loader on the dataset's own folder, with its transforms and with native ones that do nearly the same."""
     row = _row(loader, files.transform, choice, files.root)
+    row.command = _command(loader, files, "transforms=...")  # the user's own
+    if not (ops := near(files.transform)):
+        return [row]
+    native = _row(loader, ops, choice, files.root)
+    native.name += ", native transforms"
+    native.settings["lossless"] = False
+    native.command, native.lossless = _command(loader, files, f'transforms="{ops}"'), False
+    return [row, native]
+
+
+def _command(loader: Any, files: ImageFiles, transforms: str) -> str:
     more = (", shuffle=True" if _shuffles(loader) else "") + (", collate_fn=..." if _collates(loader) else "")
-    row.command = f'dsconv.Loader("{files.root}", batch_size={_batch_size(loader)}, transforms=...{more})'
-    return row
+    return f'dsconv.Loader("{files.root}", batch_size={_batch_size(loader)}, {transforms}{more})'
 
 
 def _same_samples(files: ImageFiles) -> dict[str, Any]:

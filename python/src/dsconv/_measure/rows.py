@@ -33,6 +33,7 @@ class Row:
     looked    the pass that was looked into, with what its workers' timers found
     loop      what the loop does on batches in memory; None if there is no loop
     command   what the user would do to get this row in place of the first one; "" if that is no advice
+    lossless  the same pixels reach training
     in_python what a dsconv.Loader's transforms in Python took in the pass `looked`
     added     bench added it: if it fails, a note says so
     """
@@ -48,6 +49,7 @@ class Row:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     command: str = ""
+    lossless: bool = True
     in_python: InPython | None = None
     added: bool = False
 
