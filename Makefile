@@ -255,6 +255,7 @@ api: deps $(APIDIFF) ## how the Go API differs from the last release's, or BASE'
 
 .PHONY: lint lint-go lint-dead lint-others
 lint: lint-go lint-dead lint-others ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture, the budget of lines
+lint-go lint-dead: export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) # analysers open the files that cgo made packages of, in this clone
 lint-go: deps $(LINT)
 	$(LINT) run ./...
 	cd examples && $(LINT) run ./...

@@ -72,7 +72,7 @@ class Packed:
         return [np.asarray(Image.open(io.BytesIO(file))) for file in self.files]
 
     def _file(self, key: str) -> bytes:
-        return subprocess.run([_command.path(), "cat", self.path, key], check=True, stdout=subprocess.PIPE).stdout
+        return subprocess.run([_command.path(), "cat", "--", self.path, key], check=True, stdout=subprocess.PIPE).stdout
 
     def __getitem__(self, name: str) -> list[Any]:
         return [sample[name] for sample in self.samples]

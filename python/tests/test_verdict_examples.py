@@ -84,7 +84,7 @@ def test_the_transcripts_are_better_afterwards(name: str, loader: str, needs: tu
     block = text.split(f"<!-- transcript {name} -->", 1)[1].split("<!-- end -->", 1)[0]
     before, after = block.split("$ dsconv bench ")[1:]
     assert f"{name}.py:{loader} --step train_step" in before and f"{name}_dsconv.py:{loader}" in after
-    assert "advice: " in before and "dsconv.Loader(" in before.split("advice: ", 1)[1].splitlines()[0]
+    assert "advice: " in before and "dsconv.Loader" in before.split("advice: ", 1)[1].splitlines()[0]
     seconds = [first_epoch(said) for said in (before, after)]
     assert seconds[1] < seconds[0]
 
