@@ -54,8 +54,8 @@ pack $T tar.h5
 pack a=$C b=$Z two.lmdb
 pack $L list.lmdb
 pack $L list.tfrecord --resize shorter:64 --encode jpeg:90
-pack $D fields.lmdb --field 'mask={key}.mask.png' --field 'text={key}.txt'
-pack $D fields.tar --field 'mask={key}.mask.png' --field 'text={key}.txt' --resize shorter:64 --encode png
+pack $D fields.lmdb --field 'text={key}.txt'
+pack $D fields.tar --field 'text={key}.txt' --resize shorter:64 --encode png
 pack $C a.lmdb; pack a.lmdb b.h5
 pack $C a.lmdb; pack a.lmdb 'b-%03d.tar' --shard-size 4MB --resize shorter:64 --encode jpeg:90
 pack $C a.tar; pack a.tar b.lmdb
