@@ -11,7 +11,6 @@ import (
 	"github.com/disintegration/imaging"
 
 	inner "github.com/dsconv/dsconv/internal/image/codec"
-	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/preprocess/codec"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
@@ -98,13 +97,11 @@ func Thumbnail(r io.Reader, o ThumbnailOptions) (*image.NRGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := codec.DecodeOptions{Color: pixel.ColorKeep, EXIF: pixel.EXIFApply, MaxPixels: o.MaxPixels}
-	if jpeg.HasLibjpegTurbo {
-		uprightH, uprightW := pixel.OrientedSize(h.H, h.W, h.Orientation)
-		w, h := o.scaled(uprightW, uprightH)
-		d.Mode, d.MinW, d.MinH = codec.Fast, 2*w, 2*h
-	}
-	m, err := codec.Decode(data, d)
+	uprightH, uprightW := pixel.OrientedSize(h.H, h.W, h.Orientation)
+	w, height := o.scaled(uprightW, uprightH)
+	m, err := codec.Decode(data, codec.DecodeOptions{
+		Color: pixel.ColorKeep, EXIF: pixel.EXIFApply, MaxPixels: o.MaxPixels, Mode: codec.Fast, MinW: 2 * w, MinH: 2 * height,
+	})
 	if err != nil {
 		return nil, err
 	}
