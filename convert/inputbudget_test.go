@@ -53,7 +53,7 @@ func (w countingWriter) Write(s *formats.Sample) error {
 // Images that are larger than the limit are in memory one at a time: the next one is read after the last one was written.
 func TestLargeImagesAreReadInTurn(t *testing.T) {
 	var written atomic.Int64
-	d := sized{size: func(int) int64 { return 900 << 20 }, reading: func(i int) {
+	d := sized{size: func(int) int64 { return 160 << 20 }, reading: func(i int) {
 		if n := written.Load(); n != int64(i) {
 			t.Errorf("image %d is read when %d are written", i, n)
 		}
@@ -68,7 +68,7 @@ func TestLargeImagesAreReadInTurn(t *testing.T) {
 // Large images among small ones, of many sizes and in any order, do not stop each other for ever.
 func TestLargeImagesAmongSmallOnes(t *testing.T) {
 	for _, order := range []convert.Order{convert.KeyOrder, convert.Shuffled(1)} {
-		d := sized{size: func(i int) int64 { return []int64{1, 20 << 20, 1 << 30, 60 << 20, 100}[i%5] }, reading: func(int) {}}
+		d := sized{size: func(i int) int64 { return []int64{1, 20 << 20, 160 << 20, 60 << 20, 100}[i%5] }, reading: func(int) {}}
 		o := convert.Options{Order: order, Workers: 3, IOWorkers: 5}
 		d.change = func(i int, s *formats.Sample) {
 			if i%7 == 2 {
