@@ -91,10 +91,11 @@ func info(cc *cli.Context, c *console, ds formats.Dataset) error {
 	}
 	if cc.Bool("counts") || countsQuickly(ds) {
 		var err error
-		if one.Counts, err = countSamples(cc.Context, ds); err != nil {
+		finder := doubts.New(0, ds)
+		if one.Counts, err = countSamples(cc.Context, ds, finder.Add); err != nil {
 			return err
 		}
-		found, err := doubts.Find(cc.Context, 0, ds)
+		found, err := finder.Found(cc.Context)
 		if err != nil {
 			return err
 		}

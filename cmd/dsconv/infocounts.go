@@ -47,8 +47,8 @@ type imageSizes struct {
 // maxSizes bounds the different sizes that are counted, and so the memory.
 const maxSizes = 1 << 20
 
-// countSamples reads the index of ds, and the labels that are not in it.
-func countSamples(ctx context.Context, ds formats.Dataset) (*infoCounts, error) {
+// countSamples reads the index of ds, of which each gets every sample, and the labels that are not in it.
+func countSamples(ctx context.Context, ds formats.Dataset, each func(*formats.Info)) (*infoCounts, error) {
 	n := &infoCounts{Encodings: map[string]int{}, Sizes: &imageSizes{counts: map[[2]int]int{}}}
 	labels := newLabelReader(ds)
 	images := map[int]int{}
@@ -57,6 +57,7 @@ func countSamples(ctx context.Context, ds formats.Dataset) (*infoCounts, error) 
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
+		each(&in)
 		n.Encodings[cmp.Or(string(in.Encoding), "unknown")]++
 		n.Sizes.add(in.Shape)
 		switch {
@@ -116,12 +117,12 @@ func (n *infoCounts) setClasses(names []string, images map[int]int) {
 
 func (s *imageSizes) add(shape [3]int) {
 	size := [2]int{shape[0], shape[1]}
-	_, known := s.counts[size]
+	images := s.counts[size]
 	switch {
 	case size == [2]int{}:
 		s.Unknown++
-	case known || len(s.counts) < maxSizes:
-		s.counts[size]++
+	case images > 0 || len(s.counts) < maxSizes:
+		s.counts[size] = images + 1
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/dsconv/dsconv/internal/extsort"
 )
 
-// finder takes the samples of datasets. Memory is bounded: what does not fit is sorted on the disk.
-type finder struct {
+// Finder takes the samples of datasets, each once. Memory is bounded: what does not fit is sorted on the disk.
+type Finder struct {
 	memory   int64
 	datasets []formats.Dataset
 	splits   map[string]int
@@ -30,29 +30,38 @@ type finder struct {
 // record is a sample: the numbers of its dataset, of the sample in it, of its split and of its class, the last two 0 for none.
 type record [4]uint64
 
-// Find returns a sentence for each kind of doubt about datasets, whose splits count as one's, none if there are none. It takes
-// about memory bytes, 0 for 256 MiB. A sample without a hash is not compared.
+// Find takes all samples of datasets, whose splits count as one's, and returns what Found does.
 func Find(ctx context.Context, memory int64, datasets ...formats.Dataset) ([]string, error) {
-	f := &finder{
-		memory: memory, datasets: datasets, splits: map[string]int{"": 0}, labels: map[int64]bool{}, label: formats.NoLabel,
-		maxSeen: int(cmp.Or(memory, 256<<20) / 64), seen: map[uint64]uint32{},
-	}
+	f := New(memory, datasets...)
 	for _, ds := range datasets {
 		for i := range ds.Len() {
 			in, err := ds.Info(i)
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return nil, err
 			}
-			f.add(&in)
+			f.Add(&in)
 		}
 	}
-	return f.found(ctx)
+	return f.Found(ctx)
+}
+
+// New returns a Finder of datasets that takes about memory bytes, 0 for 256 MiB.
+func New(memory int64, datasets ...formats.Dataset) *Finder {
+	n, maxSeen := 0, int(cmp.Or(memory, 256<<20)/64)
+	for _, ds := range datasets {
+		n += ds.Len()
+	}
+	return &Finder{
+		memory: memory, datasets: datasets, splits: map[string]int{"": 0}, labels: map[int64]bool{}, label: formats.NoLabel,
+		maxSeen: maxSeen, seen: make(map[uint64]uint32, min(n, maxSeen)),
+	}
 }
 
 // maxClasses bounds the memory for the class indices.
 const maxClasses = 1 << 20
 
-func (f *finder) add(in *formats.Info) {
+// Add takes a sample. One without a hash is not compared.
+func (f *Finder) Add(in *formats.Info) {
 	if in.Label >= 0 && in.Label != f.label && len(f.labels) < maxClasses {
 		f.labels[in.Label], f.label = true, in.Label
 	}
@@ -75,7 +84,7 @@ func (f *finder) add(in *formats.Info) {
 func beginning(in *formats.Info) uint64 { return binary.LittleEndian.Uint64(in.Source.Hash[:]) }
 
 // sort gives sorter the images whose bytes others may have.
-func (f *finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
+func (f *Finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
 	for d, ds := range f.datasets {
 		for i := range ds.Len() {
 			in, err := ds.Info(i)
@@ -97,7 +106,8 @@ func (f *finder) sort(ctx context.Context, sorter *extsort.Sorter) error {
 	return nil
 }
 
-func (f *finder) found(ctx context.Context) (list []string, err error) {
+// Found returns a sentence for each kind of doubt about the samples, none if there are none.
+func (f *Finder) Found(ctx context.Context) (list []string, err error) {
 	if n := len(f.labels); n > 1 && f.fromOne() {
 		list = append(list, fmt.Sprintf("the labels are all of 1 to %d, and no image has 0: a model needs %d outputs, unless you subtract 1", n, n+1))
 	}
@@ -148,7 +158,7 @@ func (f *finder) found(ctx context.Context) (list []string, err error) {
 }
 
 // fromOne reports whether the labels are the numbers from 1 to their count, without names.
-func (f *finder) fromOne() bool {
+func (f *Finder) fromOne() bool {
 	for x := range f.labels {
 		if x < 1 || x > int64(len(f.labels)) {
 			return false
