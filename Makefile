@@ -154,6 +154,8 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # They flip bits, unpack gigabytes, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
 # Those of LMDB's pages, and those of a format that write and read one after the other, have none.
 RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestSizedBatchesOfAList|TestMixingAsTorchvision|TestLargeImagesAreBadSamples|TestFakeGPUTypes|TestStopsKeepAllThatWasDone|TestLargeMask|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
+# The same goroutines for other types of numbers; test-long has them.
+RACE_ALIKE := 'Test(GPUBatchesAreTheSame|DeferredBatchesBecomeTheSame)/.*/(.*16|uint8)'
 # Where goroutines share memory; test-long has more.
 RACE_PACKAGES := ./reader ./convert ./internal/cache ./internal/items ./internal/storage/staging
 RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/staging
@@ -177,7 +179,7 @@ test: announce-test test-tools ## all tests, the long ones with few repetitions:
 	scripts/in-memory $(TEST_ENV) go test -vet=off -short -timeout 20m ./... # make lint runs go vet
 	go test -vet=off ./bench/page # with Chromium, which -short leaves out
 	go test -vet=off -short -tags emulate_avx512 -run 'Equals?PureGo' ./internal/image/resample ./internal/image/pixelops # AVX-512 where there is none
-	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_PACKAGES)
+	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP)'|'$(RACE_ALIKE) $(RACE_PACKAGES)
 	$(MAKE) -j2 --output-sync=target test-nocgo python-tools # each leaves a core idle now and then
 	$(MAKE) examples
 	$(MAKE) pytest MARK="not long"

@@ -34,7 +34,10 @@ def run(tmp_path: Path, scenario: str, dataset: Path, modes: str = "", **more: s
 
 
 @needs_fakes
-@pytest.mark.parametrize("scenario", ["equal", "arguments", "kept", "equal_or_bad"])
+@pytest.mark.parametrize(
+    "scenario",
+    ["equal", *(pytest.param(name, marks=pytest.mark.long) for name in ("arguments", "kept", "equal_or_bad"))],
+)
 def test_batches_are_those_of_the_cpu(tmp_path: Path, packed: Path, scenario: str) -> None:
     run(tmp_path, scenario, packed)
 
@@ -74,6 +77,7 @@ def test_the_gpu_may_be_chosen_after_the_loader_was_made(tmp_path: Path, packed:
 
 
 @needs_fakes
+@pytest.mark.long
 def test_a_forked_process_gets_a_plain_error(tmp_path: Path, packed: Path) -> None:
     said = run(tmp_path, "forked", packed)
     assert said.startswith("ForkError: decoder=") and 'start it by the method "spawn"' in said
@@ -82,7 +86,12 @@ def test_a_forked_process_gets_a_plain_error(tmp_path: Path, packed: Path) -> No
 @needs_fakes
 @pytest.mark.parametrize(
     ("modes", "message"),
-    [("cuInit:100", "no GPU"), ("devices:0", "no GPU"), ("cuInit:803", "803"), ("cu*:719+400", "719")],
+    [
+        pytest.param("cuInit:100", "no GPU", marks=pytest.mark.long),
+        ("devices:0", "no GPU"),
+        pytest.param("cuInit:803", "803", marks=pytest.mark.long),
+        ("cu*:719+400", "719"),
+    ],
 )
 def test_a_gpu_that_fails_is_an_error(tmp_path: Path, packed: Path, modes: str, message: str) -> None:
     said = run(tmp_path, "fails", packed, modes)

@@ -92,7 +92,7 @@ def test_files_that_are_cut(stored: dict[str, Path], tmp_path: Path, enabled: st
     check(out, on_error)
 
 
-@pytest.mark.parametrize("on_error", ["raise", "skip"])
+@pytest.mark.parametrize("on_error", ["raise", pytest.param("skip", marks=pytest.mark.long)])
 def test_reads_that_fail(stored: dict[str, Path], tmp_path: Path, on_error: str) -> None:
     disk = os.environ.get("DSCONV_FAILINGDISK")
     if not disk:

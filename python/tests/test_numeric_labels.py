@@ -150,6 +150,7 @@ def test_missing_classes_are_an_error(numbers: str) -> None:
         dsconv.Loader(numbers, 8, "resize:8x8", shuffle="balanced")
 
 
+@pytest.mark.long
 def test_the_trainers_report_numeric_labels(command: str, numbers: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     for words, said in {

@@ -48,7 +48,7 @@ def test_fp16_leaves_out_a_step_whose_gradients_are_no_numbers(one_thread: None)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-@pytest.mark.parametrize("words", [["--device", "cuda"], ["--decoder", "gpu"]])
+@pytest.mark.parametrize("words", [["--device", "cuda"], pytest.param(["--decoder", "gpu"], marks=pytest.mark.long)])
 def test_without_a_gpu_a_training_says_so(packed: Path, words: list[str]) -> None:
     command = [sys.executable, "-m", "dsconv.train", "--after", packed, *words]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -240,6 +240,7 @@ def test_wrong_usage(words: str, message: str, photos: Path, capsys: pytest.Capt
     assert ended.value.code == 2 and message in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_datasets_are_trained_on_without_torchvision(packed: Path) -> None:
     program = (
         "import sys; sys.modules['torchvision'] = None\n"

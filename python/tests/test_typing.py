@@ -62,6 +62,7 @@ def test_pyright(tmp_path: Path) -> None:
     assert done.returncode == 0 and "0 errors" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_it_runs(packed: Path, tmp_path: Path) -> None:
     rows = ["path,label,split,camera"]

@@ -21,8 +21,10 @@ from dsconv._measure.bench import bench  # noqa: E402
 EXAMPLES = Path(__file__).parent.parent / "examples" / "verdict"
 SCRIPTS = [
     pytest.param("plain", "loader", (), id="plain"),
-    pytest.param("lightning_fit", "train_loader", ("lightning",), id="lightning"),
-    pytest.param("albumentations_cv2", "loader", ("albumentations", "cv2"), id="albumentations"),
+    pytest.param("lightning_fit", "train_loader", ("lightning",), id="lightning", marks=pytest.mark.long),
+    pytest.param(
+        "albumentations_cv2", "loader", ("albumentations", "cv2"), id="albumentations", marks=pytest.mark.long
+    ),
 ]
 
 
