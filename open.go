@@ -74,9 +74,13 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	case len(o.Map) > 0:
 		return nil, errMapOfFolder(path)
 	}
-	d, err := folder.Open(ctx, path, cfg)
+	return orNil(folder.Open(ctx, path, cfg))
+}
+
+// orNil returns d, or nil with an error: a nil *folder.Dataset is not a nil Dataset.
+func orNil(d *folder.Dataset, err error) (formats.Dataset, error) {
 	if err != nil {
-		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
+		return nil, err
 	}
 	return d, nil
 }
@@ -114,11 +118,7 @@ func openList(ctx context.Context, path string, cfg folder.Config) (formats.Data
 	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 {
 		return nil, wrongOptions{fmt.Errorf("%s is a list of images, which has its own labels: leave out tables of labels", path)}
 	}
-	d, err := folder.OpenList(ctx, path, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
+	return orNil(folder.OpenList(ctx, path, cfg))
 }
 
 // wrongOptions is a convert.ErrOptions; its text is the error's own.
@@ -221,11 +221,7 @@ func openAll(ctx context.Context, all []Source, cfg folder.Config, o formats.Rea
 		}
 		return nil, err
 	}
-	d, err := folder.OpenMounts(ctx, mounts, cfg)
-	if err != nil {
-		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
-	}
-	return d, nil
+	return orNil(folder.OpenMounts(ctx, mounts, cfg))
 }
 
 // splitsByName says how to give several splits at once of formats whose files' names are splits; they may be patterns.
@@ -361,11 +357,7 @@ func openArchive(ctx context.Context, path string, cfg folder.Config, o formats.
 	if err != nil {
 		return nil, err
 	}
-	d, err := folder.OpenTree(ctx, files, cfg)
-	if err != nil {
-		return nil, err // not d: a nil *folder.Dataset is not a nil Dataset
-	}
-	return d, nil
+	return orNil(folder.OpenTree(ctx, files, cfg))
 }
 
 // openTree opens what archiveFormat matches. mounted says that it is put below a folder of another name.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
@@ -168,12 +169,8 @@ func (p *PackPlan) shards(ctx context.Context, file string, o shards.Options, so
 			}
 		}
 	}
-	if plan.Root == "" {
-		for _, source := range sources {
-			if source == "-" {
-				return nil, wrongOptions{errors.New("a list on standard input is not there for the processes of the shards: write it to a file")}
-			}
-		}
+	if plan.Root == "" && slices.Contains(sources, "-") {
+		return nil, wrongOptions{errors.New("a list on standard input is not there for the processes of the shards: write it to a file")}
 	}
 	if p.folder != "" {
 		if err := createFolder(p.folder); err != nil {
@@ -230,23 +227,24 @@ type ShardResult = shards.Result
 // removes what it wrote; that of a process that was killed stays until CommitShards. Bad images are no error unless
 // Options.OnError was convert.Fail. The error is formats.ErrChanged, and names a file, if the sources are not those of the plan.
 func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*ShardResult, error) {
-	if ctx == nil {
-		return nil, errNilContext("PackShard")
-	}
-	p, err := shards.Read(file)
+	p, err := readPlan(ctx, "PackShard", file)
 	if err != nil {
 		return nil, err
 	}
 	return p.Pack(ctx, Formats(), shard, o, replan)
 }
 
+func readPlan(ctx context.Context, function, file string) (*shards.Plan, error) {
+	if ctx == nil {
+		return nil, errNilContext(function)
+	}
+	return shards.Read(file)
+}
+
 // MissingShards returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
 // damaged are there: CommitShards finds them.
 func MissingShards(ctx context.Context, file string) ([]int, error) {
-	if ctx == nil {
-		return nil, errNilContext("MissingShards")
-	}
-	p, err := shards.Read(file)
+	p, err := readPlan(ctx, "MissingShards", file)
 	if err != nil {
 		return nil, err
 	}
@@ -271,10 +269,7 @@ type CommittedShards struct {
 // error, and after it is done. formats.ErrLocked if another process commits. The result is never nil.
 func CommitShards(ctx context.Context, file string, o CommitOptions) (*CommittedShards, error) {
 	to := &CommittedShards{Report: &Report{}}
-	if ctx == nil {
-		return to, errNilContext("CommitShards")
-	}
-	p, err := shards.Read(file)
+	p, err := readPlan(ctx, "CommitShards", file)
 	if err != nil {
 		return to, err
 	}
