@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -129,20 +128,24 @@ func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	if err := positive(cc, "rounds", "epochs", "limit-batches"); err != nil {
 		return o, err
 	}
-	o = bench.Options{
-		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
-		Size: cc.Int("size"),
+	if o, err = loadOptions(cc); err != nil {
+		return o, err
 	}
+	o.Rounds, o.Epochs, o.LimitBatches = cc.Int("rounds"), cc.Int("epochs"), cc.Int("limit-batches")
+	_, err = o.Filled()
+	return o, err
+}
+
+// loadOptions are what bench and plan load with.
+func loadOptions(cc *cli.Context) (o bench.Options, err error) {
+	o.Size = cc.Int("size")
 	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
 	}
 	o.Layout = pixel.Layout(cc.String("layout"))
 	if cc.IsSet("consume") {
-		if o.Consume, err = parseRate(cc.String("consume")); err != nil {
-			return o, err
-		}
+		o.Consume, err = parseRate(cc.String("consume"))
 	}
-	_, err = o.Filled()
 	return o, err
 }
 
@@ -195,29 +198,19 @@ func readReports(c *console, files []string) (reports []*bench.Report, err error
 	return reports, nil
 }
 
-// benchOutput is a form in which bench writes its report.
+// benchOutput is a form in which bench or plan writes its report.
 type benchOutput struct {
-	flag  string
-	write func(w io.Writer, r *bench.Report) error
-	ours  func(f io.Reader) bool // reports whether a file is such a report
-	name  string
+	flag string
+	ours func(f io.Reader) bool // reports whether a file is such a report
+	name string
 }
 
 const ofBench = "report of dsconv bench"
 
 // benchOutputs are the flags of bench that name a file for the report.
 var benchOutputs = []benchOutput{
-	{"json", writeReport, func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }, ofBench},
-	{"html", page.WriteHTML, isPage, ofBench},
-}
-
-func writeReport(w io.Writer, r *bench.Report) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
+	{"json", func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }, ofBench},
+	{"html", isPage, ofBench},
 }
 
 func isPage(f io.Reader) bool {
@@ -302,9 +295,11 @@ func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
 		case file == "-" && o.flag == "json":
 			err = c.json(r)
 		case file == "-":
-			err = o.write(c.out, r)
+			err = page.WriteHTML(c.out, r)
+		case o.flag == "json":
+			err = durable.WriteJSON(file, r)
 		default:
-			err = durable.Write(file, func(w io.Writer) error { return o.write(w, r) })
+			err = durable.Write(file, func(w io.Writer) error { return page.WriteHTML(w, r) })
 		}
 		if err != nil {
 			return err

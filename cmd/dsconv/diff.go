@@ -226,6 +226,6 @@ func (s *side) open(cc *cli.Context, c *console, beside *side) (err error) {
 		return err
 	}
 	cfg.Stdin = c.in
-	s.Dataset, err = openSourcesWith(cc.Context, s.sources, cfg, read)
+	s.Dataset, err = openSources(cc.Context, s.sources, cfg, read)
 	return err
 }

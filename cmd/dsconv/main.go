@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,17 +119,12 @@ func prepare(commands []*cli.Command, c *console) {
 		cmd.OnUsageError = onUsageError
 		cmd.Before = c.showListing
 		cmd.HideHelpCommand = true
-		hideFalse(cmd.Flags)
-		prepare(cmd.Subcommands, c)
-	}
-}
-
-// hideFalse drops "(default: false)" from the help of flags.
-func hideFalse(flags []cli.Flag) {
-	for _, f := range flags {
-		if b, ok := f.(*cli.BoolFlag); ok {
-			b.DisableDefaultText = true
+		for _, f := range cmd.Flags {
+			if b, ok := f.(*cli.BoolFlag); ok {
+				b.DisableDefaultText = true // not "(default: false)" in the help
+			}
 		}
+		prepare(cmd.Subcommands, c)
 	}
 }
 
@@ -307,14 +303,10 @@ func version() string {
 
 // buildVersion returns the version and, where they are known, the commit and its date: two builds of one text write the same bytes.
 func buildVersion() string {
-	source := commit
-	if source == "" {
-		source = recordedCommit()
+	if source := cmp.Or(commit, recordedCommit()); source != "" {
+		return version() + " (" + source + ")"
 	}
-	if source == "" {
-		return version()
-	}
-	return version() + " (" + source + ")"
+	return version()
 }
 
 // recordedCommit returns the commit that Go recorded when it built this program, "" if it did not.

@@ -204,13 +204,7 @@ func (s *summary) finish(c *console, err error, o *writeOptions, discard func())
 		discard()
 		return s.failed(c, err, o)
 	}
-	if err := s.print(c, o); err != nil {
-		return err
-	}
-	if len(s.Skipped) > 0 {
-		return errSkipped
-	}
-	return nil
+	return s.print(c, o)
 }
 
 // failed prints how far a pack came that ended with err, and returns err with a hint.

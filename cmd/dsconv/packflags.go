@@ -93,10 +93,7 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 
 // parsePackSyntax parses the flags whose values have a syntax.
 func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
-	if err := o.parseOnError(cc.String("on-error")); err != nil {
-		return err
-	}
-	if err := o.parseMaxSkipped(cc.String("max-skipped")); err != nil {
+	if err := o.parseSkipping(cc); err != nil {
 		return err
 	}
 	if err := o.parseCheck(cc); err != nil {

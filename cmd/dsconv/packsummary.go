@@ -35,21 +35,26 @@ func (s *summary) counts() string {
 	return text
 }
 
+// print prints the summary. The error is errSkipped if images were skipped.
 func (s *summary) print(c *console, o *writeOptions) error {
-	if o.json {
-		return c.json(s)
+	switch {
+	case o.json:
+		if err := c.json(s); err != nil {
+			return err
+		}
+	case !o.quiet:
+		c.printf("%s\n", s.counts())
+		s.printSplits(c, o.src)
+		printLabels(c, s.Labels, s.LabelNotices, "")
+		printFields(c, s.Fields, "")
+		for _, r := range s.Datasets {
+			printReport(c, r)
+		}
+		s.printNotices(c)
 	}
-	if o.quiet {
-		return nil
+	if len(s.Skipped) > 0 {
+		return errSkipped
 	}
-	c.printf("%s\n", s.counts())
-	s.printSplits(c, o.src)
-	printLabels(c, s.Labels, s.LabelNotices, "")
-	printFields(c, s.Fields, "")
-	for _, r := range s.Datasets {
-		printReport(c, r)
-	}
-	s.printNotices(c)
 	return nil
 }
 
@@ -235,18 +240,12 @@ func printFigures(c *console, f *formats.PixelFigures, indent, name string) {
 		c.printf("; %d images could not be decoded", f.Undecoded)
 	}
 	c.printf("\n")
-	if least, most := leastAndMost(f.Classes); most > 0 {
-		c.printf("%s  classes  %d to %d images each\n", indent, least, most)
+	if len(f.Classes) > 0 && slices.Max(f.Classes) > 0 {
+		c.printf("%s  classes  %d to %d images each\n", indent, slices.Min(f.Classes), slices.Max(f.Classes))
 	}
 }
 
-func figuresText(v [3]float64) string {
-	var text []string
-	for _, x := range v {
-		text = append(text, fmt.Sprintf("%.4f", x))
-	}
-	return strings.Join(text, " ")
-}
+func figuresText(v [3]float64) string { return fmt.Sprintf("%.4f %.4f %.4f", v[0], v[1], v[2]) }
 
 // rangeText is the range of sizes: smallest, median, largest.
 func rangeText(r formats.SizeRange) string {
@@ -254,14 +253,4 @@ func rangeText(r formats.SizeRange) string {
 		return fmt.Sprint(r.Min)
 	}
 	return fmt.Sprintf("%d to %d (median %d)", r.Min, r.Max, r.Median)
-}
-
-func leastAndMost(counts []int) (least, most int) {
-	for i, n := range counts {
-		if i == 0 || n < least {
-			least = n
-		}
-		most = max(most, n)
-	}
-	return least, most
 }

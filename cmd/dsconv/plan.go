@@ -9,13 +9,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -79,18 +77,9 @@ func planOptions(cc *cli.Context) (o plan.Options, err error) {
 	if err := positive(cc, "sample", "rounds"); err != nil {
 		return o, err
 	}
-	o = plan.Options{
-		Bench:  bench.Options{Size: cc.Int("size")},
-		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Format: cc.String("format"), Dir: cc.String("dir"),
-	}
-	if o.Bench.Config, err = loaderConfig(cc); err != nil {
+	o = plan.Options{Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Format: cc.String("format"), Dir: cc.String("dir")}
+	if o.Bench, err = loadOptions(cc); err != nil {
 		return o, err
-	}
-	o.Bench.Layout = pixel.Layout(cc.String("layout"))
-	if cc.IsSet("consume") {
-		if o.Bench.Consume, err = parseRate(cc.String("consume")); err != nil {
-			return o, err
-		}
 	}
 	if err := planGrid(cc, &o); err != nil {
 		return o, err
@@ -111,7 +100,7 @@ func planSources(cc *cli.Context, c *console, sources []string, o *plan.Options)
 	cfg.Stdin = c.in
 	o.Sources, o.Reading = sources, readingWords(cc)
 	o.Open = func(ctx context.Context, _ string) (formats.Dataset, error) {
-		return openSourcesWith(ctx, sources, cfg, read)
+		return openSources(ctx, sources, cfg, read)
 	}
 	return nil
 }

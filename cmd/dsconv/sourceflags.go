@@ -92,9 +92,9 @@ func opener(cc *cli.Context, source string) (func(ctx context.Context, path stri
 	}
 	return func(ctx context.Context, path string) (formats.Dataset, error) {
 		if path == source {
-			return openSourceWith(ctx, path, cfg, read)
+			return openSources(ctx, []string{path}, cfg, read)
 		}
-		return openSourceWith(ctx, path, folder.Config{}, formats.ReadOptions{})
+		return openSources(ctx, []string{path}, folder.Config{}, formats.ReadOptions{})
 	}, nil
 }
 
@@ -110,7 +110,7 @@ func readingWords(cc *cli.Context) (words []string) {
 			values = []string{strings.Join(cc.StringSlice(name), ",")}
 		}
 		if slices.Contains(listFlags, name) {
-			values = splitLines(sourceFlag(cc)(name))
+			values = split(sourceFlag(cc)(name), "\n")
 		}
 		for _, value := range values {
 			words = append(words, "--"+name, value)
@@ -259,14 +259,6 @@ func sourceFlag(cc *cli.Context) func(name string) string {
 		}
 		return strings.Join(list, "\n")
 	}
-}
-
-// splitLines splits a list of folderConfig.
-func splitLines(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\n")
 }
 
 // printFields prints what was found for the fields of samples.

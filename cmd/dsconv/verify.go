@@ -46,17 +46,12 @@ func verifyCommand(c *console) *cli.Command {
 			"   dsconv verify --parity images/ out.lmdb\n\n" +
 			"Exit codes: 0 no damage, all damage repaired, or no difference; 1 damage or a difference; 2 wrong usage;\n" +
 			"4 the check could not finish.",
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "check the structure without reading images"},
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
 			nvjpegFlag("with --repair and --parity: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-			progressFlag(),
-			quietFlag(),
-			workersFlag("goroutines that read"),
-			memoryFlag(),
-		}, parityFlags()...),
+		}, resultFlags(), []cli.Flag{workersFlag("goroutines that read"), memoryFlag()}, parityFlags()),
 		Action: func(cc *cli.Context) error { return asCheck(asDamage(verifyDataset(cc, c))) },
 	}
 }

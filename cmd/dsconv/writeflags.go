@@ -36,16 +36,18 @@ func (o *writeOptions) packOptions() dsconv.Options {
 
 // writeFlags returns flags and the flags of every command that writes a dataset.
 func writeFlags(flags ...cli.Flag) []cli.Flag {
-	return append(flags,
+	return append(append(flags,
 		&cli.BoolFlag{Name: "discard", Usage: "drop the unfinished dataset of an interrupted command and start over"},
 		&cli.StringFlag{Name: "checkpoint", Usage: "write about `SIZE` between two checkpoints", DefaultText: "256MiB"},
 		memoryFlag(),
 		workersFlag("goroutines that decode and encode"),
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and change nothing"},
-		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-		progressFlag(),
-		quietFlag(),
-	)
+	), resultFlags()...)
+}
+
+// resultFlags say what a command prints.
+func resultFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}, progressFlag(), quietFlag()}
 }
 
 // parseWriteFlags parses the flags of writeFlags.
@@ -71,19 +73,14 @@ func parseSize(cc *cli.Context, flag string, to *int64) (err error) {
 	return nil
 }
 
-// parseOnError parses the flag --on-error of pack and add.
-func (o *writeOptions) parseOnError(on string) error {
+// parseSkipping parses the flags --on-error and --max-skipped of pack and add.
+func (o *writeOptions) parseSkipping(cc *cli.Context) error {
+	on := cc.String("on-error")
 	if on != "skip" && on != "fail" {
 		return usageErrorf("--on-error %s: use skip or fail", on)
 	}
-	o.convert.OnError = convert.OnError(on)
-	return nil
-}
-
-// parseMaxSkipped parses the flag --max-skipped.
-func (o *writeOptions) parseMaxSkipped(text string) error {
-	o.convert.MaxSkipped = text
-	if _, err := doubts.ParseLimit(text); err != nil {
+	o.convert.OnError, o.convert.MaxSkipped = convert.OnError(on), cc.String("max-skipped")
+	if _, err := doubts.ParseLimit(o.convert.MaxSkipped); err != nil {
 		return usageErrorf("--max-skipped %w", err)
 	}
 	return nil

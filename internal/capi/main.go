@@ -223,18 +223,16 @@ func describe(err error) *failure {
 	}
 	for _, k := range []struct {
 		kind string
-		of   []error
+		of   error
 	}{
-		{"gpu", []error{gpudecode.ErrUnavailable}},
-		{"missing", []error{fs.ErrNotExist}},
-		{"closed", []error{errClosed}},
-		{"data", []error{formats.ErrDamaged}},
-		{"value", []error{errValue, reader.ErrState, formats.ErrSchema, augment.ErrSize}},
+		{"gpu", gpudecode.ErrUnavailable},
+		{"missing", fs.ErrNotExist},
+		{"closed", errClosed},
+		{"data", formats.ErrDamaged},
+		{"value", errValue}, {"value", reader.ErrState}, {"value", formats.ErrSchema}, {"value", augment.ErrSize},
 	} {
-		for _, target := range k.of {
-			if f.Kind == "" && errors.Is(err, target) {
-				f.Kind = k.kind
-			}
+		if f.Kind == "" && errors.Is(err, k.of) {
+			f.Kind = k.kind
 		}
 	}
 	return f

@@ -45,11 +45,7 @@ func (l *loader) describe() []part {
 		dtype, shape = frame.Final[0].DType, frame.Final[0].Image
 	}
 	image, label := schema.ImageIndex(), schema.LabelIndex()
-	parts := []part{{
-		Name: schema[image].Name, Kind: formats.Image, DType: dtype, Shape: shape,
-		bytes:  (*reader.Batch).ImageBytes,
-		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
-	}}
+	parts := []part{imagePart(schema[image].Name, dtype, shape)}
 	if label >= 0 {
 		parts = append(parts, labelPart(schema[label].Name, &frame))
 	}
@@ -70,6 +66,15 @@ func (l *loader) describe() []part {
 		})
 	}
 	return parts
+}
+
+// imagePart is a batch's images, those of the first view.
+func imagePart(name string, dtype formats.DType, shape []int) part {
+	return part{
+		Name: name, Kind: formats.Image, DType: dtype, Shape: shape,
+		bytes:  (*reader.Batch).ImageBytes,
+		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
+	}
 }
 
 // indexBytes are the samples' indices. Those of padding are -1, unless the tail only repeats samples: a caller
