@@ -67,6 +67,16 @@ func folderConfig(option func(name string) string) folder.Config {
 	}
 }
 
+// flagsOrRecipe is folderConfig of the flags that are set, and else of a dataset's recipe.
+func flagsOrRecipe(cc *cli.Context, recipe map[string]string) folder.Config {
+	return folderConfig(func(name string) string {
+		if cc.IsSet(name) {
+			return sourceFlag(cc)(name)
+		}
+		return recipe[name]
+	})
+}
+
 // packedConfig returns how the sources, if they are folders, are read as those of the dataset at path: by the flags
 // that are set, else as they were packed. The error is about a file that they were packed with and that is not there.
 func packedConfig(cc *cli.Context, path string, m *formats.Meta, sources ...string) (folder.Config, error) {
@@ -75,16 +85,10 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, sources ...stri
 	if err := parseLabels(cc.StringSlice("labels"), &given); err != nil {
 		return given, usageError{err}
 	}
-	described := labelsGiven && folder.IsDescription(given.Labels)
-	cfg := folderConfig(func(name string) string {
-		if described && !cc.IsSet(name) {
-			return "" // a description replaces the recipe's options
-		}
-		if cc.IsSet(name) {
-			return sourceFlag(cc)(name)
-		}
-		return recipe[name]
-	})
+	if labelsGiven && folder.IsDescription(given.Labels) {
+		recipe = nil // the description replaces the recipe's options
+	}
+	cfg := flagsOrRecipe(cc, recipe)
 	if packedLabels(recipe, &cfg); labelsGiven {
 		cfg.Labels, cfg.FolderLabels = given.Labels, given.FolderLabels
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -118,17 +117,8 @@ func pack(cc *cli.Context, c *console) error {
 	if cc.IsSet("items") {
 		return packItems(cc, c)
 	}
-	args, err := argumentsOrMore(cc, "SRC", "DST")
+	sources, dst, o, err := parsePack(cc, c)
 	if err != nil {
-		return err
-	}
-	sources, dst := args[:len(args)-1], args[len(args)-1]
-	o, err := parsePackFlags(cc, c)
-	if err != nil {
-		return err
-	}
-	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
-	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
 	closeGPU, err := o.openGPU(cc)

@@ -54,6 +54,20 @@ func packFlags() []cli.Flag {
 	))
 }
 
+// parsePack parses the arguments SRC... DST and the flags of a pack.
+func parsePack(cc *cli.Context, c *console) (sources []string, dst string, o *writeOptions, err error) {
+	args, err := argumentsOrMore(cc, "SRC", "DST")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	sources, dst = args[:len(args)-1], args[len(args)-1]
+	if o, err = parsePackFlags(cc, c); err != nil {
+		return nil, "", nil, err
+	}
+	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
+	return sources, dst, o, checkTable(cc, &o.folder, sources)
+}
+
 func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 	o, err := parseWriteFlags(cc, c)
 	if err != nil {
@@ -212,13 +226,7 @@ func (o *writeOptions) packLike(cc *cli.Context, path string) error {
 
 // likeConfig returns how sources are read as those of the dataset at path, whose recipe is given: by the flags, else as they were packed.
 func likeConfig(cc *cli.Context, path string, recipe map[string]string) (folder.Config, error) {
-	given := sourceFlag(cc)
-	cfg := folderConfig(func(name string) string {
-		if cc.IsSet(name) {
-			return given(name)
-		}
-		return recipe[name]
-	})
+	cfg := flagsOrRecipe(cc, recipe)
 	cfg.ClassOrder = "" // the dataset's classes have their order
 	for key, value := range recipe {
 		flag, _ := flagOf(key)

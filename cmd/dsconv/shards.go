@@ -71,21 +71,12 @@ Examples:
 }
 
 func planShards(cc *cli.Context, c *console) error {
-	args, err := argumentsOrMore(cc, "SRC", "DST")
-	if err != nil {
-		return err
-	}
-	sources, dst := args[:len(args)-1], args[len(args)-1]
 	file := cc.String("output")
-	if file == "" {
+	if file == "" && cc.NArg() > 1 {
 		return usageErrorf("--output FILE is missing: name the file for the plan, such as -o plan.json")
 	}
-	o, err := parsePackFlags(cc, c)
+	sources, dst, o, err := parsePack(cc, c)
 	if err != nil {
-		return err
-	}
-	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
-	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
 	discard, err := makeParents(dst)
