@@ -63,7 +63,19 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), scriptFlags(),
+		Flags: slices.Concat([]cli.Flag{
+			&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
+			&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
+			&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
+			&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
+			&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
+			&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "with a folder alone, or --script"},
+			&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
+			&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
+			&cli.StringFlag{Name: "html", Usage: "write the report with its charts to `FILE`, one page that needs no network; - is standard output, without the table"},
+			progressFlag(),
+			&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
+		}, readFlags("SRC"), sourceFlags("dsconv pack --help", ""), scriptFlags(),
 			loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
@@ -105,22 +117,6 @@ Augmentations:
 			}
 			return runBench(cc, c, paths, o, others)
 		},
-	}
-}
-
-func benchFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
-		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
-		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
-		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
-		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "with a folder alone, or --script"},
-		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
-		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
-		&cli.StringFlag{Name: "html", Usage: "write the report with its charts to `FILE`, one page that needs no network; - is standard output, without the table"},
-		progressFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
 	}
 }
 
@@ -274,16 +270,12 @@ func (o *benchOutput) check(file string) error {
 
 // writeBench writes the report to the files that were asked for, and prints the table unless standard output is one of them.
 func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
-	var table strings.Builder
-	if err := r.WriteTable(&table); err != nil {
-		return err
-	}
 	printed := true
 	for _, o := range benchOutputs {
 		printed = printed && !onStdout(cc.String(o.flag))
 	}
 	if printed {
-		if err := printTo(c.out, "%s", table.String()); err != nil {
+		if err := c.printTable(r.WriteTable); err != nil {
 			return err
 		}
 	}

@@ -235,11 +235,14 @@ func advisePacking(ctx context.Context, r *bench.Report, progress func(plan.Prog
 		return nil
 	}
 	own, ours := &r.Datasets[0], nativeRow(r)
-	o, err := packingOptions(ours)
+	ops, err := augment.Parse(ours.Settings["augment"].(string))
 	if err != nil {
 		return err
 	}
-	o.Progress = progress
+	o := plan.Options{Progress: progress}
+	o.Bench.Config = reader.Config{
+		Transforms: ops, BatchSize: ours.Costs.Batch, Workers: ours.Costs.Workers, DType: formats.Float32, Layout: pixel.NCHW,
+	}
 	list, err := plan.Candidates(ctx, ours.Settings["dataset"].(string), ours.Costs, o)
 	if err != nil {
 		return err
@@ -303,18 +306,6 @@ func nativeRow(r *bench.Report) *bench.Dataset {
 		}
 	}
 	return nil
-}
-
-// packingOptions describe the loader of a row.
-func packingOptions(d *bench.Dataset) (o plan.Options, err error) {
-	ops, err := augment.Parse(d.Settings["augment"].(string))
-	if err != nil {
-		return o, err
-	}
-	o.Bench.Config = reader.Config{
-		Transforms: ops, BatchSize: d.Costs.Batch, Workers: d.Costs.Workers, DType: formats.Float32, Layout: pixel.NCHW,
-	}
-	return o, nil
 }
 
 // advise sets the report's advice, if the flags ask for that.

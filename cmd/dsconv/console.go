@@ -120,9 +120,13 @@ func appendPrintable(to []byte, s string) []byte {
 // escapeHidden escapes the hidden characters of text, apart from newlines and tabs.
 func escapeHidden(text string) string { return legible.Escape(text, mustEscape) }
 
-// printTo writes formatted text to w, escaped by escapeHidden.
-func printTo(w io.Writer, format string, args ...any) error {
-	_, err := io.WriteString(w, escapeHidden(fmt.Sprintf(format, args...)))
+// printTable prints the text that write writes.
+func (c *console) printTable(write func(io.Writer) error) error {
+	var text strings.Builder
+	if err := write(&text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(c.out, escapeHidden(text.String()))
 	return err
 }
 

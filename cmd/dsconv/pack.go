@@ -108,7 +108,9 @@ Examples:
    dsconv pack val/ val.lmdb --like train.lmdb
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags:  append(packFlags(), itemsFlag()),
+		Flags: append(packFlags(),
+			// Hidden, for the Python package: the sockets of the processes that send samples, whose description is the standard input.
+			&cli.IntSliceFlag{Name: "items", Hidden: true, Usage: "pack what the processes at the other ends of the sockets `FD` send"}),
 		Action: func(cc *cli.Context) error { return pack(cc, c) },
 	}
 }
@@ -206,11 +208,6 @@ func (s *summary) failed(c *console, err error, o *writeOptions) error {
 		c.logf("%s", s.counts())
 	}
 	return withHint(err, s.Datasets[len(s.Datasets)-1].Path)
-}
-
-// itemsFlag is for the Python package: the sockets of the processes that send samples, whose description is the standard input.
-func itemsFlag() cli.Flag {
-	return &cli.IntSliceFlag{Name: "items", Hidden: true, Usage: "pack what the processes at the other ends of the sockets `FD` send"}
 }
 
 // packItems is pack of samples that processes send.

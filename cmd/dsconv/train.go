@@ -46,7 +46,17 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(readFlags("DATASET"), trainFlags(), loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")),
+		Flags: slices.Concat(readFlags("DATASET"), []cli.Flag{
+			&cli.StringFlag{Name: "model", Value: "cnn", Usage: "`MODEL` to train: mlp or cnn"},
+			&cli.StringFlag{Name: "backend", Value: "go", Usage: "`BACKEND` that computes: go, or xla:PATH with the path of a PJRT plugin"},
+			&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
+			&cli.IntFlag{Name: "epochs", Value: 5, Usage: "`N` passes over the training images"},
+			&cli.Float64Flag{Name: "lr", Usage: "learning `RATE`", DefaultText: "the model's own"},
+			&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
+			&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps", DefaultText: "at the end of an epoch only"},
+			&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
@@ -62,20 +72,6 @@ Augmentations:
 			}
 			return train(cc, c, args[0], learn, conf)
 		},
-	}
-}
-
-func trainFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "`MODEL` to train: mlp or cnn"},
-		&cli.StringFlag{Name: "backend", Value: "go", Usage: "`BACKEND` that computes: go, or xla:PATH with the path of a PJRT plugin"},
-		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
-		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "`N` passes over the training images"},
-		&cli.Float64Flag{Name: "lr", Usage: "learning `RATE`", DefaultText: "the model's own"},
-		&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
-		&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps", DefaultText: "at the end of an epoch only"},
-		&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
-		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
 }
 

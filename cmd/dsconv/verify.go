@@ -51,7 +51,11 @@ func verifyCommand(c *console) *cli.Command {
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
 			nvjpegFlag("with --repair and --parity: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
-		}, resultFlags(), []cli.Flag{workersFlag("goroutines that read"), memoryFlag()}, parityFlags()),
+		}, resultFlags(), []cli.Flag{workersFlag("goroutines that read"), memoryFlag()}, []cli.Flag{
+			&cli.StringFlag{Name: "parity", Usage: "compare with what Pillow makes of `SRC`, the folder or dataset that was packed"},
+			&cli.IntFlag{Name: "sample", Usage: "with --parity: compare `N` images, the same ones each time; 0 for all", Value: 200},
+			&cli.StringFlag{Name: "python", Usage: "with --parity: `PROGRAM` is a Python that has Pillow", Value: "python3"},
+		}),
 		Action: func(cc *cli.Context) error { return asCheck(asDamage(verifyDataset(cc, c))) },
 	}
 }
@@ -274,14 +278,6 @@ func printRepaired(c *console, r *edit.Repaired) {
 		c.printf("written again: the metadata; all data files are unchanged\n")
 	default:
 		c.printf("written again: %s\n", shortList(r.Rewritten, maxLines))
-	}
-}
-
-func parityFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "parity", Usage: "compare with what Pillow makes of `SRC`, the folder or dataset that was packed"},
-		&cli.IntFlag{Name: "sample", Usage: "with --parity: compare `N` images, the same ones each time; 0 for all", Value: 200},
-		&cli.StringFlag{Name: "python", Usage: "with --parity: `PROGRAM` is a Python that has Pillow", Value: "python3"},
 	}
 }
 
