@@ -229,7 +229,10 @@ func describe(err error) *failure {
 		{"missing", fs.ErrNotExist},
 		{"closed", errClosed},
 		{"data", formats.ErrDamaged},
-		{"value", errValue}, {"value", reader.ErrState}, {"value", formats.ErrSchema}, {"value", augment.ErrSize},
+		{"value", errValue},
+		{"value", reader.ErrState},
+		{"value", formats.ErrSchema},
+		{"value", augment.ErrSize},
 	} {
 		if f.Kind == "" && errors.Is(err, k.of) {
 			f.Kind = k.kind
