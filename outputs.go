@@ -45,7 +45,8 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 		return &outputList{format: f, list: []output{{path: filepath.Clean(dst)}}}, nil
 	}
 	file := filepath.Ext(dst) != "" && !durable.IsDir(dst) && !strings.HasSuffix(dst, "/")
-	if o.Format == "" || file || isOfOtherFormat(dst) {
+	// The path of a dataset of another format is no folder for datasets, though an LMDB is a folder too.
+	if _, unknown := Formats().Writable().ByPath(dst); o.Format == "" || file || unknown == nil {
 		return nil, wrongOptions{fmt.Errorf("%s: the name does not match the format %s; use for example %s", dst, f.Name(), "data"+outputSuffixes[f.Name()])}
 	}
 	outs := &outputList{format: f, folder: filepath.Clean(dst)}
@@ -57,13 +58,6 @@ func outputs(src formats.Dataset, dst string, o *Options) (*outputList, error) {
 		outs.list = append(outs.list, output{filepath.Join(dst, cmp.Or(split, "data")+outputSuffixes[f.Name()]), split})
 	}
 	return outs, nil
-}
-
-// isOfOtherFormat reports whether dst, which does not match the format that was asked for, is the path of
-// a dataset of another one. An LMDB is a folder too, but not one for datasets.
-func isOfOtherFormat(dst string) bool {
-	_, err := Formats().Writable().ByPath(dst)
-	return err == nil
 }
 
 // selectedSplits returns the splits of src that o wants: at least one.
@@ -93,7 +87,7 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 	var f formats.Format
 	var err error
 	if name != "" {
-		f, err = namedFormat(name)
+		f, err = append(Formats().Writable(), folder.Format{}).ByName(name)
 	} else if f, err = Formats().Writable().ByPath(dst); err != nil {
 		if other, known := Formats().ByPath(dst); known == nil {
 			f, err = other, nil // a folder, or what another program wrote
@@ -107,11 +101,6 @@ func writableFormat(dst, name string) (formats.WritableFormat, error) {
 		return nil, wrongOptions{fmt.Errorf("%s: use one of the suffixes .lmdb, .h5, .tar, .tfrecord, or name the format (dsconv unpack writes a folder)", dst)}
 	}
 	return w, nil
-}
-
-// namedFormat is the format of that name, among those that can be written and the folder.
-func namedFormat(name string) (formats.Format, error) {
-	return append(Formats().Writable(), folder.Format{}).ByName(name)
 }
 
 // createFolder creates the folder, but not the folder that it is in.

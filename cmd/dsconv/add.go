@@ -81,10 +81,7 @@ func add(cc *cli.Context, c *console) error {
 		return err
 	}
 	o.report = cc.String("report")
-	if err := o.parseOnError(cc.String("on-error")); err != nil {
-		return err
-	}
-	if err := o.parseMaxSkipped(cc.String("max-skipped")); err != nil {
+	if err := o.parseSkipping(cc); err != nil {
 		return err
 	}
 	if err := parseSize(cc, "shard-size", &o.convert.Shards.Size); err != nil {
@@ -125,7 +122,7 @@ func openAdded(cc *cli.Context, c *console, path string, m *formats.Meta, source
 		return nil, cfg, err
 	}
 	cfg.Stdin = c.in
-	src, err := openSourcesWith(cc.Context, sources, cfg, read)
+	src, err := openSources(cc.Context, sources, cfg, read)
 	if err != nil {
 		return nil, cfg, err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv/bench"
+	"github.com/dsconv/dsconv/bench/page"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/unblocked"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
@@ -59,7 +63,19 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(benchFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""), scriptFlags(),
+		Flags: slices.Concat([]cli.Flag{
+			&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
+			&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
+			&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
+			&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
+			&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
+			&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "with a folder alone, or --script"},
+			&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
+			&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
+			&cli.StringFlag{Name: "html", Usage: "write the report with its charts to `FILE`, one page that needs no network; - is standard output, without the table"},
+			progressFlag(),
+			&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
+		}, readFlags("SRC"), sourceFlags("dsconv pack --help", ""), scriptFlags(),
 			loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")),
 		Action: func(cc *cli.Context) error {
 			if err := checkOutputs(cc); err != nil { // before anything is measured
@@ -104,40 +120,28 @@ Augmentations:
 	}
 }
 
-func benchFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "measure each dataset `N` times, after one round to warm up"},
-		&cli.IntFlag{Name: "epochs", Value: 1, Usage: "`N` epochs per dataset and round"},
-		&cli.IntFlag{Name: "limit-batches", Usage: "end each epoch after `N` batches", DefaultText: "all"},
-		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
-		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.BoolFlag{Name: "advise", Usage: "try ways to pack some images of the first dataset, and recommend one with its predicted gain", DefaultText: "with a folder alone, or --script"},
-		&cli.StringSliceFlag{Name: "merge", Usage: "print the report in `FILE`, written by --json, below the table"},
-		&cli.StringFlag{Name: "json", Usage: "write the report with all rounds to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
-		&cli.StringFlag{Name: "html", Usage: "write the report with its charts to `FILE`, one page that needs no network; - is standard output, without the table"},
-		progressFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
-	}
-}
-
 func benchOptions(cc *cli.Context) (o bench.Options, err error) {
 	if err := positive(cc, "rounds", "epochs", "limit-batches"); err != nil {
 		return o, err
 	}
-	o = bench.Options{
-		Rounds: cc.Int("rounds"), Epochs: cc.Int("epochs"), LimitBatches: cc.Int("limit-batches"),
-		Size: cc.Int("size"),
+	if o, err = loadOptions(cc); err != nil {
+		return o, err
 	}
+	o.Rounds, o.Epochs, o.LimitBatches = cc.Int("rounds"), cc.Int("epochs"), cc.Int("limit-batches")
+	_, err = o.Filled()
+	return o, err
+}
+
+// loadOptions are what bench and plan load with.
+func loadOptions(cc *cli.Context) (o bench.Options, err error) {
+	o.Size = cc.Int("size")
 	if o.Config, err = loaderConfig(cc); err != nil {
 		return o, err
 	}
 	o.Layout = pixel.Layout(cc.String("layout"))
 	if cc.IsSet("consume") {
-		if o.Consume, err = parseRate(cc.String("consume")); err != nil {
-			return o, err
-		}
+		o.Consume, err = parseRate(cc.String("consume"))
 	}
-	_, err = o.Filled()
 	return o, err
 }
 
@@ -188,4 +192,110 @@ func readReports(c *console, files []string) (reports []*bench.Report, err error
 		reports = append(reports, r)
 	}
 	return reports, nil
+}
+
+// benchOutput is a form in which bench or plan writes its report.
+type benchOutput struct {
+	flag string
+	ours func(f io.Reader) bool // reports whether a file is such a report
+	name string
+}
+
+const ofBench = "report of dsconv bench"
+
+// benchOutputs are the flags of bench that name a file for the report.
+var benchOutputs = []benchOutput{
+	{"json", func(f io.Reader) bool { _, err := bench.ReadReport(f); return err == nil }, ofBench},
+	{"html", isPage, ofBench},
+}
+
+func isPage(f io.Reader) bool {
+	head := make([]byte, len(page.Mark))
+	_, err := io.ReadFull(f, head)
+	return err == nil && string(head) == page.Mark
+}
+
+// checkOutputs returns an error for files that the report must not be written to, before anything is measured.
+func checkOutputs(cc *cli.Context) error {
+	flags := map[string]string{} // by the file
+	for _, o := range benchOutputs {
+		file := cc.String(o.flag)
+		if file == "" {
+			continue
+		}
+		if onStdout(file) {
+			file = "-"
+		}
+		if other := flags[file]; other != "" {
+			return usageErrorf("--%s and --%s cannot both write to %s: give one of them another file", other, o.flag, file)
+		}
+		flags[file] = o.flag
+		if err := o.check(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onStdout reports whether a file is standard output.
+func onStdout(file string) bool {
+	fd, ok := durable.Descriptor(file)
+	return file == "-" || ok && fd == 1
+}
+
+// check returns an error if another file than such a report is at the path: the dataset to measure, for instance.
+func (o *benchOutput) check(file string) error {
+	if err := durable.Check(file); err != nil || file == "-" {
+		return err
+	}
+	if st, err := os.Stat(filepath.Dir(file)); err != nil || !st.IsDir() {
+		return usageErrorf("--%s %s: there is no folder %s: make it first", o.flag, file, filepath.Dir(file))
+	}
+	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+		return nil // writing it returns the error
+	}
+	if _, open := durable.Descriptor(file); open {
+		return nil // what the shell opened
+	}
+	f, err := unblocked.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if !o.ours(f) {
+		return usageErrorf("--%s %s: this file exists and is no %s: choose another name; - is standard output", o.flag, file, o.name)
+	}
+	return nil
+}
+
+// writeBench writes the report to the files that were asked for, and prints the table unless standard output is one of them.
+func writeBench(cc *cli.Context, c *console, r *bench.Report) error {
+	printed := true
+	for _, o := range benchOutputs {
+		printed = printed && !onStdout(cc.String(o.flag))
+	}
+	if printed {
+		if err := c.printTable(r.WriteTable); err != nil {
+			return err
+		}
+	}
+	for _, o := range benchOutputs {
+		file := cc.String(o.flag)
+		var err error
+		switch {
+		case file == "":
+		case file == "-" && o.flag == "json":
+			err = c.json(r)
+		case file == "-":
+			err = page.WriteHTML(c.out, r)
+		case o.flag == "json":
+			err = durable.WriteJSON(file, r)
+		default:
+			err = durable.Write(file, func(w io.Writer) error { return page.WriteHTML(w, r) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -78,7 +78,7 @@ func arguments(cc *cli.Context, names ...string) ([]string, error) {
 	args, err := argumentsOrMore(cc, names...)
 	if err == nil && len(args) > len(names) {
 		several := ""
-		if name := names[len(names)-1]; name == "DATASET" || name == "SRC" {
+		if len(names) > 0 && slices.Contains([]string{"DATASET", "SRC"}, names[len(names)-1]) {
 			several = "; several folders are one dataset as NAME=PATH,NAME=PATH"
 		}
 		return nil, usageErrorf("one argument too many, %q: see dsconv %s --help%s%s", args[len(names)], fullName(cc), several, unquoted(args))

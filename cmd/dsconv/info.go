@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -164,3 +168,168 @@ func printInfo(c *console, m *formats.Meta) {
 		c.printf("recipe     %s = %s\n", printable(k), printable(m.Recipe[k]))
 	}
 }
+
+// maxCounted is the most samples that info counts without --counts: more than a second or two of reading
+// the index.
+const maxCounted = 2_000_000
+
+// infoCounts is what info counts in the index of a dataset, and, for labels that are not in the index, in
+// its records.
+type infoCounts struct {
+	Classes      []classCount   `json:"classes,omitempty"` // of the designated label, by index
+	WithoutLabel int            `json:"without_label"`
+	Labels       int            `json:"labels,omitempty"` // if an image may have several
+	Encodings    map[string]int `json:"encodings"`
+	Sizes        *imageSizes    `json:"sizes,omitempty"` // nil if the sizes are not recorded
+}
+
+// classCount counts the images of a class. One with several classes counts in each of them.
+type classCount struct {
+	Label  int    `json:"label"`
+	Class  string `json:"class,omitempty"`
+	Images int    `json:"images"`
+}
+
+// imageSizes are sizes by the number of pixels, each as height and width.
+type imageSizes struct {
+	Smallest  [2]int `json:"smallest"`
+	Median    [2]int `json:"median"`
+	Largest   [2]int `json:"largest"`
+	Different int    `json:"different"`
+	Unknown   int    `json:"unknown,omitempty"` // images whose size is not recorded
+
+	counts map[[2]int]int
+}
+
+// maxSizes bounds the different sizes that are counted, and so the memory.
+const maxSizes = 1 << 20
+
+// countSamples reads the index of ds, of which each gets every sample, and the labels that are not in it.
+func countSamples(ctx context.Context, ds formats.Dataset, each func(*formats.Info)) (*infoCounts, error) {
+	n := &infoCounts{Encodings: map[string]int{}, Sizes: &imageSizes{counts: map[[2]int]int{}}}
+	labels := newLabelReader(ds)
+	images := map[int]int{}
+	for i := range ds.Len() {
+		in, err := ds.Info(i)
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		each(&in)
+		n.Encodings[cmp.Or(string(in.Encoding), "unknown")]++
+		n.Sizes.add(in.Shape)
+		switch {
+		case labels.main < 0:
+		case labels.inInfo():
+			if in.Label < 0 {
+				n.WithoutLabel++
+			} else {
+				images[int(in.Label)]++
+			}
+		default:
+			if err := labels.use(i, func(values []formats.Value) { n.addLabels(labels, values, images) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	n.Sizes.finish()
+	if n.Sizes.Different == 0 {
+		n.Sizes = nil
+	}
+	if labels.main >= 0 && labels.schema[labels.main].Kind != formats.Number {
+		n.setClasses(labels.schema[labels.main].Classes, images)
+	}
+	return n, nil
+}
+
+// addLabels counts the labels of a sample that are not in the index.
+func (n *infoCounts) addLabels(labels *labelReader, values []formats.Value, images map[int]int) {
+	f, v := &labels.schema[labels.main], &values[labels.main]
+	found := false
+	if f.Kind == formats.Number {
+		found = labelOf(f, v) != nil
+	} else {
+		for x, set := range v.Data {
+			if set != 0 {
+				found = true
+				images[x]++
+				n.Labels++
+			}
+		}
+	}
+	if !found {
+		n.WithoutLabel++
+	}
+}
+
+func (n *infoCounts) setClasses(names []string, images map[int]int) {
+	for x, name := range names {
+		n.Classes = append(n.Classes, classCount{Label: x, Class: name, Images: images[x]})
+	}
+	for _, x := range slices.Sorted(maps.Keys(images)) {
+		if x >= len(names) {
+			n.Classes = append(n.Classes, classCount{Label: x, Images: images[x]})
+		}
+	}
+}
+
+func (s *imageSizes) add(shape [3]int) {
+	size := [2]int{shape[0], shape[1]}
+	images := s.counts[size]
+	switch {
+	case size == [2]int{}:
+		s.Unknown++
+	case images > 0 || len(s.counts) < maxSizes:
+		s.counts[size] = images + 1
+	}
+}
+
+// finish sets the sizes of what was counted.
+func (s *imageSizes) finish() {
+	sizes := slices.SortedFunc(maps.Keys(s.counts), func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(a[0]*a[1], b[0]*b[1]), slices.Compare(a[:], b[:]))
+	})
+	if s.Different = len(sizes); s.Different == 0 {
+		return
+	}
+	s.Smallest, s.Largest = sizes[0], sizes[len(sizes)-1]
+	total := 0
+	for _, size := range sizes {
+		total += s.counts[size]
+	}
+	upTo := 0
+	for _, size := range sizes {
+		if upTo += s.counts[size]; 2*upTo >= total {
+			s.Median = size
+			return
+		}
+	}
+}
+
+// print prints the counts; at most maxLines classes, those with most images first.
+func (n *infoCounts) print(c *console) {
+	if s := n.Sizes; s != nil && s.Different > 1 {
+		c.printf("sizes      %s smallest, %s median, %s largest (by pixels, width x height); %d different\n",
+			sizeText(s.Smallest), sizeText(s.Median), sizeText(s.Largest), s.Different)
+	}
+	var encodings []string
+	for _, name := range slices.SortedFunc(maps.Keys(n.Encodings), func(a, b string) int {
+		return cmp.Or(n.Encodings[b]-n.Encodings[a], strings.Compare(a, b))
+	}) {
+		encodings = append(encodings, fmt.Sprintf("%d %s", n.Encodings[name], name))
+	}
+	if n.Encodings["unknown"] == 0 || len(encodings) > 1 { // a folder's files are not read
+		c.printf("encodings  %s\n", strings.Join(encodings, ", "))
+	}
+	if n.Labels > 0 {
+		c.printf("labels     %d\n", n.Labels)
+	}
+	if n.WithoutLabel > 0 {
+		c.printf("no label   %d\n", n.WithoutLabel)
+	}
+	most := slices.SortedStableFunc(slices.Values(n.Classes), func(a, b classCount) int { return b.Images - a.Images })
+	printFirst(c, most, maxLines, " classes (--json lists all)", func(k classCount) string {
+		return fmt.Sprintf("  class    %s: %d", printable(cmp.Or(k.Class, fmt.Sprint(k.Label))), k.Images)
+	})
+}
+
+func sizeText(size [2]int) string { return fmt.Sprintf("%dx%d", size[1], size[0]) }

@@ -188,17 +188,25 @@ func TestJSONDocumentHasEveryKey(t *testing.T) {
 	}
 }
 
-// dsconvJSON runs a command and returns what it prints: one JSON value, or one per line.
-func dsconvJSON(t *testing.T, want int, args ...string) (values []any) {
+// dsconvJSON runs a command with --json and returns what it prints, and its progress if that is JSON: values, or a list of them.
+func dsconvJSON(t *testing.T, want int, args ...string) (values, progress []any) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), append([]string{"dsconv"}, args...), &console{in: strings.NewReader(""), out: &out, err: &errs}); code != want {
 		t.Fatalf("%q: exit code %d, want %d: %s", args, code, want, errs.String())
 	}
-	text := &out
-	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--progress") }) {
-		text = &errs
+	values = decoded(t, &out)
+	if slices.Contains(args, "--progress=json") {
+		progress = decoded(t, &errs)
 	}
+	if len(values) == 0 || len(progress) == 0 && slices.Contains(args, "--progress=json") {
+		t.Errorf("%q prints no JSON", args)
+	}
+	return values, progress
+}
+
+func decoded(t *testing.T, text io.Reader) (values []any) {
+	t.Helper()
 	for d := json.NewDecoder(text); ; {
 		var v any
 		err := d.Decode(&v)
@@ -206,7 +214,7 @@ func dsconvJSON(t *testing.T, want int, args ...string) (values []any) {
 			return values
 		}
 		if err != nil {
-			t.Fatalf("%q: %v", args, err)
+			t.Fatal(err)
 		}
 		if list, ok := v.([]any); ok {
 			values = append(values, list...)
@@ -266,17 +274,20 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 		if section == "" {
 			section = "dsconv " + args[0]
 		}
-		ran[section] = true
-		values := dsconvJSON(t, want, args...)
-		if len(values) == 0 {
-			t.Errorf("%q prints no JSON", args)
+		ofProgress := "--progress json"
+		if args[0] == "bench" || args[0] == "plan" {
+			ofProgress += " of " + args[0]
 		}
-		for _, v := range values {
-			foundKeys(v, "", sections[section], func(path, kinds string) {
-				if kind := sections[section][path]; kind == "" || !slices.Contains(strings.Split(kinds, ", "), kind) {
-					t.Errorf("%q: %s is a %s, and %q in docs/json.md", args, path, kinds, kind)
-				}
-			})
+		values, progress := dsconvJSON(t, want, args...)
+		for section, values := range map[string][]any{section: values, ofProgress: progress} {
+			for _, v := range values {
+				ran[section] = true
+				foundKeys(v, "", sections[section], func(path, kinds string) {
+					if kind := sections[section][path]; kind == "" || !slices.Contains(strings.Split(kinds, ", "), kind) {
+						t.Errorf("%q: %s is a %s, and %q in docs/json.md", args, path, kinds, kind)
+					}
+				})
+			}
 		}
 	}
 	check("", exitDone, "synth", "images", "--n", "24", "--classes", "3", "--size", "40x30", "--split", "val=0.25", "--json")
@@ -287,7 +298,7 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	write("images/train/banded_disc/bad.jpg", "no image")
 	check("", exitSkipped, "pack", "images", "a.tar", "--json", "--exclude", "nothing/", "--report", "a.csv")
 	check("dsconv pack --dry-run", exitDone, "pack", "images", "b.tar", "--json", "--dry-run", "--sample", "5")
-	check("--progress json", exitSkipped, "pack", "images", "b-%02d.tar", "--quiet=false", "--progress=json", "--split", "none", "--resize", "cover:20x20", "--encode", "raw")
+	check("", exitSkipped, "pack", "images", "b-%02d.tar", "--json", "--quiet=false", "--progress=json", "--split", "none", "--resize", "cover:20x20", "--encode", "raw")
 	check("dsconv shards plan", exitDone, "shards", "plan", "images", "c-%d.tar", "--shards", "1", "-o", "p.json", "--json")
 	check("dsconv shards pack", exitDone, "shards", "pack", "p.json", "0", "--json")
 	check("dsconv shards commit", exitSkipped, "shards", "commit", "p.json", "--json")
@@ -317,10 +328,8 @@ func TestJSONDocumentIsWhatCommandsPrint(t *testing.T) {
 	check("", exitDone, "merge", "all.tar", "a.tar", "a.tar", "--json")
 	check("", exitDone, "doctor", "--json")
 	check("", exitDone, "train", "a.tar", "--json", "--epochs", "1", "--batch", "4", "--size", "16")
-	check("", exitDone, "bench", "a.tar", "--json", "-", "--quiet", "--rounds", "1", "--batch", "4", "--size", "16")
-	check("--progress json of bench", exitDone, "bench", "a.tar", "--progress=json", "--rounds", "1", "--batch", "4", "--size", "16")
-	check("", exitDone, "plan", "a.tar", "--json", "-", "--quiet", "--sample", "8", "--batch", "4", "--size", "16")
-	check("--progress json of plan", exitDone, "plan", "a.tar", "--progress=json", "--sample", "8", "--batch", "4", "--size", "16")
+	check("", exitDone, "bench", "a.tar", "--json", "-", "--progress=json", "--rounds", "1", "--batch", "4", "--size", "16")
+	check("", exitDone, "plan", "a.tar", "--json", "-", "--progress=json", "--sample", "8", "--batch", "4", "--size", "16")
 	for name := range documented {
 		if !ran[name] {
 			t.Errorf("no command was run for %s", name)

@@ -48,15 +48,11 @@ func openSource(cc *cli.Context, path string, cfg folder.Config) (formats.Datase
 	if err != nil {
 		return nil, err
 	}
-	return openSourceWith(cc.Context, path, cfg, o)
+	return openSources(cc.Context, []string{path}, cfg, o)
 }
 
-func openSourceWith(ctx context.Context, path string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	return openSourcesWith(ctx, []string{path}, cfg, o)
-}
-
-// openSourcesWith opens several sources as one dataset, or one.
-func openSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
+// openSources opens several sources as one dataset, or one.
+func openSources(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
 	ds, err := dsconv.OpenSources(ctx, sources, cfg, o)
 	return ds, asUsage(err)
 }
@@ -65,10 +61,20 @@ func openSourcesWith(ctx context.Context, sources []string, cfg folder.Config, o
 // value of each: of a flag, or of a dataset's recipe.
 func folderConfig(option func(name string) string) folder.Config {
 	return folder.Config{
-		LabelColumns: splitList(option("label-columns")), LabelSep: option("label-sep"),
+		LabelColumns: split(option("label-columns"), ","), LabelSep: option("label-sep"),
 		LabelType: option("label-type"), ClassOrder: option("class-order"),
-		Fields: splitLines(option("field")), Boxes: splitLines(option("boxes")), Captions: splitLines(option("captions")),
+		Fields: split(option("field"), "\n"), Boxes: split(option("boxes"), "\n"), Captions: split(option("captions"), "\n"),
 	}
+}
+
+// flagsOrRecipe is folderConfig of the flags that are set, and else of a dataset's recipe.
+func flagsOrRecipe(cc *cli.Context, recipe map[string]string) folder.Config {
+	return folderConfig(func(name string) string {
+		if cc.IsSet(name) {
+			return sourceFlag(cc)(name)
+		}
+		return recipe[name]
+	})
 }
 
 // packedConfig returns how the sources, if they are folders, are read as those of the dataset at path: by the flags
@@ -79,16 +85,10 @@ func packedConfig(cc *cli.Context, path string, m *formats.Meta, sources ...stri
 	if err := parseLabels(cc.StringSlice("labels"), &given); err != nil {
 		return given, usageError{err}
 	}
-	described := labelsGiven && folder.IsDescription(given.Labels)
-	cfg := folderConfig(func(name string) string {
-		if described && !cc.IsSet(name) {
-			return "" // a description replaces the recipe's options
-		}
-		if cc.IsSet(name) {
-			return sourceFlag(cc)(name)
-		}
-		return recipe[name]
-	})
+	if labelsGiven && folder.IsDescription(given.Labels) {
+		recipe = nil // the description replaces the recipe's options
+	}
+	cfg := flagsOrRecipe(cc, recipe)
 	if packedLabels(recipe, &cfg); labelsGiven {
 		cfg.Labels, cfg.FolderLabels = given.Labels, given.FolderLabels
 	}
@@ -139,10 +139,10 @@ func checkPacked(cc *cli.Context, path string, recipe map[string]string, key, fi
 	return usageErrorf("%s; put it there", text)
 }
 
-// splitList splits a list of a recipe.
-func splitList(s string) []string {
+// split splits a list; "" has no items.
+func split(s, sep string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(s, ",")
+	return strings.Split(s, sep)
 }

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/dsconv/dsconv"
+	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/durable"
+	"github.com/dsconv/dsconv/internal/legible"
 )
 
 func packCommand(c *console) *cli.Command {
@@ -105,7 +108,9 @@ Examples:
    dsconv pack val/ val.lmdb --like train.lmdb
 
 Exit codes: 0 all written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags:  append(packFlags(), itemsFlag()),
+		Flags: append(packFlags(),
+			// Hidden, for the Python package: the sockets of the processes that send samples, whose description is the standard input.
+			&cli.IntSliceFlag{Name: "items", Hidden: true, Usage: "pack what the processes at the other ends of the sockets `FD` send"}),
 		Action: func(cc *cli.Context) error { return pack(cc, c) },
 	}
 }
@@ -114,17 +119,8 @@ func pack(cc *cli.Context, c *console) error {
 	if cc.IsSet("items") {
 		return packItems(cc, c)
 	}
-	args, err := argumentsOrMore(cc, "SRC", "DST")
+	sources, dst, o, err := parsePack(cc, c)
 	if err != nil {
-		return err
-	}
-	sources, dst := args[:len(args)-1], args[len(args)-1]
-	o, err := parsePackFlags(cc, c)
-	if err != nil {
-		return err
-	}
-	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
-	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
 	closeGPU, err := o.openGPU(cc)
@@ -200,13 +196,7 @@ func (s *summary) finish(c *console, err error, o *writeOptions, discard func())
 		discard()
 		return s.failed(c, err, o)
 	}
-	if err := s.print(c, o); err != nil {
-		return err
-	}
-	if len(s.Skipped) > 0 {
-		return errSkipped
-	}
-	return nil
+	return s.print(c, o)
 }
 
 // failed prints how far a pack came that ended with err, and returns err with a hint.
@@ -218,4 +208,141 @@ func (s *summary) failed(c *console, err error, o *writeOptions) error {
 		c.logf("%s", s.counts())
 	}
 	return withHint(err, s.Datasets[len(s.Datasets)-1].Path)
+}
+
+// packItems is pack of samples that processes send.
+func packItems(cc *cli.Context, c *console) error {
+	args, err := arguments(cc, "DST")
+	if err != nil {
+		return err
+	}
+	o, err := parsePackFlags(cc, c)
+	if err != nil {
+		return err
+	}
+	closeGPU, err := o.openGPU(cc)
+	if err != nil {
+		return err
+	}
+	defer closeGPU()
+	discard, err := makeParents(args[0])
+	if err != nil {
+		return err
+	}
+	r, err := dsconv.PackItems(cc.Context, c.in, cc.IntSlice("items"), args[0], o.packOptions())
+	s := &summary{r}
+	return asUsage(s.finish(c, err, o, discard))
+}
+
+// dryRun is the result of pack --dry-run.
+type dryRun struct {
+	DryRun bool `json:"dry_run"` // the same key as in the commands that edit
+	*summary
+	Datasets []dryDataset `json:"datasets"`
+}
+
+// dryDataset is a dataset that a pack would write.
+type dryDataset struct {
+	Path    string          `json:"path"`
+	Format  string          `json:"format"`
+	Images  int             `json:"images"`
+	Shards  int             `json:"shards"`
+	BytesIn int64           `json:"bytes_in"`
+	Splits  []formats.Split `json:"splits,omitempty"`
+	Classes []string        `json:"classes,omitempty"`
+	First   []drySample     `json:"first"`
+}
+
+type drySample struct {
+	Key   string `json:"key"`
+	Label *int64 `json:"label,omitempty"` // nil if the label is not a class index
+	Split string `json:"split,omitempty"`
+	Bytes int64  `json:"bytes"`
+}
+
+// packDryRun prints what would be done.
+func packDryRun(c *console, p *dsconv.PackPlan, o *writeOptions) error {
+	d := dryRun{DryRun: true, summary: &summary{p.Report}}
+	for _, one := range p.Datasets {
+		ds, err := describePlan(one)
+		if err != nil {
+			return err
+		}
+		d.Datasets = append(d.Datasets, ds)
+	}
+	if o.json {
+		return c.json(d)
+	}
+	for i := range d.Datasets {
+		d.Datasets[i].print(c, len(d.Labels) > 0 && d.Labels[0].Column == "")
+	}
+	d.printSplits(c, o.src)
+	printLabels(c, d.Labels, d.LabelNotices, "  ")
+	printFields(c, d.Fields, "  ")
+	d.printSkips(c)
+	printUnmatched(c, d.Unmatched)
+	printUnusedTable(c, d.UnusedTable)
+	d.printFolders(c)
+	return nil
+}
+
+func describePlan(p *convert.Plan) (d dryDataset, err error) {
+	d = dryDataset{
+		Path: p.Path, Format: p.Meta.Format, Images: p.Len(), Shards: p.Shards, BytesIn: p.Bytes, Splits: p.SplitCounts(), Classes: p.Meta.Classes(),
+	}
+	head, err := p.Head(5)
+	for _, in := range head {
+		sample := drySample{Key: in.Key, Split: in.Split, Bytes: in.Size}
+		if k := p.Meta.Schema.LabelIndex(); k >= 0 && p.Meta.Schema[k].Kind == formats.Label {
+			sample.Label = &in.Label
+		}
+		d.First = append(d.First, sample)
+	}
+	return d, err
+}
+
+// print prints the dataset. named says that the line about class folders names the classes.
+func (d *dryDataset) print(c *console, named bool) {
+	c.printf("%s: %d images as %s, %d file(s), from %s\n", printable(d.Path), d.Images, d.Format, d.Shards, formatBytes(d.BytesIn))
+	for _, s := range d.Splits {
+		c.printf("  split %s: %d\n", printable(s.Name), s.Count)
+	}
+	if len(d.Classes) > 0 && !named {
+		c.printf("  %d classes: %s\n", len(d.Classes), shortList(d.Classes, 10))
+	}
+	for _, s := range d.First {
+		c.printf("  %s", printable(s.Key))
+		if s.Label != nil {
+			c.printf("  label %d", *s.Label)
+		}
+		c.printf("  split %q  %s\n", s.Split, formatBytes(s.Bytes))
+	}
+}
+
+func (d *dryRun) printSkips(c *console) {
+	if len(d.Skipped) > 0 {
+		c.printf("would skip %d:\n", len(d.Skipped))
+	}
+	printFirst(c, d.Skipped, 10, " (--json lists them all)", func(s convert.Problem) string {
+		return "  " + printable(s.Path) + ": " + legible.Line(s.Cause)
+	})
+}
+
+// makeParents makes the folders that are missing above path. discard removes those that are still
+// empty, if what should be written there was not begun.
+func makeParents(path string) (discard func(), err error) {
+	var made []string // the deepest first
+	for dir := filepath.Dir(path); !durable.Exists(dir); dir = filepath.Dir(dir) {
+		made = append(made, dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return func() {
+		for _, dir := range made {
+			if os.Remove(dir) != nil {
+				return
+			}
+		}
+	}, nil
 }

@@ -4,11 +4,16 @@ import (
 	"encoding"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
+	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/folder"
+	"github.com/dsconv/dsconv/internal/recipepath"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
 )
@@ -47,6 +52,20 @@ func packFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "strict", Usage: "treat irregular images, which are readable, as bad"},
 		&cli.StringFlag{Name: "report", Usage: "write the skipped images and warnings to `FILE`, which ends in .csv; unprintable names are quoted: \"a\\xffb.jpg\"", DefaultText: "DST.report.csv"},
 	))
+}
+
+// parsePack parses the arguments SRC... DST and the flags of a pack.
+func parsePack(cc *cli.Context, c *console) (sources []string, dst string, o *writeOptions, err error) {
+	args, err := argumentsOrMore(cc, "SRC", "DST")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	sources, dst = args[:len(args)-1], args[len(args)-1]
+	if o, err = parsePackFlags(cc, c); err != nil {
+		return nil, "", nil, err
+	}
+	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
+	return sources, dst, o, checkTable(cc, &o.folder, sources)
 }
 
 func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
@@ -88,10 +107,7 @@ func parsePackFlags(cc *cli.Context, c *console) (*writeOptions, error) {
 
 // parsePackSyntax parses the flags whose values have a syntax.
 func parsePackSyntax(cc *cli.Context, o *writeOptions) (err error) {
-	if err := o.parseOnError(cc.String("on-error")); err != nil {
-		return err
-	}
-	if err := o.parseMaxSkipped(cc.String("max-skipped")); err != nil {
+	if err := o.parseSkipping(cc); err != nil {
 		return err
 	}
 	if err := o.parseCheck(cc); err != nil {
@@ -173,4 +189,56 @@ func parseEncode(s string, noTile bool) (codec.EncodeOptions, error) {
 		e.Interval = codec.DefaultInterval
 	}
 	return e, nil
+}
+
+// recipeFlags decide what is done to the images. --like takes their values from a dataset.
+var recipeFlags = []string{
+	"resize", "upscale", "filter", "encode", "no-tile", "strip", "decode", "decoder", "color", "exif", "max-pixels", "compress", "check", "strict",
+	"class-order",
+}
+
+// packLike gives o the recipe and the labels of the dataset at path. Tables, annotations and patterns are those of the sources.
+func (o *writeOptions) packLike(cc *cli.Context, path string) error {
+	for _, flag := range recipeFlags {
+		if cc.IsSet(flag) {
+			return usageErrorf("--like %s decides --%s: leave one of them out", path, flag)
+		}
+	}
+	m, err := edit.Describe(cc.Context, dsconv.Formats(), path)
+	if err != nil {
+		return editError(fmt.Errorf("--like %s: %w", path, err), false, path)
+	}
+	r, err := preprocess.ParseRecipe(m.Recipe)
+	if err != nil {
+		return fmt.Errorf("--like %s: its recipe: %w", path, err)
+	}
+	if err := r.CheckPixels(m.Recipe); err != nil {
+		return usageErrorf("--like %s: %w: the pixels would differ", path, err)
+	}
+	o.convert.Create.Zstd, r.Zstd = int(r.Zstd), 0
+	o.convert.Recipe = r
+	if o.folder, err = likeConfig(cc, path, m.Recipe); err != nil {
+		return err
+	}
+	o.folder.Like = m.SourceSchema()
+	return nil
+}
+
+// likeConfig returns how sources are read as those of the dataset at path, whose recipe is given: by the flags, else as they were packed.
+func likeConfig(cc *cli.Context, path string, recipe map[string]string) (folder.Config, error) {
+	cfg := flagsOrRecipe(cc, recipe)
+	cfg.ClassOrder = "" // the dataset's classes have their order
+	for key, value := range recipe {
+		flag, _ := flagOf(key)
+		_, file := recipepath.ForFolder(value)
+		named := key == "labels" || recipepath.IsFolderLabels(key) || (key == "boxes" || key == "captions") && !strings.Contains(file, "{")
+		if named && value != "" && !cc.IsSet(flag) {
+			return cfg, usageErrorf("%s was packed with --%s %s: give that of these images with --%s", path, flag, value, flag)
+		}
+	}
+	if err := parseLabels(cc.StringSlice("labels"), &cfg); err != nil {
+		return cfg, usageError{err}
+	}
+	cfg.Patterns = parsePatterns(cc)
+	return cfg, nil
 }

@@ -35,21 +35,26 @@ func (s *summary) counts() string {
 	return text
 }
 
+// print prints the summary. The error is errSkipped if images were skipped.
 func (s *summary) print(c *console, o *writeOptions) error {
-	if o.json {
-		return c.json(s)
+	switch {
+	case o.json:
+		if err := c.json(s); err != nil {
+			return err
+		}
+	case !o.quiet:
+		c.printf("%s\n", s.counts())
+		s.printSplits(c, o.src)
+		printLabels(c, s.Labels, s.LabelNotices, "")
+		printFields(c, s.Fields, "")
+		for _, r := range s.Datasets {
+			printReport(c, r)
+		}
+		s.printNotices(c)
 	}
-	if o.quiet {
-		return nil
+	if len(s.Skipped) > 0 {
+		return errSkipped
 	}
-	c.printf("%s\n", s.counts())
-	s.printSplits(c, o.src)
-	printLabels(c, s.Labels, s.LabelNotices, "")
-	printFields(c, s.Fields, "")
-	for _, r := range s.Datasets {
-		printReport(c, r)
-	}
-	s.printNotices(c)
 	return nil
 }
 
@@ -216,4 +221,36 @@ func (s *summary) printNotices(c *console) {
 	if s.Table != "" && len(s.Rows()) > 0 {
 		c.printf("report of skipped images and warnings: %s\n", printable(s.Table))
 	}
+}
+
+// printPixelStats prints the statistics of a dataset's pixels, if it has them, each line after indent.
+func printPixelStats(c *console, s *formats.PixelStats, indent string) {
+	if s == nil {
+		return
+	}
+	printFigures(c, &s.PixelFigures, indent, "pixels    ")
+	for i := range s.Splits {
+		printFigures(c, &s.Splits[i], indent+"  ", "split    "+printable(s.Splits[i].Split)+":")
+	}
+}
+
+func printFigures(c *console, f *formats.PixelFigures, indent, name string) {
+	c.printf("%s%s mean %s, deviation %s; heights %s, widths %s", indent, name, figuresText(f.Mean), figuresText(f.Std), rangeText(f.Height), rangeText(f.Width))
+	if f.Undecoded > 0 {
+		c.printf("; %d images could not be decoded", f.Undecoded)
+	}
+	c.printf("\n")
+	if len(f.Classes) > 0 && slices.Max(f.Classes) > 0 {
+		c.printf("%s  classes  %d to %d images each\n", indent, slices.Min(f.Classes), slices.Max(f.Classes))
+	}
+}
+
+func figuresText(v [3]float64) string { return fmt.Sprintf("%.4f %.4f %.4f", v[0], v[1], v[2]) }
+
+// rangeText is the range of sizes: smallest, median, largest.
+func rangeText(r formats.SizeRange) string {
+	if r.Min == r.Max {
+		return fmt.Sprint(r.Min)
+	}
+	return fmt.Sprintf("%d to %d (median %d)", r.Min, r.Max, r.Median)
 }

@@ -9,13 +9,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/plan"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/preprocess"
 	"github.com/dsconv/dsconv/preprocess/codec"
-	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 )
 
@@ -40,7 +38,19 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(planFlags(), readFlags("SRC"), sourceFlags("dsconv pack --help", ""),
+		Flags: slices.Concat([]cli.Flag{
+			&cli.IntFlag{Name: "sample", Usage: "try with `N` images, evenly spread; with fewer of large ones", DefaultText: "1000, or more of small ones"},
+			&cli.StringFlag{Name: "format", Usage: "pack as `FORMAT`: lmdb, hdf5, shard or tfrecord", DefaultText: "lmdb"},
+			&cli.StringSliceFlag{Name: "resize", Usage: "try `SIZE`, as pack takes it, or none; may be repeated", DefaultText: "what suits the loader"},
+			&cli.StringSliceFlag{Name: "encode", Usage: "try `ENCODING`, as pack takes it; may be repeated", DefaultText: "what suits the loader"},
+			&cli.IntFlag{Name: "rounds", Value: 3, Usage: "load each candidate `N` times"},
+			&cli.StringFlag{Name: "dir", Usage: "write the samples into a temporary folder in `DIR`, on the disk of the dataset", DefaultText: "the system's"},
+			&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
+			&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
+			&cli.StringFlag{Name: "json", Usage: "write the plan to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
+			progressFlag(),
+			&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
+		}, readFlags("SRC"), sourceFlags("dsconv pack --help", ""),
 			loaderFlags("64", "224", "rrc:SIZE,flip,normalize", "float32")),
 		Action: func(cc *cli.Context) error {
 			sources, err := argumentsOrMore(cc, "SRC")
@@ -59,38 +69,13 @@ Augmentations:
 	}
 }
 
-func planFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "sample", Usage: "try with `N` images, evenly spread; with fewer of large ones", DefaultText: "1000, or more of small ones"},
-		&cli.StringFlag{Name: "format", Usage: "pack as `FORMAT`: lmdb, hdf5, shard or tfrecord", DefaultText: "lmdb"},
-		&cli.StringSliceFlag{Name: "resize", Usage: "try `SIZE`, as pack takes it, or none; may be repeated", DefaultText: "what suits the loader"},
-		&cli.StringSliceFlag{Name: "encode", Usage: "try `ENCODING`, as pack takes it; may be repeated", DefaultText: "what suits the loader"},
-		&cli.IntFlag{Name: "rounds", Value: 3, Usage: "load each candidate `N` times"},
-		&cli.StringFlag{Name: "dir", Usage: "write the samples into a temporary folder in `DIR`, on the disk of the dataset", DefaultText: "the system's"},
-		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the batches: nchw or nhwc", DefaultText: "nchw"},
-		&cli.StringFlag{Name: "consume", Usage: "let a consumer take at most `RATE`, such as 3000/s"},
-		&cli.StringFlag{Name: "json", Usage: "write the plan to `FILE`; with - or without FILE (as the last word or before a flag) to standard output, without the table"},
-		progressFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "no progress"},
-	}
-}
-
 func planOptions(cc *cli.Context) (o plan.Options, err error) {
 	if err := positive(cc, "sample", "rounds"); err != nil {
 		return o, err
 	}
-	o = plan.Options{
-		Bench:  bench.Options{Size: cc.Int("size")},
-		Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Format: cc.String("format"), Dir: cc.String("dir"),
-	}
-	if o.Bench.Config, err = loaderConfig(cc); err != nil {
+	o = plan.Options{Sample: cc.Int("sample"), Rounds: cc.Int("rounds"), Format: cc.String("format"), Dir: cc.String("dir")}
+	if o.Bench, err = loadOptions(cc); err != nil {
 		return o, err
-	}
-	o.Bench.Layout = pixel.Layout(cc.String("layout"))
-	if cc.IsSet("consume") {
-		if o.Bench.Consume, err = parseRate(cc.String("consume")); err != nil {
-			return o, err
-		}
 	}
 	if err := planGrid(cc, &o); err != nil {
 		return o, err
@@ -111,7 +96,7 @@ func planSources(cc *cli.Context, c *console, sources []string, o *plan.Options)
 	cfg.Stdin = c.in
 	o.Sources, o.Reading = sources, readingWords(cc)
 	o.Open = func(ctx context.Context, _ string) (formats.Dataset, error) {
-		return openSourcesWith(ctx, sources, cfg, read)
+		return openSources(ctx, sources, cfg, read)
 	}
 	return nil
 }
@@ -167,11 +152,7 @@ func writePlan(c *console, p *plan.Plan, file string) error {
 	if file == "-" {
 		return c.json(p)
 	}
-	var table strings.Builder
-	if err := p.WriteTable(&table); err != nil {
-		return err
-	}
-	if err := printTo(c.out, "%s", table.String()); err != nil || file == "" {
+	if err := c.printTable(p.WriteTable); err != nil || file == "" {
 		return err
 	}
 	return durable.WriteJSON(file, p)

@@ -40,7 +40,8 @@ func relabelCommand(c *console) *cli.Command {
 			&cli.StringSliceFlag{Name: "rename", Usage: "rename a class by `OLD=NEW`; may be repeated", KeepSpace: true},
 			&cli.BoolFlag{Name: "new-class", Usage: "labels may be classes that the dataset has not"},
 			&cli.BoolFlag{Name: "new-split", Usage: "splits may be ones that the dataset has not"},
-			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"}, labelTypeFlag(),
+			&cli.StringFlag{Name: "label-sep", Usage: "`TEXT` that separates several labels of one image", DefaultText: "as packed"},
+			&cli.StringFlag{Name: "label-type", Usage: "`TYPE` of numbers that are not yet classes of the dataset: index (may have gaps) or name", DefaultText: "as packed"},
 		)...),
 		Action: func(cc *cli.Context) error {
 			args, err := argumentsOrMore(cc, "DATASET")
@@ -185,11 +186,4 @@ func renamedText(found *edit.Renamed) string {
 		return "the classes have these names"
 	}
 	return strings.Join(said, "\n  ")
-}
-
-// labelTypeFlag is the flag --label-type of add and relabel.
-func labelTypeFlag() cli.Flag {
-	return &cli.StringFlag{
-		Name: "label-type", Usage: "`TYPE` of numbers that are not yet classes of the dataset: index (may have gaps) or name", DefaultText: "as packed",
-	}
 }

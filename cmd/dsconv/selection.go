@@ -119,13 +119,15 @@ func (s *selection) choose(ds formats.Dataset) (*chosenSamples, error) {
 		return &chosenSamples{count: ds.Len()}, nil
 	}
 	chosen := &chosenSamples{bits: make([]uint64, (ds.Len()+63)/64)}
-	if err := errors.Join(s.checkSplits(ds), s.checkClasses(ds)); err != nil {
+	labels := newLabelReader(ds)
+	wanted, err := s.classIndices(labels)
+	if err := errors.Join(s.checkSplits(ds), err); err != nil {
 		return nil, err
 	}
 	if err := s.chooseKeys(ds, chosen); err != nil {
 		return nil, err
 	}
-	if err := s.filterOne(ds, chosen); err != nil {
+	if err := s.filterOne(labels, wanted, chosen); err != nil {
 		return nil, err
 	}
 	if unmatched := s.filter.Unmatched().Include; len(unmatched) > 0 {
@@ -250,18 +252,16 @@ func similarKey(ds formats.Dataset, key string) string {
 	return ""
 }
 
-// filterOne drops from to what the splits, patterns and classes do not name.
-func (s *selection) filterOne(ds formats.Dataset, to *chosenSamples) error {
+// filterOne drops from to what the splits, patterns and classes, whose indices are wanted, do not name.
+func (s *selection) filterOne(labels *labelReader, wanted map[int64]bool, to *chosenSamples) error {
 	if len(s.splits)+len(s.patterns)+len(s.classes) == 0 {
 		return nil
 	}
-	labels := newLabelReader(ds)
-	wanted := s.classIndices(labels)
-	for i := range ds.Len() {
+	for i := range labels.ds.Len() {
 		if !to.has(i) {
 			continue
 		}
-		in, err := ds.Info(i)
+		in, err := labels.ds.Info(i)
 		if err != nil {
 			return err
 		}
@@ -279,24 +279,17 @@ func (s *selection) filterOne(ds formats.Dataset, to *chosenSamples) error {
 	return nil
 }
 
-// classIndices returns the indices of the named classes that the dataset has.
-func (s *selection) classIndices(labels *labelReader) map[int64]bool {
+// classIndices returns the indices of the named classes.
+func (s *selection) classIndices(labels *labelReader) (map[int64]bool, error) {
 	wanted := map[int64]bool{}
 	for _, name := range s.classes {
-		if x, ok := labels.classIndex(name); ok {
-			wanted[x] = true
+		x, known := labels.classIndex(name)
+		if !known {
+			return nil, unknownClassError("--class "+shellWord(printable(name)), name, labels.ds.Meta())
 		}
+		wanted[x] = true
 	}
-	return wanted
-}
-
-func (s *selection) checkClasses(ds formats.Dataset) error {
-	for _, name := range s.classes {
-		if _, known := newLabelReader(ds).classIndex(name); !known {
-			return unknownClassError("--class "+shellWord(printable(name)), name, ds.Meta())
-		}
-	}
-	return nil
+	return wanted, nil
 }
 
 // unknownClassError is the error about a class that the dataset lacks. what is what named it.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,21 +71,12 @@ Examples:
 }
 
 func planShards(cc *cli.Context, c *console) error {
-	args, err := argumentsOrMore(cc, "SRC", "DST")
-	if err != nil {
-		return err
-	}
-	sources, dst := args[:len(args)-1], args[len(args)-1]
 	file := cc.String("output")
-	if file == "" {
+	if file == "" && cc.NArg() > 1 {
 		return usageErrorf("--output FILE is missing: name the file for the plan, such as -o plan.json")
 	}
-	o, err := parsePackFlags(cc, c)
+	sources, dst, o, err := parsePack(cc, c)
 	if err != nil {
-		return err
-	}
-	o.src, o.folder.Stdin = strings.Join(sources, ", "), c.in
-	if err := checkTable(cc, &o.folder, sources); err != nil {
 		return err
 	}
 	discard, err := makeParents(dst)
@@ -134,16 +128,13 @@ Examples:
    seq 0 63 | xargs -P 8 -n 1 dsconv shards pack -j 1 plan.json
 
 ` + exitCodes,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "again", Usage: "pack the shard also if it is there, and replace it"},
 			&cli.BoolFlag{Name: "stop-with-stdin", Usage: "stop when standard input ends"},
 			workersFlag("goroutines that decode and encode"),
 			&cli.IntFlag{Name: "io-workers", Usage: "`N` goroutines that read", DefaultText: "4 or more; up to 32 if the disk is slow to answer"},
 			memoryFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-			progressFlag(),
-			quietFlag(),
-		},
+		}, resultFlags()...),
 		Action: func(cc *cli.Context) error { return packShard(cc, c) },
 	}
 }
@@ -232,15 +223,12 @@ file system can do that. Then the folder DST.shards is removed, with what attemp
 missing or damaged, nothing is published, and the shards are named. It may be repeated, also after it is done.
 
 Exit codes: 0 all images written, 3 some skipped, 1 failed, 2 wrong usage.`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "compare the sizes of the shards instead of reading them"},
 			maxSkippedFlag(),
 			workersFlag("goroutines that read the shards"),
 			memoryFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-			progressFlag(),
-			quietFlag(),
-		},
+		}, resultFlags()...),
 		Action: func(cc *cli.Context) error { return commitShards(cc, c) },
 	}
 }
@@ -268,14 +256,25 @@ func commitShards(cc *cli.Context, c *console) error {
 		c.printf("committed already\n")
 	}
 	o := &writeOptions{json: cc.Bool("json"), quiet: cc.Bool("quiet"), src: strings.Join(done.Sources, ", ")}
-	if err := (&summary{done.Report}).print(c, o); err != nil {
-		return err
-	}
-	if len(done.Skipped) > 0 {
-		return errSkipped
-	}
-	return nil
+	return (&summary{done.Report}).print(c, o)
 }
 
-// errNotPiped is the error for a standard input whose end says nothing.
-var errNotPiped = usageErrorf("--stop-with-stdin: standard input is not a pipe: start the command with one, and keep its other end open")
+// untilEOF returns a context that ends with ctx, or when the pipe in is at its end: its other end was closed, or the
+// process that held it was killed. stop frees it. A goroutine reads in until the process ends.
+func untilEOF(ctx context.Context, in io.Reader) (_ context.Context, stop func(), err error) {
+	if f, ok := in.(*os.File); ok {
+		st, err := f.Stat()
+		if err != nil {
+			return nil, nil, err
+		}
+		if st.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+			return nil, nil, usageErrorf("--stop-with-stdin: standard input is not a pipe: start the command with one, and keep its other end open")
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // an error is an end too
+		cancel()
+	}()
+	return ctx, cancel, nil
+}

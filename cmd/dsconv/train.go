@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/augment"
+	"github.com/dsconv/dsconv/reader/order"
 	"github.com/dsconv/dsconv/trainer"
 )
 
@@ -43,7 +46,17 @@ Examples:
 
 Augmentations:
    ` + strings.ReplaceAll(augment.Syntax, "\n", "\n   ") + "\n\n" + exitCodes,
-		Flags: slices.Concat(readFlags("DATASET"), trainFlags(), loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")),
+		Flags: slices.Concat(readFlags("DATASET"), []cli.Flag{
+			&cli.StringFlag{Name: "model", Value: "cnn", Usage: "`MODEL` to train: mlp or cnn"},
+			&cli.StringFlag{Name: "backend", Value: "go", Usage: "`BACKEND` that computes: go, or xla:PATH with the path of a PJRT plugin"},
+			&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
+			&cli.IntFlag{Name: "epochs", Value: 5, Usage: "`N` passes over the training images"},
+			&cli.Float64Flag{Name: "lr", Usage: "learning `RATE`", DefaultText: "the model's own"},
+			&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
+			&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps", DefaultText: "at the end of an epoch only"},
+			&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, loaderFlags(batch, size, "resize:SIZExSIZE for mlp; large crops of SIZE and flip for cnn", "uint8")),
 		Action: func(cc *cli.Context) error {
 			args, err := arguments(cc, "DATASET")
 			if err != nil {
@@ -59,20 +72,6 @@ Augmentations:
 			}
 			return train(cc, c, args[0], learn, conf)
 		},
-	}
-}
-
-func trainFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Value: "cnn", Usage: "`MODEL` to train: mlp or cnn"},
-		&cli.StringFlag{Name: "backend", Value: "go", Usage: "`BACKEND` that computes: go, or xla:PATH with the path of a PJRT plugin"},
-		&cli.StringFlag{Name: "val", Usage: "`DATASET` to evaluate on", DefaultText: "the dataset's own split"},
-		&cli.IntFlag{Name: "epochs", Value: 5, Usage: "`N` passes over the training images"},
-		&cli.Float64Flag{Name: "lr", Usage: "learning `RATE`", DefaultText: "the model's own"},
-		&cli.StringFlag{Name: "checkpoint", Usage: "write the state of the training to `FILE`, and resume from it"},
-		&cli.IntFlag{Name: "checkpoint-every", Usage: "write the checkpoint also every `N` steps", DefaultText: "at the end of an epoch only"},
-		&cli.BoolFlag{Name: "discard", Usage: "start over although there is a checkpoint"},
-		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
 }
 
@@ -181,4 +180,73 @@ func epochLine(e *trainer.Epoch) string {
 		line += fmt.Sprintf("; validation: loss %.3f, accuracy %.1f %%", e.Val.Loss, 100*e.Val.Accuracy)
 	}
 	return line
+}
+
+// learnConfig returns the loader of the training batches.
+func learnConfig(cc *cli.Context) (c reader.Config, err error) {
+	model := trainer.Model(cc.String("model"))
+	input, err := trainer.InputOf(model)
+	if err != nil {
+		return c, err
+	}
+	if c, err = loaderConfig(cc); err != nil {
+		return c, err
+	}
+	c.BatchSize, c.DType, c.Color = cmp.Or(c.BatchSize, input.Batch), cmp.Or(c.DType, formats.Uint8), input.Color
+	if !cc.IsSet("augment") {
+		c.Transforms = learnOps(model, cmp.Or(cc.Int("size"), input.Size))
+	}
+	return c, trainer.CheckDType(c.DType)
+}
+
+// modelDefaults are the models' batch and image sizes as help texts.
+func modelDefaults() (batch, size string) {
+	var batches, sizes []string
+	for _, model := range trainer.Models() {
+		if input, err := trainer.InputOf(model); err == nil {
+			batches = append(batches, fmt.Sprintf("%d for %s", input.Batch, model))
+			sizes = append(sizes, fmt.Sprintf("%d for %s", input.Size, model))
+		}
+	}
+	return strings.Join(batches, ", "), strings.Join(sizes, ", ")
+}
+
+// learnOps returns a model's default augmentations.
+func learnOps(model trainer.Model, size int) []augment.Op {
+	if model == trainer.ModelMLP {
+		return []augment.Op{augment.Resize{H: size, W: size}}
+	}
+	// Crops of half to three quarters of the area: a network this small does not learn from crops
+	// of 8 %.
+	crop := augment.RandomResizedCrop{H: size, W: size, Scale: [2]float64{0.5, 0.75}, Ratio: [2]float64{0.9, 1.11}}
+	return []augment.Op{crop, augment.RandomHorizontalFlip{P: 0.5}}
+}
+
+// judgeConfig returns the loader of the validation batches: in order, not augmented, with the shape
+// (H,W,C) of the training batches.
+func judgeConfig(model trainer.Model, learn reader.Config, shape [3]int, split string) reader.Config {
+	conf := learn
+	conf.Split, conf.Order = split, order.Spec{}
+	conf.Transforms = []augment.Op{augment.Resize{H: shape[0], W: shape[1]}}
+	if model == trainer.ModelCNN && shape[0] == shape[1] {
+		conf.Transforms = augment.Eval(shape[0])
+	}
+	for _, op := range learn.Transforms {
+		if n, ok := op.(augment.Normalize); ok {
+			conf.Transforms = append(conf.Transforms, n)
+		}
+	}
+	return conf
+}
+
+// recipeOf returns the loader's options that must not change when a training resumes.
+func recipeOf(conf reader.Config) map[string]string {
+	decode := "exact"
+	if conf.FastDecode {
+		decode = "fast"
+	}
+	return map[string]string{
+		"--batch": strconv.Itoa(conf.BatchSize), "--augment": conf.Transforms.String(),
+		"--dtype": string(conf.DType), "--decode": decode, "--on-error": string(conf.OnError),
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -35,7 +36,7 @@ func unpackCommand(c *console) *cli.Command {
 			"Until DIR is complete it has a file " + markerName + ". After an interruption repeat the command to\n" +
 			"resume it.\n\n" +
 			"Examples:\n   dsconv unpack out.lmdb images/\n   dsconv unpack out.lmdb cats/ --class cat --split val\n\n" + exitCodes,
-		Flags: append(readFlags("DATASET"), selectionFlags(workersFlag("goroutines that read and write"), &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}, progressFlag(), quietFlag())...),
+		Flags: slices.Concat(readFlags("DATASET"), selectionFlags(workersFlag("goroutines that read and write")), resultFlags()),
 		Action: func(cc *cli.Context) error {
 			args, err := argumentsOrMore(cc, "DATASET", "DIR")
 			if err != nil {

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/edit"
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/parity"
 	"github.com/dsconv/dsconv/verify"
 )
 
@@ -46,17 +46,16 @@ func verifyCommand(c *console) *cli.Command {
 			"   dsconv verify --parity images/ out.lmdb\n\n" +
 			"Exit codes: 0 no damage, all damage repaired, or no difference; 1 damage or a difference; 2 wrong usage;\n" +
 			"4 the check could not finish.",
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "check the structure without reading images"},
 			&cli.StringFlag{Name: "repair", Usage: "restore damaged samples from `SRC`"},
 			nvjpegFlag("with --repair and --parity: `PATH` of libnvjpeg.so, if the dataset was packed with --decoder gpu"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --repair: print what would be restored, and change nothing"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-			progressFlag(),
-			quietFlag(),
-			workersFlag("goroutines that read"),
-			memoryFlag(),
-		}, parityFlags()...),
+		}, resultFlags(), []cli.Flag{workersFlag("goroutines that read"), memoryFlag()}, []cli.Flag{
+			&cli.StringFlag{Name: "parity", Usage: "compare with what Pillow makes of `SRC`, the folder or dataset that was packed"},
+			&cli.IntFlag{Name: "sample", Usage: "with --parity: compare `N` images, the same ones each time; 0 for all", Value: 200},
+			&cli.StringFlag{Name: "python", Usage: "with --parity: `PROGRAM` is a Python that has Pillow", Value: "python3"},
+		}),
 		Action: func(cc *cli.Context) error { return asCheck(asDamage(verifyDataset(cc, c))) },
 	}
 }
@@ -227,4 +226,111 @@ func generalCause(cause string) string {
 		cause = rest
 	}
 	return numbers.ReplaceAllString(inQuotes.ReplaceAllString(cause, `"..."`), "N")
+}
+
+// repair restores the damaged samples of the dataset at path from its source, or from any dataset with
+// the same samples.
+func repair(cc *cli.Context, c *console, path, from string, show *runProgress, o edit.RepairOptions) (*edit.Repaired, error) {
+	m := o.Found.Meta
+	if m == nil {
+		m = &formats.Meta{} // edit.Repair says that it is lost
+	}
+	cfg, err := packedConfig(cc, path, m, from)
+	if err != nil {
+		return nil, err
+	}
+	src, err := openSource(cc, from, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	gpu, err := openEditGPU(cc, m)
+	if err != nil {
+		return nil, err
+	}
+	defer gpu.close()
+	o.GPU = gpu.GPU
+	o.Progress, o.Command = show.show, c.commandLine()
+	r, err := edit.Repair(cc.Context, dsconv.Formats(), path, src, o)
+	show.end()
+	if err != nil {
+		return nil, editError(gpu.explain(path, err), r != nil && !r.Published, path)
+	}
+	return &r.Repaired, nil
+}
+
+func printRepaired(c *console, r *edit.Repaired) {
+	for _, name := range r.Description {
+		c.printf("restored: %s\n", name)
+	}
+	printFirst(c, r.Restored, maxLines, " restored samples (--json lists all)", func(key string) string { return "restored: " + printable(key) })
+	if r.Forgotten > 0 {
+		c.printf("the list of %d samples removed by hand is lost: dsconv add will add them again\n", r.Forgotten)
+	}
+	printFirst(c, r.Lost, maxLines, " lost samples (--json lists all)", func(l edit.Lost) string { return fmt.Sprintf("lost: %s: %s", printable(l.Key), printable(l.Cause)) })
+	switch {
+	case len(r.Lost) > 0:
+		c.printf("nothing was changed: %d samples cannot be restored from this source; remove them with dsconv rm, or use another source\n", len(r.Lost))
+	case len(r.Description) > 0 && r.Rewritten != nil && len(r.Rewritten) == 0:
+	case r.Rewritten == nil:
+		c.printf("written again: all files\n")
+	case len(r.Rewritten) == 0:
+		c.printf("written again: the metadata; all data files are unchanged\n")
+	default:
+		c.printf("written again: %s\n", shortList(r.Rewritten, maxLines))
+	}
+}
+
+// compareWithPillow is verify --parity.
+func compareWithPillow(cc *cli.Context, c *console, path string) error {
+	if cc.Bool("quick") || cc.String("repair") != "" {
+		return usageErrorf("--parity compares pixels and neither checks nor repairs files: leave out --quick and --repair")
+	}
+	if cc.Int("sample") < 0 {
+		return usageErrorf("--sample %d: write a number of images, or 0 for all", cc.Int("sample"))
+	}
+	f, err := detectFormat(cc.Context, path)
+	if err != nil {
+		return err
+	}
+	if f.Name() == "folder" || f.Name() == "archive" {
+		return usageErrorf("%s is a folder and was not packed: the source follows --parity, the dataset comes after it", path)
+	}
+	dst, err := f.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	cfg, err := packedConfig(cc, path, dst.Meta(), cc.String("parity"))
+	if err != nil {
+		return err
+	}
+	src, err := openSource(cc, cc.String("parity"), cfg)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	gpu, err := openEditGPU(cc, dst.Meta())
+	if err != nil {
+		return err
+	}
+	defer gpu.close()
+	if cc.IsSet("nvjpeg") && gpu.missing != nil { // otherwise the certificate has a note
+		return gpu.missing
+	}
+	found, err := parity.Run(cc.Context, src, dst, parity.Options{
+		GPU: gpu.GPU, Python: cc.String("python"), Sample: cc.Int("sample"), Workers: cc.Int("workers"),
+	})
+	if err != nil {
+		return err
+	}
+	if cc.Bool("json") {
+		err = c.json(found.Certificate)
+	} else {
+		c.printf("%s", found.Text)
+	}
+	if err == nil && !found.Equal {
+		err = foundError{errors.New("not all pixels are Pillow's")}
+	}
+	return err
 }

@@ -2,6 +2,11 @@
 
 package main
 
+/*
+#include <stdint.h>
+*/
+import "C"
+
 import (
 	"bytes"
 	"context"
@@ -11,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
@@ -293,4 +299,71 @@ func (l *loader) close() error {
 		errs = append(errs, ds.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// dsconv_labels writes the labels of the loader's samples in key order to dst, which has exactly size bytes:
+// class indices, int64, -1 for a missing label; float32 and NaN where labels are numbers; or where they are
+// multi-hot a row of uint8 with one for each class. It returns NULL, or an error as dsconv_call does.
+//
+//export dsconv_labels
+func dsconv_labels(handle C.int64_t, dst unsafe.Pointer, size C.int64_t) *C.char {
+	return succeeded(func() error {
+		return withLoader(int64(handle), func(l *loader) error {
+			data, err := l.allLabels()
+			if err != nil {
+				return err
+			}
+			if dst == nil || int64(size) != int64(len(data)) {
+				return fmt.Errorf("%w: %d bytes at %t for labels of %d", errValue, int64(size), dst != nil, len(data))
+			}
+			copy(unsafe.Slice((*byte)(dst), len(data)), data)
+			return nil
+		})
+	})
+}
+
+// allLabels are the bytes of all labels.
+func (l *loader) allLabels() ([]byte, error) {
+	if l.Frame().Label == formats.Float32 {
+		numbers, err := l.Numbers(context.Background())
+		return bytesOf(numbers), err
+	}
+	if l.Frame().Columns > 0 {
+		return l.MultiHot(context.Background())
+	}
+	data, _, _, err := l.Labels()
+	return data, err
+}
+
+// dsconv_order returns how many samples this rank takes from a position of an epoch on; -1 if there
+// is no such loader. It writes the indices in the split of the first ones to dst and their positions to
+// positions, as many as there is room for, unless one of them is NULL. Entry i of batch k is at k*batch+i,
+// and the batches from batch k on are those from position+k*batch*world_size on. The index i of padding,
+// which should not be counted, is written as -1-i.
+//
+//export dsconv_order
+func dsconv_order(handle, epoch, position C.int64_t, dst *C.int32_t, positions *C.int64_t, room C.int64_t) C.int64_t {
+	return counted(func() (n int, err error) {
+		return n, withLoader(int64(handle), func(l *loader) error {
+			if position < 0 {
+				return fmt.Errorf("%w: position %d", errValue, int64(position))
+			}
+			if n = l.Entries(int(position)); dst == nil || positions == nil || room <= 0 {
+				return nil
+			}
+			i, room := 0, min(n, int(room))
+			to, at := unsafe.Slice((*int32)(dst), room), unsafe.Slice((*int64)(positions), room)
+			for e := range l.Order(int(epoch), int(position)) {
+				if i == room {
+					break
+				}
+				to[i], at[i] = int32(e.Sample), int64(e.Position)
+				if e.Padding {
+					to[i] = -1 - to[i]
+				}
+				i++
+			}
+			return nil
+		})
+	})
 }

@@ -9,9 +9,11 @@ import "C"
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/reader"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -43,11 +45,7 @@ func (l *loader) describe() []part {
 		dtype, shape = frame.Final[0].DType, frame.Final[0].Image
 	}
 	image, label := schema.ImageIndex(), schema.LabelIndex()
-	parts := []part{{
-		Name: schema[image].Name, Kind: formats.Image, DType: dtype, Shape: shape,
-		bytes:  (*reader.Batch).ImageBytes,
-		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
-	}}
+	parts := []part{imagePart(schema[image].Name, dtype, shape)}
 	if label >= 0 {
 		parts = append(parts, labelPart(schema[label].Name, &frame))
 	}
@@ -68,6 +66,15 @@ func (l *loader) describe() []part {
 		})
 	}
 	return parts
+}
+
+// imagePart is a batch's images, those of the first view.
+func imagePart(name string, dtype formats.DType, shape []int) part {
+	return part{
+		Name: name, Kind: formats.Image, DType: dtype, Shape: shape,
+		bytes:  (*reader.Batch).ImageBytes,
+		shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
+	}
 }
 
 // indexBytes are the samples' indices. Those of padding are -1, unless the tail only repeats samples: a caller
@@ -194,4 +201,67 @@ func partOf(handle int64, k int) (*reader.Batch, *part, error) {
 		return nil, nil, fmt.Errorf("part %d of %d: %w", k, len(parts), errValue)
 	}
 	return b, &parts[k], nil
+}
+
+// single is a batch of one sample, behind a handle.
+type single struct {
+	batch reader.Batch
+	parts []part
+}
+
+func (s *single) current() (*reader.Batch, []part) { return &s.batch, s.parts }
+
+// singles pools the singles that no handle stands for, and so their memory.
+var singles = sync.Pool{New: func() any { return new(single) }}
+
+// dsconv_pick reads, decodes and transforms sample i of the loader's split as in an epoch. position
+// is -1, or the sample's position in an epoch in which samples may come more than once. *out becomes
+// a handle of the sample's parts, which dsconv_drop closes. It returns NULL, or an error as
+// dsconv_call does.
+//
+//export dsconv_pick
+func dsconv_pick(handle C.int64_t, i, epoch, position C.int64_t, out *C.int64_t) *C.char {
+	return succeeded(func() error {
+		return withLoader(int64(handle), func(l *loader) error {
+			return openSingle(out, func(s *single) error {
+				s.parts = l.parts
+				if position < 0 {
+					return l.Pick(int(i), int(epoch), &s.batch)
+				}
+				return l.PickAt(int(i), int(position), int(epoch), &s.batch)
+			})
+		})
+	})
+}
+
+// openSingle sets *out to the handle of a single, which fill fills.
+func openSingle(out *C.int64_t, fill func(s *single) error) error {
+	if out == nil {
+		return fmt.Errorf("%w: the pointer for the handle is NULL", errValue)
+	}
+	s := singles.Get().(*single) // if fill panics, it does not go back to the pool
+	err := fill(s)
+	if err == nil {
+		var handle int64
+		handle, err = handles.add(s)
+		*out = C.int64_t(handle)
+	}
+	if err != nil {
+		singles.Put(s)
+	}
+	return err
+}
+
+func (s *single) drop() { singles.Put(s) }
+
+// dsconv_drop closes the handle of a single sample or of numbers.
+//
+//export dsconv_drop
+func dsconv_drop(handle C.int64_t) {
+	_ = guard.Do(func() error { // a closed handle is no error
+		if o, ok := take[interface{ drop() }](int64(handle)); ok {
+			o.drop()
+		}
+		return nil
+	})
 }

@@ -4,6 +4,8 @@ package main
 
 /*
 #include "batch.h"
+#include <stdint.h>
+#include "device.h"
 */
 import "C"
 
@@ -244,4 +246,78 @@ func (l *loader) endRuns() {
 	for handle, r := range runs {
 		r.end(handle)
 	}
+}
+
+// maxElements is more than any caller lends.
+const maxElements = 1 << 40
+
+// slice returns the n elements at p, which C has lent.
+func slice[T any](p *T, n C.int64_t) ([]T, error) {
+	if n < 0 || n > maxElements || p == nil && n > 0 {
+		return nil, fmt.Errorf("%w: %d elements at %p", errValue, int64(n), p)
+	}
+	return unsafe.Slice(p, int(n)), nil
+}
+
+// blocks are memory of the caller that the images of a run's batches are written to. Only one
+// goroutine at a time may use them.
+type blocks struct {
+	size int // bytes of each
+	free []unsafe.Pointer
+	used map[unsafe.Pointer]bool
+}
+
+// lend adds a block.
+func (b *blocks) lend(block unsafe.Pointer) { b.free = append(b.free, block) }
+
+// get is a reader.Allocator.
+func (b *blocks) get(int) []byte {
+	n := len(b.free)
+	if n == 0 {
+		return nil
+	}
+	block := b.free[n-1]
+	b.free = b.free[:n-1]
+	b.used[block] = true
+	return unsafe.Slice((*byte)(block), b.size)
+}
+
+// giveBack ends the use of the block that images lie in and reports whether it was in use.
+func (b *blocks) giveBack(images []byte) bool {
+	block := unsafe.Pointer(unsafe.SliceData(images))
+	ours := b.used[block]
+	delete(b.used, block)
+	return ours
+}
+
+// dsconv_device takes the memory of the images out of the current batch of a run and makes it a tensor, which is the
+// caller's. stream is the CUDA stream that the caller reads it on until it calls the tensor's deleter: 0 is the
+// default stream. The tensor is 1-dimensional: image i of the first view begins at element i times its size, those of
+// other views at their "offset" in bytes. It returns NULL, or an error as dsconv_call does; there is one if the memory
+// was taken before.
+//
+//export dsconv_device
+func dsconv_device(handle C.int64_t, stream C.uint64_t, out *C.dsconv_device_t) *C.char {
+	return succeeded(func() error {
+		if out == nil {
+			return fmt.Errorf("%w: the pointer for the tensor is NULL", errValue)
+		}
+		r, err := lookup[*running](int64(handle))
+		if err != nil {
+			return err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.batch == nil || r.batch.Device() == nil {
+			return fmt.Errorf("%w: the batch has no images on a device, or they were taken", errValue)
+		}
+		elements := int64(r.loader.MemorySize() / r.batch.DType.Size())
+		tensor := r.batch.Device().DLPack(uintptr(stream))
+		if tensor == 0 {
+			return errors.New("no memory for a tensor's description")
+		}
+		_ = r.batch.TakeDevice() // it is the tensor's
+		out.tensor, out.elements = *(*unsafe.Pointer)(unsafe.Pointer(&tensor)), C.int64_t(elements)
+		return nil
+	})
 }

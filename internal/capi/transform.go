@@ -106,7 +106,7 @@ func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t,
 		}
 		m := pixel.Image{Pix: pixels, H: d.Height, W: d.Width, C: t.channels, DType: formats.Uint8}
 		return openSingle(out, func(s *single) error {
-			s.parts = imagePart
+			s.parts = transformedParts
 			if err := t.apply(&m, &d, &s.batch); err != nil {
 				return fmt.Errorf("transform an image of %dx%d: %w", d.Width, d.Height, err)
 			}
@@ -115,11 +115,7 @@ func dsconv_transform(handle C.int64_t, src *C.uint8_t, height, width C.int64_t,
 	})
 }
 
-var imagePart = []part{{
-	Name: "image", Kind: formats.Image,
-	bytes:  (*reader.Batch).ImageBytes,
-	shapes: func(b *reader.Batch) [][]int { return [][]int{b.Shape[1:]} },
-}}
+var transformedParts = []part{imagePart("image", "", nil)}
 
 // apply makes b a batch of one image: m, transformed.
 func (t *transform) apply(m *pixel.Image, d *draw, b *reader.Batch) error {
