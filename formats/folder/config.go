@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -92,7 +91,7 @@ func (c *Config) recipe() map[string]string {
 const FieldsNone = fields.None
 
 // FieldSummary says what was found for a field of Config.Fields, Boxes or Captions.
-type FieldSummary = annotations.Summary
+type FieldSummary = fields.Summary
 
 // Options returns what the Config says about fields.
 func (c *Config) fieldOptions() *fields.Options {

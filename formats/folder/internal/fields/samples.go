@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -16,7 +15,7 @@ import (
 // UseLayout returns the layout with the splits and classes that the patterns name; l is that of the folders. order is
 // that of the classes.
 func (s *Set) UseLayout(l layout.Layout, order string) (layout.Layout, error) {
-	if s.forces() {
+	if p := s.image; p != nil && (p.has(splitPart) || p.has(classPart)) {
 		s.force(&l)
 		var err error
 		if l.Names, err = layout.Order(s.in, l.Names, order); err != nil {
@@ -87,7 +86,7 @@ func (s *Set) CountUnused() error {
 	}
 	for i, p := range s.specs {
 		err := s.index.each(i, func(one vfs.File, claimed bool) error {
-			if !claimed && (p.boxes == nil || !annotations.IsClassNames(one.Path)) {
+			if !claimed && (p.boxes == nil || !isClassNames(one.Path)) {
 				s.unused[i]++
 				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
 			}
@@ -126,14 +125,20 @@ func (s *Set) nothingFound(i int) error {
 	if p.boxes != nil {
 		flag = "--boxes "
 	}
+	within, hint := "", ""
+	if s.image != nil {
+		within = " in " + s.image.text
+	} else {
+		hint = s.hint()
+	}
 	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
-		s.in, flag, p.pattern.text, text, s.keyNote(), s.hint())
+		s.in, flag, p.pattern.text, text, within, hint)
 }
 
 // Read sets the values of the fields.
 func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
 	v := s.values(f)
-	picture := annotations.PictureOf(image)
+	picture := pictureOf(image)
 	var warnings []string
 	warn := func(warning string) {
 		if warning != "" {
@@ -224,7 +229,7 @@ func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 // that the options have as patterns.
 func (s *Set) Annotated() (boxes, captions []string) {
 	for _, a := range s.annotations {
-		if f := a.Summary(); f.Name == annotations.BoxesField {
+		if f := a.Summary(); f.Name == boxesField {
 			boxes = f.Files
 		} else {
 			captions = f.Files
@@ -234,18 +239,21 @@ func (s *Set) Annotated() (boxes, captions []string) {
 }
 
 // summary says what was found for a field of files.
-func (s *Set) summary(i int) annotations.Summary {
+func (s *Set) summary(i int) Summary {
 	p := s.specs[i]
-	return annotations.Summary{
+	return Summary{
 		Name: p.name, Kind: p.kind, From: p.pattern.text, Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
 	}
 }
 
 // Summaries says what was found.
-func (s *Set) Summaries() []annotations.Summary {
-	var list []annotations.Summary
+func (s *Set) Summaries() []Summary {
+	var list []Summary
 	if p := s.image; p != nil {
-		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.count, Note: s.note()})
+		list = append(list, Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.count})
+		if s.implicit {
+			list[0].Note = "all images are there, so this folder is no class"
+		}
 	}
 	for i := range s.files() {
 		list = append(list, s.summary(i))

@@ -1,5 +1,5 @@
 // Package fields gives samples what they have besides an image and labels: files that belong to the image by their names,
-// and annotations.
+// and objects and captions from the files of COCO, YOLO and Pascal VOC.
 package fields
 
 import (
@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/recipepath"
@@ -33,7 +32,7 @@ type Set struct {
 	found, missing []int
 	orphans        []string // the first file of each of specs that belongs to no sample
 	unused         []int
-	annotations    []annotations.Annotation
+	annotations    []annotation
 	warnings       sync.Map // by the path of the image
 	voters         []vfs.File
 	drawings       []drawing // of specs, then of annotations
@@ -82,13 +81,13 @@ func (s *Set) addAnnotations(o *Options) error {
 	}
 	if len(coco) > 0 {
 		boxes++
-		s.annotations = append(s.annotations, annotations.NewCOCOBoxes(coco))
+		s.annotations = append(s.annotations, &cocoBoxes{cocoImages: cocoImages{flag: "--boxes", names: coco}})
 	}
 	if boxes > 1 {
 		return errors.New("--boxes: give files of COCO, or one pattern of YOLO's or Pascal VOC's files, not both")
 	}
 	if len(o.Captions) > 0 {
-		s.annotations = append(s.annotations, annotations.NewCOCOCaptions(o.Captions))
+		s.annotations = append(s.annotations, &cocoCaptions{cocoImages: cocoImages{flag: "--captions", names: o.Captions}})
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
-package annotations
+package fields
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // cocoImages finds the images of COCO files among the samples.
@@ -52,6 +55,17 @@ func (s *cocoSource) String() string {
 		return s.folder + "=" + s.name
 	}
 	return s.name
+}
+
+// open opens the next of the files, FILE or FOLDER=FILE.
+func (c *cocoImages) open(in vfs.FS, name string) (io.ReadCloser, error) {
+	folder, name := recipepath.ForFolder(name)
+	c.files = append(c.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
+	file, err := in.OpenText(name)
+	if err != nil {
+		return nil, errors.New(vfs.Cause(err))
+	}
+	return file, nil
 }
 
 // covers reports whether the file is for the image at a path.
