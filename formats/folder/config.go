@@ -124,15 +124,10 @@ func (d *Dataset) FieldFile(i, k int) (path string) {
 	if d.fields == nil || k < d.firstField {
 		return ""
 	}
-	it, err := d.sample(i)
-	if err != nil {
-		return ""
+	if it, err := d.sample(i); err == nil {
+		path = d.fields.File(&it.File, k-d.firstField)
 	}
-	one, ok := d.fields.File(&it.File, k-d.firstField)
-	if !ok {
-		return ""
-	}
-	return one.Path
+	return path
 }
 
 // useFields sets the splits and classes that the patterns name.

@@ -226,23 +226,18 @@ func (c *FieldColumn) width() int64 {
 	return int64(len(c.Classes))
 }
 
-func (c *FieldColumn) number(cell string) (float32, error) {
-	if cell == "" {
-		return labels.NaN(), nil
-	}
-	x, err := strconv.ParseFloat(cell, 32)
-	if err != nil {
-		return 0, fmt.Errorf("column %s: %q is not a number", c.Column, cell)
-	}
-	return float32(x), nil
-}
-
 // set sets v to the label of a cell.
 func (c *FieldColumn) set(v *formats.Value, cell string) error {
 	if c.Kind == formats.Number {
-		x, err := c.number(cell)
-		v.SetFloat32(x)
-		return err
+		if v.SetFloat32(labels.NaN()); cell == "" {
+			return nil
+		}
+		x, err := strconv.ParseFloat(cell, 32)
+		if err != nil {
+			return fmt.Errorf("column %s: %q is not a number", c.Column, cell)
+		}
+		v.SetFloat32(float32(x))
+		return nil
 	}
 	list, err := c.indices(cell)
 	if err != nil {

@@ -1,13 +1,13 @@
 package folder
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/durable"
 )
 
@@ -65,25 +65,9 @@ func (d *Dataset) Identify(w io.Writer) error {
 		if all {
 			continue
 		}
-		if err := d.identifyContent(w, &it.File); err != nil {
-			return err
-		}
-		if err := d.fields.Identify(&it.File, w); err != nil {
+		if err := cmp.Or(it.Identify(d.in, w), d.fields.Identify(&it.File, w)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// identifyContent writes a file that has no time: its size alone does not tell that it is the same.
-func (d *Dataset) identifyContent(w io.Writer, f *vfs.File) error {
-	if f.ModTime != 0 {
-		return nil
-	}
-	data, err := d.in.Read(f.Path, f.Size, f.ModTime, nil)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", f.Path, err)
-	}
-	_, err = w.Write(data)
-	return err
 }

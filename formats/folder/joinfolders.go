@@ -209,9 +209,10 @@ func (c *Config) labelFiles() ([]tables.File, error) {
 	return list, nil
 }
 
-// uncovered returns the folders that are splits or classes beside those that the files cover: a table says what
+// uncovered returns the folders that are splits or classes beside those that files for folders cover: a table says what
 // images in these are, whatever folders they are in.
 func uncovered(c layout.Folders, files []tables.File) layout.Folders {
+	files = slices.DeleteFunc(slices.Clone(files), func(f tables.File) bool { return f.Folder == "" })
 	left := layout.Folders{}
 	for name, contents := range c {
 		f := tables.Covering(files, name+"/")
@@ -220,12 +221,4 @@ func uncovered(c layout.Folders, files []tables.File) layout.Folders {
 		}
 	}
 	return left
-}
-
-// tablesOfFolders returns the files that are not for the whole source.
-func (c *Config) tablesOfFolders(files []tables.File) []tables.File {
-	if c.Labels != "" {
-		return files[1:]
-	}
-	return files
 }

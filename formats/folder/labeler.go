@@ -62,7 +62,7 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	default:
 		order = "" // it orders the table's classes, not the folders'
 		l.byFolder = cfg.Labels == ""
-		folders = uncovered(folders, cfg.tablesOfFolders(files))
+		folders = uncovered(folders, files)
 	}
 	if l.layout, err = layout.New(in, folders, order); err != nil {
 		return nil, err
@@ -135,10 +135,8 @@ func checkOrder(columns []string, types labels.Types, cfg *Config) error {
 	if cfg.ClassOrder == "" || cfg.Like != nil || len(columns) == 0 {
 		return nil
 	}
-	for _, name := range columns {
-		if t := types.For(name); t == labels.Auto || t == labels.Name {
-			return nil
-		}
+	if slices.ContainsFunc(columns, func(name string) bool { t := types.For(name); return t == labels.Auto || t == labels.Name }) {
+		return nil
 	}
 	return fmt.Errorf("with --label-type %s there are no class names for --class-order %s to order: leave one of them out", cfg.LabelType, cfg.ClassOrder)
 }

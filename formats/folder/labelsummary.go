@@ -184,13 +184,6 @@ func areIndices(names []string) bool {
 	})
 }
 
-// summarizeLabels writes the summaries of all images.
-func (d *Dataset) summarizeLabels() {
-	for k := range d.columns {
-		d.columns[k].Summary = d.columns[k].describe()
-	}
-}
-
 // count adds an image's label of field k.
 func (c *LabelColumn) count(of []int64, k int) {
 	switch {

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -64,7 +63,10 @@ func checkRoot(root string) error {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return formats.NotFound(root)
 	case err == nil && !st.IsDir():
-		return errOtherFile(root)
+		if advice := adviceOn(root); advice != "" {
+			return fmt.Errorf("%s: %w: %s", root, formats.ErrNotDataset, advice)
+		}
+		return fmt.Errorf("%s is not a folder, and its name and content are of no file that is read", root)
 	}
 	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
 		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
@@ -115,7 +117,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 		}
 	}()
 	s := listing.New(in, filter, l.found, system, d.fields)
-	s.Progress = progressOf(ctx)
+	s.Progress, _ = ctx.Value(progressKey{}).(func(files int))
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,12 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 			return nil, err
 		}
 	}
-	if d.source, err = newSource(in, &cfg, s.Classes); err != nil {
+	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
+		d.source, err = newDescriptionSource(in, &cfg)
+	} else {
+		d.source, err = newLabeler(in, &cfg, s.Classes)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := d.useFields(&cfg); err != nil {
@@ -148,7 +155,9 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 		return nil, err
 	}
 	d.recordAnnotations(&cfg)
-	d.summarizeLabels()
+	for k := range d.columns {
+		d.columns[k].Summary = d.columns[k].describe()
+	}
 	d.skips = append(d.skips, d.source.missing(in)...)
 	slices.SortFunc(d.skips, func(a, b formats.Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable()
@@ -176,13 +185,6 @@ func (d *Dataset) list(ctx context.Context, s *listing.Scan, cfg *Config) error 
 		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
 	}
 	return s.WalkList(ctx, cfg.list.Paths, cfg.list.Exists)
-}
-
-func newSource(in vfs.FS, cfg *Config, folders layout.Folders) (source, error) {
-	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
-		return newDescriptionSource(in, cfg)
-	}
-	return newLabeler(in, cfg, folders)
 }
 
 // describe sets what is known before the files.
@@ -215,11 +217,6 @@ func WithProgress(ctx context.Context, report func(files int)) context.Context {
 		ctx = context.Background()
 	}
 	return context.WithValue(ctx, progressKey{}, report)
-}
-
-func progressOf(ctx context.Context) func(files int) {
-	report, _ := ctx.Value(progressKey{}).(func(files int))
-	return report
 }
 
 // Question returns an error that asks what files are that may be fields of images, such as 1_mask.png beside 1.jpg,

@@ -105,11 +105,7 @@ func (b *boxFiles) content(one vfs.File) ([]byte, error) {
 	if one.Size > maxBoxFile {
 		return nil, fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
 	}
-	data, err := b.set.in.Read(one.Path, one.Size, one.ModTime, nil)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", one.Path, err)
-	}
-	return data, nil
+	return one.Read(b.set.in, nil)
 }
 
 func (b *boxFiles) parse(one vfs.File, p *picture) (list []object, warning string, err error) {

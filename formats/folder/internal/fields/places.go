@@ -161,4 +161,3 @@ func (p *places) hint() string {
 	}
 	return ""
 }
-

@@ -172,15 +172,17 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 	return nil
 }
 
-// File returns the file that is the value of field k of a sample, counted from the first of Schema. ok is false if there is
-// none, or the field is one of annotations.
-func (s *Set) File(f *vfs.File, k int) (file vfs.File, ok bool) {
+// File returns the path of the file that is the value of field k of a sample, counted from the first of Schema; "" if there
+// is none, or the field is one of annotations.
+func (s *Set) File(f *vfs.File, k int) string {
 	if k >= len(s.files()) {
-		return vfs.File{}, false
+		return ""
 	}
 	v := s.values(f)
-	file, _, err := s.index.find(k, s.specs[k].expand(&v, f))
-	return file, err == nil
+	if file, _, err := s.index.find(k, s.specs[k].expand(&v, f)); err == nil {
+		return file.Path
+	}
+	return ""
 }
 
 // Warning returns what was found to be doubtful when the fields of the image at a path were read, "" if nothing was.
@@ -207,14 +209,11 @@ func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 		if _, err := fmt.Fprintf(w, "%q %d %d\n", one.Path, one.Size, one.ModTime); err != nil {
 			return err
 		}
-		if number >= 0 && one.ModTime == 0 {
-			data, err := s.in.Read(one.Path, one.Size, 0, nil)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", one.Path, err)
-			}
-			if _, err := w.Write(data); err != nil {
-				return err
-			}
+		if number < 0 {
+			continue
+		}
+		if err := one.Identify(s.in, w); err != nil {
+			return err
 		}
 	}
 	for _, a := range s.annotations {

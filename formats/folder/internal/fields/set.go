@@ -158,9 +158,9 @@ func (s *Set) describeArray(i int, f *spec) error {
 	if !ok {
 		return err
 	}
-	data, err := s.in.Read(one.Path, one.Size, one.ModTime, nil)
+	data, err := one.Read(s.in, nil)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", one.Path, err)
+		return err
 	}
 	t, shape, _, err := npy.ParseHeader(data)
 	if err != nil {

@@ -23,10 +23,9 @@ func (s *Set) readFile(i int, segments []string, v *formats.Value) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.in.Read(one.Path, one.Size, one.ModTime, v.Buffer())
-	v.SetOwn(data)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", one.Path, err)
+	data, err := one.Read(s.in, v.Buffer())
+	if v.SetOwn(data); err != nil {
+		return err
 	}
 	if err := f.interpret(v, strings.EqualFold(path.Ext(one.Path), ".npy")); err != nil {
 		return fmt.Errorf("%s: %w", one.Path, err)

@@ -18,12 +18,9 @@ import (
 // Labels is the table of all files of labels of a folder.
 type Labels struct {
 	*Table
-	Labels  []string // the label columns
-	Field   string   // the name of the only label's field; "" is its column's
+	sheet.Roles
 	Classes []string // that known files have besides those of their rows
 	Notices []string // how the files were read, where that is not evident
-	OneHot  bool     // the cells of the label list classes, which were columns of the file
-	Doubt   string   // what label columns of 0 and 1 may be instead; "" for others
 }
 
 // ReadLabels reads the files of labels and finds their columns and images.

@@ -185,7 +185,7 @@ func findEither(s *sheet.Sheet, find func(*sheet.Sheet) (files, error)) (files, 
 // labels makes the files the table of the file of labels.
 func (f *files) labels(r *sheet.Roles, file File) (t *Labels, err error) {
 	i := -1
-	t = &Labels{Labels: r.Labels, Field: r.Field, Classes: f.of.Classes, OneHot: r.OneHot, Doubt: r.Doubt}
+	t = &Labels{Roles: *r, Classes: f.of.Classes}
 	if t.Table, err = newTable(f.of, r, func(string) (foundPath, error) { i++; return f.found[i], nil }); err != nil {
 		return nil, err
 	}

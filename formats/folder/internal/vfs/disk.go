@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -78,7 +77,11 @@ func (d disk) Head(name string, buf []byte) (int, error) {
 		return 0, err
 	}
 	defer f.close()
-	return readHead(f, buf)
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
 }
 
 func (d disk) Join(name string) string { return filepath.Join(string(d), name) }
@@ -91,10 +94,7 @@ func (d disk) Relative(p string) (string, error) {
 		return "", err
 	}
 	rel, err := filepath.Rel(root, p)
-	if err != nil {
-		return "", err
-	}
-	return filepath.ToSlash(rel), nil
+	return filepath.ToSlash(rel), err
 }
 
 func (d disk) Recorded(p string) string {
@@ -119,16 +119,8 @@ func (d disk) Identify(w io.Writer) (all bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
+	_, err = fmt.Fprintf(w, "%q %d\n", root, PlaceOf(st).inode) // another folder may have been moved to the same path
 	return false, err
-}
-
-// inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.
-func inodeOf(st fs.FileInfo) any {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return sys.Ino
-	}
-	return nil
 }
 
 // ErrChanged is the error about a file that is not the one that was listed.
@@ -169,15 +161,6 @@ func (f descriptor) Read(b []byte) (int, error) {
 }
 
 func (f descriptor) close() { _ = unix.Close(int(f)) } // it was only read
-
-// readHead reads the first bytes into buf, and returns how many there are.
-func readHead(r io.Reader, buf []byte) (int, error) {
-	n, err := io.ReadFull(r, buf)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return n, err
-}
 
 // checkUnchanged compares the number of bytes read, and the file's size and time after that, with
 // the listing.
