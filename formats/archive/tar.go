@@ -135,7 +135,11 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 		if strings.HasSuffix(strings.ToLower(name), ".tar") && depth < maxInner {
 			return s.inner(name, h, offset, depth)
 		}
-		err = s.file(name, h, offset)
+		if isArchiveName(name) {
+			return -1, s.refuse(name+"/", whyPacked)
+		}
+		s.last, s.since = len(s.entries), s.in.consumed()
+		err = s.add(name, entry{offset: offset, size: h.Size, packed: h.Size}, "")
 	case tar.TypeLink, tar.TypeSymlink:
 		err = s.link(name, prefix, h)
 	case tar.TypeXGlobalHeader, 'V', 'D': // a volume's name, a folder's list
@@ -156,14 +160,6 @@ func isSparse(h *tar.Header) bool {
 		}
 	}
 	return h.Typeflag == tar.TypeGNUSparse
-}
-
-func (s *tarScan) file(name string, h *tar.Header, offset int64) error {
-	if isArchiveName(name) {
-		return s.refuse(name+"/", whyPacked)
-	}
-	s.last, s.since = len(s.entries), s.in.consumed()
-	return s.add(name, entry{offset: offset, size: h.Size, packed: h.Size}, "")
 }
 
 // inner adds the members of a tar in the tar.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -67,23 +68,20 @@ const defaultMemory = 512 << 20
 
 // recipe returns the entries of Meta.Recipe for the Config.
 func (c *Config) recipe() map[string]string {
-	m := map[string]string{}
-	set := func(name, value string) {
-		if value != "" {
-			m[name] = value
-		}
+	m := map[string]string{
+		"labels":        c.Labels,
+		"label-columns": strings.Join(c.LabelColumns, ","),
+		"label-sep":     c.LabelSep,
+		"label-type":    c.LabelType,
+		"class-order":   c.ClassOrder,
+		"field":         strings.Join(c.Fields, "\n"),
+		"boxes":         strings.Join(c.Boxes, "\n"),
+		"captions":      strings.Join(c.Captions, "\n"),
 	}
-	set("labels", c.Labels)
 	for folder, file := range c.FolderLabels {
-		set(recipepath.FolderLabels+folder, file)
+		m[recipepath.FolderLabels+folder] = file
 	}
-	set("label-columns", strings.Join(c.LabelColumns, ","))
-	set("label-sep", c.LabelSep)
-	set("label-type", c.LabelType)
-	set("class-order", c.ClassOrder)
-	set("field", strings.Join(c.Fields, "\n"))
-	set("boxes", strings.Join(c.Boxes, "\n"))
-	set("captions", strings.Join(c.Captions, "\n"))
+	maps.DeleteFunc(m, func(_, value string) bool { return value == "" })
 	return m
 }
 

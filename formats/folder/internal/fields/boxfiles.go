@@ -67,9 +67,15 @@ func (b *boxFiles) Read(f *vfs.File, p *picture, values []formats.Value) (warnin
 		setObjects(p, values, nil)
 		return "", nil
 	}
+	var data []byte
+	if err == nil {
+		data, err = b.content(one)
+	}
 	var list []object
 	if err == nil {
-		list, warning, err = b.parse(one, p)
+		if list, warning, err = b.Parse(data, p); err != nil {
+			err = fmt.Errorf("%s: %w", one.Path, err)
+		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("field %s: %w", boxesField, err)
@@ -106,17 +112,6 @@ func (b *boxFiles) content(one vfs.File) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
 	}
 	return one.Read(b.set.in, nil)
-}
-
-func (b *boxFiles) parse(one vfs.File, p *picture) (list []object, warning string, err error) {
-	data, err := b.content(one)
-	if err != nil {
-		return nil, "", err
-	}
-	if list, warning, err = b.Parse(data, p); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", one.Path, err)
-	}
-	return list, warning, nil
 }
 
 func (b *boxFiles) Claim(*vfs.File) {}

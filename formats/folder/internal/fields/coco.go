@@ -157,7 +157,7 @@ func (c *cocoCaptions) Schema() formats.Schema {
 func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 	c.texts = map[int32][]string{}
 	for _, name := range c.names {
-		if isCaptionTable(name) {
+		if ext := strings.ToLower(path.Ext(name)); ext == ".csv" || ext == ".txt" {
 			if err := errors.Join(c.readTable(in, name), ctx.Err()); err != nil {
 				return fmt.Errorf("--captions %s: %w", name, err)
 			}
@@ -234,12 +234,7 @@ var (
 	captionHeaders = []string{"caption", "comment"}
 )
 
-// isCaptionTable reports whether a file of captions is a table, as Flickr8k's captions.txt and Flickr30k's results.csv.
-func isCaptionTable(name string) bool {
-	return slices.Contains([]string{".csv", ".txt"}, strings.ToLower(path.Ext(name)))
-}
-
-// readTable reads a table with a caption in each row.
+// readTable reads a table with a caption in each row, as Flickr8k's captions.txt and Flickr30k's results.csv.
 func (c *cocoCaptions) readTable(in vfs.FS, name string) error {
 	file, err := c.open(in, name)
 	if err != nil {

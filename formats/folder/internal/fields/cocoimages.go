@@ -68,9 +68,6 @@ func (c *cocoImages) open(in vfs.FS, name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// covers reports whether the file is for the image at a path.
-func (s *cocoSource) covers(rel string) bool { return s.folder == "" || below(rel, s.folder) }
-
 // below reports whether a path is in a folder or deeper.
 func below(rel, folder string) bool { return strings.HasPrefix(rel, folder+"/") }
 
@@ -101,9 +98,9 @@ func (c *cocoImages) fits(rel string) []int32 {
 	var fits [4][]int32 // the best first
 	for _, i := range c.byBase[path.Base(composed)] {
 		e := &c.entries[i]
-		name := vfs.Composed(e.name)
+		name, folder := vfs.Composed(e.name), c.files[e.file].folder
 		switch {
-		case !c.files[e.file].covers(rel):
+		case folder != "" && !below(rel, folder): // its file is for other images
 		case e.name == rel:
 			fits[0] = append(fits[0], i)
 		case strings.HasSuffix(rel, "/"+e.name), strings.HasSuffix(e.name, "/"+rel):

@@ -52,7 +52,7 @@ func New(in vfs.FS, o *Options) (*Set, error) {
 		return nil, err
 	}
 	s.dirs = map[string]bool{}
-	s.index = newIndex(s.memory)
+	s.index = &index{sorter: extsort.New("", s.memory/8)}
 	return s, nil
 }
 
@@ -202,10 +202,6 @@ type index struct {
 
 // errNoFile is the error about a sample without a file for a field.
 var errNoFile = errors.New("there is no file")
-
-func newIndex(memory int64) *index {
-	return &index{sorter: extsort.New("", memory/8)}
-}
 
 // add adds a file of a field. It is safe for concurrent use.
 func (x *index) add(field int, f vfs.File) error {

@@ -118,7 +118,12 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*she
 		return nil, err
 	}
 	if len(images) != len(numbers.Rows) {
-		return nil, countError(in, file, folder, len(numbers.Rows), len(images))
+		where, advice := "the folder "+folder, ""
+		if folder == "" {
+			where, advice = in.String(), fmt.Sprintf("; for one folder of them, such as val, give val=%s", file)
+		}
+		return nil, fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names%s",
+			file, len(numbers.Rows), where, len(images), advice)
 	}
 	s := &sheet.Sheet{Header: []string{"path", "label"}, Known: GroundTruth, Lines: numbers.Lines}
 	for i, row := range numbers.Rows {
@@ -131,18 +136,6 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*she
 	}
 	s.Classes = slices.Sorted(maps.Values(classes))
 	return s, nil
-}
-
-func countError(in vfs.FS, file, folder string, lines, images int) error {
-	where := "the folder " + folder
-	if folder == "" {
-		where = in.String()
-	}
-	err := fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names", file, lines, where, images)
-	if folder == "" {
-		err = fmt.Errorf("%w; for one folder of them, such as val, give val=%s", err, file)
-	}
-	return err
 }
 
 // SynsetNames returns the classes of LOC_synset_mapping.txt, in its order; ok is false if b is another file.

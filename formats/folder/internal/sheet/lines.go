@@ -22,7 +22,14 @@ type textLine struct {
 // and no spaces, each line has as many cells as there are; else the label is what follows the last space. A line that
 // ends in the name of an image is a path, whatever spaces it has.
 func ReadLines(b []byte) (*Sheet, error) {
-	lines := linesOf(b)
+	var lines []textLine
+	n := 0
+	for text := range strings.Lines(string(b)) {
+		n++
+		if text = strings.TrimRight(text, " \r\n"); strings.TrimSpace(text) != "" {
+			lines = append(lines, textLine{text, n})
+		}
+	}
 	if len(lines) == 0 {
 		return nil, errors.New("it is empty")
 	}
@@ -47,17 +54,6 @@ func ReadLines(b []byte) (*Sheet, error) {
 		s.Rows, s.Lines = append(s.Rows, row), append(s.Lines, line.n)
 	}
 	return s, nil
-}
-
-func linesOf(b []byte) (list []textLine) {
-	n := 0
-	for text := range strings.Lines(string(b)) {
-		n++
-		if text = strings.TrimRight(text, " \r\n"); strings.TrimSpace(text) != "" {
-			list = append(list, textLine{text, n})
-		}
-	}
-	return list
 }
 
 // cells splits the line.

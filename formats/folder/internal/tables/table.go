@@ -124,16 +124,12 @@ type File struct {
 	File   string
 }
 
-// holds reports whether the file at a relative path is in the folder of f.
-func (f *File) holds(rel string) bool {
-	return f.Folder == "" || strings.HasPrefix(rel, f.Folder+"/")
-}
-
 // Covering returns the file of labels for the image at rel, that of the deepest folder; nil for none.
 func Covering(files []File, rel string) *File {
 	var found *File
 	for i := range files {
-		if f := &files[i]; f.holds(rel) && (found == nil || len(f.Folder) > len(found.Folder)) {
+		f := &files[i]
+		if holds := f.Folder == "" || strings.HasPrefix(rel, f.Folder+"/"); holds && (found == nil || len(f.Folder) > len(found.Folder)) {
 			found = f
 		}
 	}

@@ -67,8 +67,18 @@ func (d diskFolder) Stat(name string) (size, modTime int64, regular bool, err er
 
 func (d diskFolder) Close() { _ = d.File.Close() } // it was only read
 
+// Read makes the system calls itself: os.Open registers every file with the poller, which takes as long as reading a small
+// one. It does not block on a pipe that replaced the file.
 func (d disk) Read(name string, size, modTime int64, buf []byte) ([]byte, error) {
-	return readFile(d.path(name), size, modTime, buf)
+	f, err := open(d.path(name))
+	if err != nil {
+		return buf[:0], err
+	}
+	defer f.close()
+	if buf, err = readAll(f, size, buf[:0]); err == nil {
+		err = checkUnchanged(int(f), size, modTime, int64(len(buf)))
+	}
+	return buf, err
 }
 
 func (d disk) Head(name string, buf []byte) (int, error) {
@@ -128,21 +138,6 @@ var ErrChanged = errors.New("it changed since it was listed")
 
 // maxSlack is the most memory beyond a file's size that a buffer gets, for larger files that come after.
 const maxSlack = 1 << 20
-
-// readFile reads a file that was listed with that size and time into buf, growing it. It
-// makes the system calls itself: os.Open registers every file with the poller, which takes
-// as long as reading a small one. It does not block on a pipe that replaced the file.
-func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
-	f, err := open(name)
-	if err != nil {
-		return buf[:0], err
-	}
-	defer f.close()
-	if buf, err = readAll(f, size, buf[:0]); err == nil {
-		err = checkUnchanged(int(f), size, modTime, int64(len(buf)))
-	}
-	return buf, err
-}
 
 // descriptor is an open file.
 type descriptor int
