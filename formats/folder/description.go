@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
@@ -197,7 +197,7 @@ func (c *FieldColumn) indices(cell string) ([]int64, error) {
 		x, ok := c.index[name]
 		if !ok {
 			if x, ok = c.numbered(name); !ok {
-				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", c.Column, name, sheet.ListNames(c.Classes))
+				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", c.Column, name, tables.ListNames(c.Classes))
 			}
 		}
 		list[i] = x

@@ -10,7 +10,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -196,7 +195,7 @@ func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels
 	}
 	switch {
 	case l.table.OneHot:
-		src.Cells, src.Type, src.Sep = append(src.Cells, more...), labels.Name, sheet.HotSeparator
+		src.Cells, src.Type, src.Sep = append(src.Cells, more...), labels.Name, tables.HotSeparator
 		src.Order = func([]string) ([]string, error) { return slices.Clone(more), nil }
 	case len(more) > 0:
 		src.Cells = append(src.Cells, more...)

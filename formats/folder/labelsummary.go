@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
@@ -50,7 +50,7 @@ func (l *labeler) notices() []string {
 	list = append(list, l.missingNotices()...)
 	for _, f := range l.fields {
 		if names := l.onlyMissing(&f); len(names) > 0 {
-			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), sheet.ListNames(names)))
+			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), tables.ListNames(names)))
 		}
 	}
 	switch {

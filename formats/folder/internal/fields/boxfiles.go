@@ -122,7 +122,7 @@ func (b *boxFiles) Claimed() error { return nil }
 func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
 
 func (b *boxFiles) Summary() Summary {
-	s := b.set.summary(b.field)
+	s := b.spec.summary()
 	if s.Note = b.Note(); s.Missing > 0 && b.yolo != nil {
 		s.Note += fmt.Sprintf("; %d images without a file have no boxes", s.Missing)
 	}

@@ -69,9 +69,9 @@ func (s *Set) Claim(f *vfs.File) {
 		switch {
 		case number >= 0:
 			s.index.claim(number)
-			s.found[i]++
+			p.found++
 		case errors.Is(err, errNoFile):
-			s.missing[i]++
+			p.missing++
 		}
 	}
 	for _, a := range s.annotations {
@@ -87,16 +87,16 @@ func (s *Set) CountUnused() error {
 	for i, p := range s.specs {
 		err := s.index.each(i, func(one vfs.File, claimed bool) error {
 			if !claimed && (p.boxes == nil || !isClassNames(one.Path)) {
-				s.unused[i]++
-				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
+				p.unused++
+				p.orphan = cmp.Or(p.orphan, one.Path)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if s.found[i] == 0 {
-			return s.nothingFound(i)
+		if p.found == 0 {
+			return s.nothingFound(p)
 		}
 	}
 	for _, a := range s.annotations {
@@ -115,11 +115,10 @@ func (s *Set) CountUnused() error {
 }
 
 // nothingFound is the error about a pattern of which no sample has a file.
-func (s *Set) nothingFound(i int) error {
-	p := s.specs[i]
+func (s *Set) nothingFound(p *spec) error {
 	text := "no file has this form"
-	if s.unused[i] > 0 {
-		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", s.unused[i], s.orphans[i])
+	if p.unused > 0 {
+		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", p.unused, p.orphan)
 	}
 	flag := "--field " + p.name + "="
 	if p.boxes != nil {
@@ -238,11 +237,8 @@ func (s *Set) Annotated() (boxes, captions []string) {
 }
 
 // summary says what was found for a field of files.
-func (s *Set) summary(i int) Summary {
-	p := s.specs[i]
-	return Summary{
-		Name: p.name, Kind: p.kind, From: p.pattern.text, Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
-	}
+func (p *spec) summary() Summary {
+	return Summary{Name: p.name, Kind: p.kind, From: p.pattern.text, Found: p.found, Missing: p.missing, Unused: p.unused, Example: p.orphan}
 }
 
 // Summaries says what was found.
@@ -254,8 +250,8 @@ func (s *Set) Summaries() []Summary {
 			list[0].Note = "all images are there, so this folder is no class"
 		}
 	}
-	for i := range s.files() {
-		list = append(list, s.summary(i))
+	for _, p := range s.files() {
+		list = append(list, p.summary())
 	}
 	for _, a := range s.annotations {
 		list = append(list, a.Summary())

@@ -26,16 +26,12 @@ type Set struct {
 	in     vfs.FS
 	memory int64
 	places
-	specs []*spec // of files; those of boxes are the last
-	index *index
-	// found counts the files of each of specs, missing the samples that have none.
-	found, missing []int
-	orphans        []string // the first file of each of specs that belongs to no sample
-	unused         []int
-	annotations    []annotation
-	warnings       sync.Map // by the path of the image
-	voters         []vfs.File
-	drawings       []drawing // of specs, then of annotations
+	specs       []*spec // of files; those of boxes are the last
+	index       *index
+	annotations []annotation
+	warnings    sync.Map // by the path of the image
+	voters      []vfs.File
+	drawings    []drawing // of specs, then of annotations
 }
 
 // New returns the fields of the options, nil if they have none.
@@ -117,7 +113,6 @@ func (s *Set) Finish(ctx context.Context) error {
 	}
 	n := len(s.specs)
 	s.drawings = make([]drawing, n+len(s.annotations))
-	s.found, s.missing, s.unused, s.orphans = make([]int, n), make([]int, n), make([]int, n), make([]string, n)
 	for i, f := range s.specs {
 		if err := s.findKey(i, f); err != nil {
 			return err

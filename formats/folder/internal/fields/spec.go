@@ -29,6 +29,9 @@ type spec struct {
 	// wholeKey: {key} is the image's whole path, although its folder is no part of the sample's key.
 	wholeKey bool
 	boxes    *boxFiles // what reads the files, if they have boxes
+
+	found, missing, unused int    // samples with a file, and without; files of no sample
+	orphan                 string // the first file that belongs to no sample
 }
 
 // fileKinds are the kinds of fields that lie in files.

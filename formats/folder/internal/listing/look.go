@@ -188,13 +188,10 @@ func (s *Scan) listed(rel string) error {
 	if !vfs.HasImageName(rel) {
 		l.kind = unknown
 	}
-	st, err := s.in.Stat(rel)
-	if err != nil {
-		s.lost(rel, whyUnread(rel, err))
+	if s.follow(&l); l.info == nil {
+		s.lost(rel, whyUnread(rel, l.err))
 		return nil
 	}
-	l.Size, l.ModTime, l.regular = st.Size(), vfs.ModTime(st), st.Mode().IsRegular()
-	s.inspect(&l)
 	s.count(1)
 	return s.found.add(s.accept(&l, &folderRef{}, nil))
 }

@@ -1,4 +1,4 @@
-package sheet
+package tables
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ type textLine struct {
 	n    int // from 1
 }
 
-// ReadLines reads a file without a header: a path and a label on each line, or only a path. With tabs, or with commas
+// readLines reads a file without a header: a path and a label on each line, or only a path. With tabs, or with commas
 // and no spaces, each line has as many cells as there are; else the label is what follows the last space. A line that
 // ends in the name of an image is a path, whatever spaces it has.
-func ReadLines(b []byte) (*Sheet, error) {
+func readLines(b []byte) (*Sheet, error) {
 	var lines []textLine
 	n := 0
 	for text := range strings.Lines(string(b)) {
@@ -43,7 +43,7 @@ func ReadLines(b []byte) (*Sheet, error) {
 	}
 	for _, line := range lines {
 		row := line.cells(separator)
-		if err := CheckColumnCount(len(row)); err != nil {
+		if err := checkColumnCount(len(row)); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line.n, err)
 		}
 		if s.Header == nil {
@@ -199,7 +199,7 @@ func readCSV(b []byte, comma rune) (*Sheet, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if err := CheckColumnCount(len(s.Header)); err != nil {
+	if err := checkColumnCount(len(s.Header)); err != nil {
 		return nil, err
 	}
 	for i, name := range s.Header {

@@ -1,5 +1,4 @@
-// Package ilsvrc reads ImageNet's own files of labels: Kaggle's solutions and the development kit of ILSVRC2012.
-package ilsvrc
+package tables
 
 import (
 	"archive/tar"
@@ -20,7 +19,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/wire"
 )
@@ -28,7 +26,7 @@ import (
 // What ImageNet's files of labels are called in notices.
 const (
 	kaggleSolution = "Kaggle's labels of ImageNet: the first class of each row, without the boxes"
-	GroundTruth    = "ImageNet's ground truth: the lines are for the images in the order of their names"
+	groundTruth    = "ImageNet's ground truth: the lines are for the images in the order of their names"
 )
 
 // The names of the two files of ImageNet's development kit that classes of images follow from.
@@ -40,8 +38,8 @@ const (
 // synsetLine is a line of LOC_synset_mapping.txt: a WordNet ID and what it means.
 var synsetLine = regexp.MustCompile(`^n\d{8}\s+\S`)
 
-// Recognize finds out whether the sheet is one of ImageNet's files, and makes it one of paths and labels.
-func Recognize(s *sheet.Sheet) error {
+// recognize finds out whether the sheet is one of ImageNet's files, and makes it one of paths and labels.
+func recognize(s *Sheet) error {
 	switch {
 	case slices.Equal(s.Header, []string{"ImageId", "PredictionString"}):
 		s.Header, s.Known, s.ByClass = []string{"path", "label"}, kaggleSolution, true
@@ -51,7 +49,7 @@ func Recognize(s *sheet.Sheet) error {
 	case !slices.ContainsFunc(s.Rows, func(row []string) bool { return !synsetLine.MatchString(strings.Join(row, " ")) }) && len(s.Rows) > 0:
 		return errors.New("it lists classes, not images: it is for --class-order")
 	case len(s.Header) == 1 && !slices.ContainsFunc(s.Rows, func(row []string) bool { _, ok := synsetNumber(row[0]); return !ok }):
-		s.Known = GroundTruth
+		s.Known = groundTruth
 	}
 	return nil
 }
@@ -61,9 +59,9 @@ func synsetNumber(text string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// ReadDevkit reads the labels of ImageNet's validation images from its development kit: the folder or the
+// readDevkit reads the labels of ImageNet's validation images from its development kit: the folder or the
 // archive. The sheet is nil if the file is neither.
-func ReadDevkit(in vfs.FS, file, folder string) (*sheet.Sheet, error) {
+func readDevkit(in vfs.FS, file, folder string) (*Sheet, error) {
 	name := strings.ToLower(file)
 	var truth, synsets []byte
 	switch ext := path.Ext(name); {
@@ -93,8 +91,8 @@ func ReadDevkit(in vfs.FS, file, folder string) (*sheet.Sheet, error) {
 	return newGroundTruth(in, file, folder, truth, synsets)
 }
 
-// ReadGroundTruth reads the labels of the file of numbers truth; the classes are in a file beside it.
-func ReadGroundTruth(in vfs.FS, file, folder string, truth []byte) (*sheet.Sheet, error) {
+// readGroundTruth reads the labels of the file of numbers truth; the classes are in a file beside it.
+func readGroundTruth(in vfs.FS, file, folder string, truth []byte) (*Sheet, error) {
 	synsets, err := vfs.ReadBytes(in, filepath.Join(filepath.Dir(file), synsetsName))
 	if err != nil {
 		return nil, fmt.Errorf("%s: it has the numbers of ImageNet's classes, and their names are in %s, which is not beside it: "+
@@ -104,12 +102,12 @@ func ReadGroundTruth(in vfs.FS, file, folder string, truth []byte) (*sheet.Sheet
 }
 
 // newGroundTruth pairs the lines of the ground truth with the images of the folder, in the order of their names.
-func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*sheet.Sheet, error) {
+func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*Sheet, error) {
 	classes, err := parseSynsets(synsets)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", file, synsetsName, err)
 	}
-	numbers, err := sheet.ReadLines(truth)
+	numbers, err := readLines(truth)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", file, groundTruthName, err)
 	}
@@ -125,7 +123,7 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*she
 		return nil, fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names%s",
 			file, len(numbers.Rows), where, len(images), advice)
 	}
-	s := &sheet.Sheet{Header: []string{"path", "label"}, Known: GroundTruth, Lines: numbers.Lines}
+	s := &Sheet{Header: []string{"path", "label"}, Known: groundTruth, Lines: numbers.Lines}
 	for i, row := range numbers.Rows {
 		n, _ := synsetNumber(row[0])
 		class, ok := classes[n]

@@ -1,6 +1,4 @@
-// Package sheet reads files of labels as rows of cells: CSV, TSV, JSON, JSON Lines, lines of text, Parquet. It finds the
-// columns of the paths and of the labels, and looks at no image.
-package sheet
+package tables
 
 import (
 	"errors"
@@ -46,13 +44,13 @@ func Parse(b []byte, ext string) (*Sheet, error) {
 	case ".json":
 		return readJSON(b)
 	case ".txt", ".lst":
-		return ReadLines(b)
+		return readLines(b)
 	}
 	return nil, errors.New("unknown extension for labels: give a .csv, .tsv, .jsonl, .json, .txt or .parquet file")
 }
 
-// CheckColumnCount returns an error if a table cannot have n columns.
-func CheckColumnCount(n int) error {
+// checkColumnCount returns an error if a table cannot have n columns.
+func checkColumnCount(n int) error {
 	if n > maxColumns {
 		return fmt.Errorf("it has %d columns, the limit is %d", n, maxColumns)
 	}
@@ -134,8 +132,8 @@ func ListOrNone(columns []string) string {
 	return ListNames(columns)
 }
 
-// ReadParquet is ParseParquet for a file on the disk.
-func ReadParquet(file string) (*Sheet, error) {
+// readParquet is parseParquet for a file on the disk.
+func readParquet(file string) (*Sheet, error) {
 	f, err := parquetfile.Open(file)
 	if err != nil {
 		return nil, err
@@ -144,8 +142,8 @@ func ReadParquet(file string) (*Sheet, error) {
 	return s, errors.Join(err, f.Close())
 }
 
-// ParseParquet reads the columns of the Parquet file b that have one value in each row. Errors name the file.
-func ParseParquet(name string, b []byte) (*Sheet, error) {
+// parseParquet reads the columns of the Parquet file b that have one value in each row. Errors name the file.
+func parseParquet(name string, b []byte) (*Sheet, error) {
 	f, err := parquetfile.Parse(name, b, parquetfile.Limits{})
 	if err != nil {
 		return nil, err
@@ -171,7 +169,7 @@ func parquetSheet(f *parquetfile.File) (*Sheet, error) {
 			s.notes = append(s.notes, fmt.Sprintf("the column %q is left out: its type is not read", c.Name()))
 		}
 	}
-	if err := CheckColumnCount(len(s.Header)); err != nil {
+	if err := checkColumnCount(len(s.Header)); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	if len(s.Header) == 0 {
