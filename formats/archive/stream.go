@@ -137,14 +137,6 @@ func (s *sequence) consumed() int64 {
 	return s.packed.n
 }
 
-// size is the number of bytes, -1 if that is not known.
-func (s *sequence) size() int64 {
-	if s.plain == nil {
-		return -1
-	}
-	return s.plain.Size()
-}
-
 // gzipReader reads the members of a gzip file, one after another. Zeros after the last one, as on tapes, are its end.
 type gzipReader struct {
 	in *bufio.Reader

@@ -32,7 +32,11 @@ type tarScan struct {
 // scanTar lists the members of the tar that in begins with.
 func scanTar(in *sequence, x *index) error {
 	s := &tarScan{index: x, in: in, last: -1}
-	if _, err := s.list("", in.size(), 0); err != nil {
+	end := int64(-1) // of a compressed one, which is not known
+	if in.plain != nil {
+		end = in.plain.Size()
+	}
+	if _, err := s.list("", end, 0); err != nil {
 		return err
 	}
 	s.sort()

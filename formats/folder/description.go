@@ -68,11 +68,7 @@ func isDescription(in vfs.FS, file string) bool {
 		return false // reading it returns the error
 	}
 	defer f.Close()
-	return hasVersion(json.NewDecoder(f))
-}
-
-// hasVersion reports whether the JSON is an object with the version of a description, not below other values.
-func hasVersion(d *json.Decoder) bool {
+	d := json.NewDecoder(f) // of an object with the version of a description, not below other values
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return false
 	}

@@ -47,7 +47,13 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	err := l.found.Each(d.source.includes, func(f vfs.File, key string) error {
 		it := &sample{File: f, key: key}
 		it.key = d.fields.LocateKey(&it.File, key)
-		if why := d.label(it); why != "" {
+		var why string
+		if err := formats.CheckKey(it.key); err != nil {
+			why = err.Error()
+		} else {
+			why = d.source.label(it)
+		}
+		if why != "" {
 			d.skips = append(d.skips, formats.Skip{Path: f.Path, Cause: why})
 			return ctx.Err()
 		}
@@ -79,14 +85,6 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	slices.Sort(d.keepExtension)
 	d.countSplits(counts)
 	return nil
-}
-
-// label is the source's, for files that can have a key.
-func (d *Dataset) label(it *sample) (why string) {
-	if err := formats.CheckKey(it.key); err != nil {
-		return err.Error()
-	}
-	return d.source.label(it)
 }
 
 // countSplits sets the counts of the samples and of the splits.

@@ -160,7 +160,8 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 	if err = errors.Join(err, readers.Wait()); err != nil {
 		return err
 	}
-	b.voc.Finish()
+	b.voc.classes = slices.Sorted(maps.Keys(b.voc.names))
+	b.voc.index = labels.IndexOf(b.voc.classes)
 	return nil
 }
 
@@ -173,7 +174,7 @@ type VOC struct {
 	flag    string // the field of difficult objects, if there are any
 }
 
-// Schema returns the fields of the objects, when Finish was called.
+// Schema returns the fields of the objects, when all annotations are learnt.
 func (v *VOC) Schema() formats.Schema { return objectSchema(v.classes, v.flag) }
 
 // Note says what was found.
@@ -275,10 +276,4 @@ func (v *VOC) Learn(data []byte) {
 			v.flag = "box_difficult"
 		}
 	}
-}
-
-// Finish is called when all annotations are learnt.
-func (v *VOC) Finish() {
-	v.classes = slices.Sorted(maps.Keys(v.names))
-	v.index = labels.IndexOf(v.classes)
 }

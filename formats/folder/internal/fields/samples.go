@@ -68,7 +68,7 @@ func (s *Set) Claim(f *vfs.File) {
 		_, number, err := s.index.find(i, p.expand(&v, f))
 		switch {
 		case number >= 0:
-			s.index.claim(number)
+			s.index.claimed[number/64] |= 1 << (number % 64)
 			p.found++
 		case errors.Is(err, errNoFile):
 			p.missing++

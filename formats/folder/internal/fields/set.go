@@ -280,9 +280,6 @@ func (x *index) from(key []byte, yield func(i int, key []byte, f vfs.File) (bool
 	})
 }
 
-// claim records that a file belongs to a sample. It is for one goroutine.
-func (x *index) claim(number int) { x.claimed[number/64] |= 1 << (number % 64) }
-
 // first returns the first file of a field; ok is false if there is none.
 func (x *index) first(field int) (f vfs.File, ok bool, err error) {
 	prefix := indexKey(field, "")
