@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -193,7 +194,8 @@ func (p *part) list(ctx context.Context, x *index) error {
 			return errors.New(why)
 		}
 	}
-	in := newPlainSequence(ctx, p.file, p.was.Size())
+	plain := io.NewSectionReader(p.file, 0, p.was.Size())
+	in := &sequence{ctx: ctx, plain: plain, in: bufio.NewReaderSize(plain, 4096)} // in small pieces: between headers it skips the data
 	switch k {
 	case zipKind:
 		p.isZip = true
@@ -254,11 +256,10 @@ func refuseDense(x *index, size int64) error {
 
 // setRoot sets the folder in the archive that is the root. around is the folder around all others.
 func (f *FS) setRoot(folder, around string) error {
-	switch folder {
-	case "":
+	if folder == "" {
 		f.root = around
-		return nil
-	case ".":
+	}
+	if folder == "" || folder == "." {
 		return nil
 	}
 	clean, why := cleanName(folder)

@@ -70,12 +70,6 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// newPlainSequence reads in small pieces: between headers it skips the data.
-func newPlainSequence(ctx context.Context, file *os.File, length int64) *sequence {
-	s := io.NewSectionReader(file, 0, length)
-	return &sequence{ctx: ctx, plain: s, in: bufio.NewReaderSize(s, 4096)}
-}
-
 // newUnpacking returns the sequence of a tar that is compressed by gzip or zstd. It is complete, with unpacked, when it was
 // read to its end.
 func newUnpacking(ctx context.Context, file *os.File, k kind) (s *sequence, unpacked *os.File, err error) {
@@ -141,14 +135,6 @@ func (s *sequence) consumed() int64 {
 		return s.pos
 	}
 	return s.packed.n
-}
-
-// size is the number of bytes, -1 if that is not known.
-func (s *sequence) size() int64 {
-	if s.plain == nil {
-		return -1
-	}
-	return s.plain.Size()
 }
 
 // gzipReader reads the members of a gzip file, one after another. Zeros after the last one, as on tapes, are its end.

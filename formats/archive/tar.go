@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/tar"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,11 @@ type tarScan struct {
 // scanTar lists the members of the tar that in begins with.
 func scanTar(in *sequence, x *index) error {
 	s := &tarScan{index: x, in: in, last: -1}
-	if _, err := s.list("", in.size(), 0); err != nil {
+	end := int64(-1) // of a compressed one, which is not known
+	if in.plain != nil {
+		end = in.plain.Size()
+	}
+	if _, err := s.list("", end, 0); err != nil {
 		return err
 	}
 	s.sort()
@@ -134,7 +139,11 @@ func (s *tarScan) member(h *tar.Header, prefix string, end int64, depth int) (ne
 		if strings.HasSuffix(strings.ToLower(name), ".tar") && depth < maxInner {
 			return s.inner(name, h, offset, depth)
 		}
-		err = s.file(name, h, offset)
+		if isArchiveName(name) {
+			return -1, s.refuse(name+"/", whyPacked)
+		}
+		s.last, s.since = len(s.entries), s.in.consumed()
+		err = s.add(name, entry{offset: offset, size: h.Size, packed: h.Size}, "")
 	case tar.TypeLink, tar.TypeSymlink:
 		err = s.link(name, prefix, h)
 	case tar.TypeXGlobalHeader, 'V', 'D': // a volume's name, a folder's list
@@ -155,14 +164,6 @@ func isSparse(h *tar.Header) bool {
 		}
 	}
 	return h.Typeflag == tar.TypeGNUSparse
-}
-
-func (s *tarScan) file(name string, h *tar.Header, offset int64) error {
-	if isArchiveName(name) {
-		return s.refuse(name+"/", whyPacked)
-	}
-	s.last, s.since = len(s.entries), s.in.consumed()
-	return s.add(name, entry{offset: offset, size: h.Size, packed: h.Size}, "")
 }
 
 // inner adds the members of a tar in the tar.
@@ -239,4 +240,96 @@ func (b *bounded) Read(p []byte) (int, error) {
 func (b *bounded) Seek(offset int64, whence int) (int64, error) {
 	b.skipped = b.skipped || offset != 0
 	return b.sequence.Seek(offset, whence)
+}
+
+const maxLinks = 40 // from link to link, as Linux follows them
+
+const (
+	whyNowhere = "a link to a file that the archive does not have"
+	whyNotYet  = "a hard link to a file that the archive does not have before it"
+	whyOutside = "a link out of the archive: it is not followed"
+	whyFolder  = "a link to a folder: it is not followed"
+)
+
+// link adds a link, which followHardLinks or followSymlinks follows.
+func (s *tarScan) link(name, prefix string, h *tar.Header) error {
+	var target, why string
+	if h.Typeflag == tar.TypeSymlink {
+		if target, why = linkTarget(name, h.Linkname); why == "" && prefix != "" && !strings.HasPrefix(target, prefix+"/") {
+			why = whyOutside
+		}
+	} else if target, why = cleanName(h.Linkname); why == "" {
+		target = join(prefix, target)
+	} else {
+		why = whyOutside
+	}
+	if why != "" {
+		return s.add(name, entry{}, why)
+	}
+	return s.add(name, entry{link: target, hard: h.Typeflag == tar.TypeLink}, "")
+}
+
+// followHardLinks gives each hard link what the member of its target's name is that stands last before it: that is the
+// file which unpacking finds, whatever is stored under the name later. The entries are sorted.
+func (s *tarScan) followHardLinks() error {
+	var hard []*entry
+	for i := range s.entries {
+		if e := &s.entries[i]; e.hard {
+			hard = append(hard, e)
+		}
+	}
+	slices.SortFunc(hard, func(a, b *entry) int { return cmp.Compare(a.order, b.order) })
+	for _, e := range hard { // a link that one leads to is followed already
+		target := e.link
+		e.hard, e.link = false, ""
+		switch to := s.before(target, int(e.order)); {
+		case to != nil:
+			path, order := e.path, e.order
+			*e = *to
+			e.path, e.order = path, order
+		case s.known[target]:
+			if err := s.refuseFolderLink(e); err != nil {
+				return err
+			}
+		default:
+			e.refusal = whyNotYet
+		}
+	}
+	return nil
+}
+
+// refuseFolderLink refuses a link to a folder, also as a folder, since it may stand for images.
+func (s *tarScan) refuseFolderLink(e *entry) error {
+	e.refusal = whyFolder
+	return s.refuse(e.path+"/", whyFolder)
+}
+
+// followSymlinks gives each symbolic link the data of the file that it leads to.
+func (s *tarScan) followSymlinks() error {
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.link == "" {
+			continue
+		}
+		target, to := "", e
+		for range maxLinks {
+			target = to.link
+			if to = s.find(target); to == nil || to.link == "" {
+				break
+			}
+		}
+		switch {
+		case to == nil && s.known[target]:
+			if err := s.refuseFolderLink(e); err != nil {
+				return err
+			}
+		case to == nil:
+			e.refusal = whyNowhere
+		case to.link != "":
+			e.refusal = fmt.Sprintf("a chain of more than %d links, or one without end", maxLinks)
+		default:
+			e.refusal, e.size, e.packed, e.offset = to.refusal, to.size, to.packed, to.offset
+		}
+	}
+	return nil
 }

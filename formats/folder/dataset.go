@@ -137,10 +137,8 @@ func (d *Dataset) Info(i int) (formats.Info, error) {
 	if err != nil {
 		return formats.Info{}, err
 	}
-	return d.info(it), nil
+	return infoOf(&d.meta, it), nil
 }
-
-func (d *Dataset) info(it *sample) formats.Info { return infoOf(&d.meta, it) }
 
 // infoOf returns what is known of a sample of the dataset m without its file.
 func infoOf(m *formats.Meta, it *sample) formats.Info {
@@ -154,11 +152,15 @@ func infoOf(m *formats.Meta, it *sample) formats.Info {
 	return in
 }
 
-// begin sets what s has besides values.
-func begin(s *formats.Sample, m *formats.Meta, in *formats.Info) {
-	s.Key, s.Split, s.Source, s.Checksum = in.Key, in.Split, in.Source, in.Checksum
-	s.SetColumns(in.Columns...)
+// begin sets what s, which is to be sample i of the folder in, has besides values.
+func begin(s *formats.Sample, in vfs.FS, i int, m *formats.Meta, of *formats.Info) error {
+	if s == nil {
+		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", in, i)
+	}
+	s.Key, s.Split, s.Source, s.Checksum = of.Key, of.Split, of.Source, of.Checksum
+	s.SetColumns(of.Columns...)
 	s.Resize(len(m.Schema))
+	return nil
 }
 
 // LabelSum returns the label of sample i, whose Info is in, if it has only one, else a checksum of all its labels.
@@ -188,11 +190,10 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
+	in := infoOf(&d.meta, it)
+	if err := begin(s, d.in, i, &d.meta, &in); err != nil {
+		return err
 	}
-	in := d.info(it)
-	begin(s, &d.meta, &in)
 	err = d.readValues(it, &in.Source, s.Values)
 	switch {
 	case d.frozen:
@@ -250,12 +251,11 @@ func setLabels(fields formats.Schema, labels []int64, values []formats.Value) {
 		switch f.Kind {
 		case formats.Label:
 			v.SetInt64(labels[j])
-			continue
 		case formats.Number:
 			v.SetFloat32(math.Float32frombits(uint32(labels[j])))
-			continue
+		default:
+			setMultiHot(v, labels, len(f.Classes))
 		}
-		setMultiHot(v, labels, len(f.Classes))
 	}
 }
 

@@ -118,20 +118,12 @@ func (d *descriptionSource) countKnownFiles(in vfs.FS) int {
 			n++
 		}
 	}
-	if isInside(in, d.file) {
-		n += 2 // the table and its description
+	if root, ok := vfs.RootOnDisk(in); ok {
+		if rel, err := filepath.Rel(root, d.file); err != nil || !filepath.IsLocal(rel) {
+			return n
+		}
 	}
-	return n
-}
-
-// isInside reports whether a file that the Config names lies in the folder.
-func isInside(in vfs.FS, file string) bool {
-	root, ok := vfs.RootOnDisk(in)
-	if !ok {
-		return true
-	}
-	rel, err := filepath.Rel(root, file)
-	return err == nil && filepath.IsLocal(rel)
+	return n + 2 // the table and its description lie in the folder
 }
 
 // label sets key, split, labels and columns of it, or returns why it is skipped.

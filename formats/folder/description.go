@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
@@ -68,11 +68,7 @@ func isDescription(in vfs.FS, file string) bool {
 		return false // reading it returns the error
 	}
 	defer f.Close()
-	return hasVersion(json.NewDecoder(f))
-}
-
-// hasVersion reports whether the JSON is an object with the version of a description, not below other values.
-func hasVersion(d *json.Decoder) bool {
+	d := json.NewDecoder(f) // of an object with the version of a description, not below other values
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return false
 	}
@@ -197,7 +193,7 @@ func (c *FieldColumn) indices(cell string) ([]int64, error) {
 		x, ok := c.index[name]
 		if !ok {
 			if x, ok = c.numbered(name); !ok {
-				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", c.Column, name, sheet.ListNames(c.Classes))
+				return nil, fmt.Errorf("column %s: unknown class %q; the classes are %s. Add a new one at the end of the list in the .json", c.Column, name, tables.ListNames(c.Classes))
 			}
 		}
 		list[i] = x
@@ -226,23 +222,18 @@ func (c *FieldColumn) width() int64 {
 	return int64(len(c.Classes))
 }
 
-func (c *FieldColumn) number(cell string) (float32, error) {
-	if cell == "" {
-		return labels.NaN(), nil
-	}
-	x, err := strconv.ParseFloat(cell, 32)
-	if err != nil {
-		return 0, fmt.Errorf("column %s: %q is not a number", c.Column, cell)
-	}
-	return float32(x), nil
-}
-
 // set sets v to the label of a cell.
 func (c *FieldColumn) set(v *formats.Value, cell string) error {
 	if c.Kind == formats.Number {
-		x, err := c.number(cell)
-		v.SetFloat32(x)
-		return err
+		if v.SetFloat32(labels.NaN()); cell == "" {
+			return nil
+		}
+		x, err := strconv.ParseFloat(cell, 32)
+		if err != nil {
+			return fmt.Errorf("column %s: %q is not a number", c.Column, cell)
+		}
+		v.SetFloat32(float32(x))
+		return nil
 	}
 	list, err := c.indices(cell)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/labels"
 )
@@ -20,7 +19,7 @@ import (
 // that only the table has: a typing error must not become a class.
 func (l *labeler) joinFolders(types labels.Types, cfg *Config) error {
 	if len(l.table.Labels) != 1 {
-		return fmt.Errorf("its label columns are %s, but other images have the class of their folder: name the column of classes with --label-columns", sheet.ListOrNone(l.table.Labels))
+		return fmt.Errorf("its label columns are %s, but other images have the class of their folder: name the column of classes with --label-columns", tables.ListOrNone(l.table.Labels))
 	}
 	name := l.table.Labels[0]
 	at, err := l.table.Column(name)
@@ -135,7 +134,7 @@ func (j *joined) unknown(t labels.Type) error {
 	}
 	slices.Sort(list)
 	return fmt.Errorf("%s: no class folder has the name %q (%d such classes: %s); the %d class folders are %s. If they are classes, list all classes in a file, one on each line, and give it with --class-order",
-		j.table.Where(first[list[0]]), list[0], len(list), sheet.ListNames(list), len(j.layout.Names), sheet.ListNames(j.layout.Names[:min(5, len(j.layout.Names))]))
+		j.table.Where(first[list[0]]), list[0], len(list), tables.ListNames(list), len(j.layout.Names), tables.ListNames(j.layout.Names[:min(5, len(j.layout.Names))]))
 }
 
 // isMissing reports whether programs write the text for a value that is missing.
@@ -209,9 +208,10 @@ func (c *Config) labelFiles() ([]tables.File, error) {
 	return list, nil
 }
 
-// uncovered returns the folders that are splits or classes beside those that the files cover: a table says what
+// uncovered returns the folders that are splits or classes beside those that files for folders cover: a table says what
 // images in these are, whatever folders they are in.
 func uncovered(c layout.Folders, files []tables.File) layout.Folders {
+	files = slices.DeleteFunc(slices.Clone(files), func(f tables.File) bool { return f.Folder == "" })
 	left := layout.Folders{}
 	for name, contents := range c {
 		f := tables.Covering(files, name+"/")
@@ -220,12 +220,4 @@ func uncovered(c layout.Folders, files []tables.File) layout.Folders {
 		}
 	}
 	return left
-}
-
-// tablesOfFolders returns the files that are not for the whole source.
-func (c *Config) tablesOfFolders(files []tables.File) []tables.File {
-	if c.Labels != "" {
-		return files[1:]
-	}
-	return files
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/fields"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
@@ -62,7 +61,7 @@ func newLabeler(in vfs.FS, cfg *Config, folders layout.Folders) (*labeler, error
 	default:
 		order = "" // it orders the table's classes, not the folders'
 		l.byFolder = cfg.Labels == ""
-		folders = uncovered(folders, cfg.tablesOfFolders(files))
+		folders = uncovered(folders, files)
 	}
 	if l.layout, err = layout.New(in, folders, order); err != nil {
 		return nil, err
@@ -135,10 +134,8 @@ func checkOrder(columns []string, types labels.Types, cfg *Config) error {
 	if cfg.ClassOrder == "" || cfg.Like != nil || len(columns) == 0 {
 		return nil
 	}
-	for _, name := range columns {
-		if t := types.For(name); t == labels.Auto || t == labels.Name {
-			return nil
-		}
+	if slices.ContainsFunc(columns, func(name string) bool { t := types.For(name); return t == labels.Auto || t == labels.Name }) {
+		return nil
 	}
 	return fmt.Errorf("with --label-type %s there are no class names for --class-order %s to order: leave one of them out", cfg.LabelType, cfg.ClassOrder)
 }
@@ -198,7 +195,7 @@ func (l *labeler) cells(name string, at int, t labels.Type, cfg *Config) *labels
 	}
 	switch {
 	case l.table.OneHot:
-		src.Cells, src.Type, src.Sep = append(src.Cells, more...), labels.Name, sheet.HotSeparator
+		src.Cells, src.Type, src.Sep = append(src.Cells, more...), labels.Name, tables.HotSeparator
 		src.Order = func([]string) ([]string, error) { return slices.Clone(more), nil }
 	case len(more) > 0:
 		src.Cells = append(src.Cells, more...)

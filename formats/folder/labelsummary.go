@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/formats/labels"
 )
@@ -50,7 +50,7 @@ func (l *labeler) notices() []string {
 	list = append(list, l.missingNotices()...)
 	for _, f := range l.fields {
 		if names := l.onlyMissing(&f); len(names) > 0 {
-			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), sheet.ListNames(names)))
+			list = append(list, fmt.Sprintf("%s: %d class(es) only in rows without an image: %s", f.name, len(names), tables.ListNames(names)))
 		}
 	}
 	switch {
@@ -182,13 +182,6 @@ func areIndices(names []string) bool {
 		n, err := strconv.Atoi(name)
 		return err != nil || n < 0 || n >= len(names) || strconv.Itoa(n) != name
 	})
-}
-
-// summarizeLabels writes the summaries of all images.
-func (d *Dataset) summarizeLabels() {
-	for k := range d.columns {
-		d.columns[k].Summary = d.columns[k].describe()
-	}
 }
 
 // count adds an image's label of field k.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
@@ -78,12 +79,7 @@ func OpenListed(root string, m formats.Meta, rows []Listed) (*ListedDataset, err
 // validLabels reports whether setLabels can set the labels of those fields.
 func validLabels(fields formats.Schema, labels []int64) bool {
 	if len(fields) == 1 && fields[0].Kind == formats.MultiHot {
-		for _, class := range labels {
-			if class < 0 || class >= int64(len(fields[0].Classes)) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(labels, func(class int64) bool { return class < 0 || class >= int64(len(fields[0].Classes)) })
 	}
 	return len(fields) == len(labels)
 }
@@ -112,13 +108,12 @@ func (d *ListedDataset) Info(i int) (formats.Info, error) {
 // Read reads the file of sample i, as Dataset.Read does.
 func (d *ListedDataset) Read(i int, s *formats.Sample) error {
 	in, err := d.Info(i)
+	if err == nil {
+		err = begin(s, d.in, i, &d.meta, &in)
+	}
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
-	}
-	begin(s, &d.meta, &in)
 	v := &s.Values[d.meta.Schema.ImageIndex()]
 	of := in.Source
 	err = readImage(d.in, &of, v)

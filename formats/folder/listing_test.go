@@ -44,9 +44,9 @@ func TestKeysInAnyMemory(t *testing.T) {
 		var first []string
 		for _, memory := range []int64{0, 1, 100_000} {
 			d := open(t, root, Config{Memory: memory})
-			taken := keysTaken(paths)
+			preview := NewPreview(paths)
 			for _, it := range samplesOf(t, d) {
-				if want := keyOf(it.Path, taken); it.key != want {
+				if want, _, _, _ := preview.Sample(it.Path); it.key != want {
 					t.Errorf("%q has the key %q, want %q", it.Path, it.key, want)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,10 +13,11 @@ import (
 	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/recipepath"
+	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
 // UnfinishedName is the file that marks a folder which dsconv unpack has not completed.
@@ -61,7 +63,10 @@ func checkRoot(root string) error {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return formats.NotFound(root)
 	case err == nil && !st.IsDir():
-		return errOtherFile(root)
+		if advice := adviceOn(root); advice != "" {
+			return fmt.Errorf("%s: %w: %s", root, formats.ErrNotDataset, advice)
+		}
+		return fmt.Errorf("%s is not a folder, and its name and content are of no file that is read", root)
 	}
 	if _, err := os.Lstat(filepath.Join(root, UnfinishedName)); err == nil {
 		return fmt.Errorf("%s: an unfinished dsconv unpack: repeat the unpack command to finish it, which removes the file %s", root, UnfinishedName)
@@ -112,7 +117,7 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 		}
 	}()
 	s := listing.New(in, filter, l.found, system, d.fields)
-	s.Progress = progressOf(ctx)
+	s.Progress, _ = ctx.Value(progressKey{}).(func(files int))
 	if err := d.list(ctx, s, &cfg); err != nil {
 		return nil, err
 	}
@@ -123,7 +128,12 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 			return nil, err
 		}
 	}
-	if d.source, err = newSource(in, &cfg, s.Classes); err != nil {
+	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
+		d.source, err = newDescriptionSource(in, &cfg)
+	} else {
+		d.source, err = newLabeler(in, &cfg, s.Classes)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := d.useFields(&cfg); err != nil {
@@ -145,7 +155,9 @@ func openWatched(ctx context.Context, in *vfs.Watched, system *listing.SystemFol
 		return nil, err
 	}
 	d.recordAnnotations(&cfg)
-	d.summarizeLabels()
+	for k := range d.columns {
+		d.columns[k].Summary = d.columns[k].describe()
+	}
 	d.skips = append(d.skips, d.source.missing(in)...)
 	slices.SortFunc(d.skips, func(a, b formats.Skip) int { return strings.Compare(a.Path, b.Path) })
 	d.listUnreadable()
@@ -173,13 +185,6 @@ func (d *Dataset) list(ctx context.Context, s *listing.Scan, cfg *Config) error 
 		return fmt.Errorf("%s is a list of images: --field, --boxes and --captions are for folders", d.in)
 	}
 	return s.WalkList(ctx, cfg.list.Paths, cfg.list.Exists)
-}
-
-func newSource(in vfs.FS, cfg *Config, folders layout.Folders) (source, error) {
-	if len(cfg.FolderLabels) == 0 && isDescription(in, cfg.Labels) {
-		return newDescriptionSource(in, cfg)
-	}
-	return newLabeler(in, cfg, folders)
 }
 
 // describe sets what is known before the files.
@@ -214,11 +219,6 @@ func WithProgress(ctx context.Context, report func(files int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
-func progressOf(ctx context.Context) func(files int) {
-	report, _ := ctx.Value(progressKey{}).(func(files int))
-	return report
-}
-
 // Question returns an error that asks what files are that may be fields of images, such as 1_mask.png beside 1.jpg,
 // and names the answers. It is nil if there are none or few, and if Config has a table of labels or says it by Fields, Boxes or
 // Captions. The Dataset takes all images as samples of their own, so whoever makes a dataset of it should ask first.
@@ -228,4 +228,157 @@ func (d *Dataset) Question() error {
 		err = fmt.Errorf("%w. Or give the table that dsconv unpack wrote: --labels %s", err, d.unusedDescription)
 	}
 	return err
+}
+
+// Tree is a file system that is a source of its own, such as an archive (*archive.FS). It must allow concurrent reads.
+type Tree = vfs.Tree
+
+// OpenTree is Open for a Tree, which the Dataset owns: Close closes it, and so does an error. Paths in cfg are those
+// of files on the disk, or else in the Tree. Keys, labels, skips and samples are those of the same files on the disk.
+func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
+	if t == nil {
+		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")
+	}
+	return openOwned(ctx, vfs.NewTree(t), cfg)
+}
+
+// openOwned opens in, which it closes if that fails.
+func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, in.Close())
+		}
+	}()
+	if ctx == nil {
+		return nil, errors.New("folder: ctx is nil: give context.Background()")
+	}
+	return openIn(ctx, in, cfg)
+}
+
+// Mount is one of several sources: a folder of the disk at Path, or the Tree, if that is not nil. Its files are below
+// the folder Name, or in the root if that is "".
+type Mount struct {
+	Name, Path string
+	Tree       Tree
+}
+
+// OpenMounts opens several sources as one folder. The Dataset owns their Trees, as OpenTree's. It is an error, which
+// names both sources, if two of them have an image of the same path.
+func OpenMounts(ctx context.Context, mounts []Mount, cfg Config) (*Dataset, error) {
+	in, err := mountAll(mounts)
+	var filter *formats.FileFilter
+	if err == nil {
+		filter, err = cfg.Patterns.Compile()
+	}
+	u := vfs.Join(in, filter)
+	if err != nil {
+		return nil, errors.Join(err, u.Close())
+	}
+	d, err := openOwned(ctx, u, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.checkMounts(mounts); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	for _, m := range mounts {
+		if m.Tree == nil && isEmptyFolder(m.Path) {
+			d.notices = append(d.notices, fmt.Sprintf("the source %s is an empty folder: is it mounted?", m.Path))
+		}
+	}
+	return d, nil
+}
+
+func isEmptyFolder(path string) bool {
+	f, err := unblocked.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.ReadDir(1)
+	return errors.Is(err, io.EOF)
+}
+
+// mountAll returns all mounts, so that all can be closed, and an error about those that are wrong.
+func mountAll(mounts []Mount) (all []vfs.Mount, err error) {
+	for _, m := range mounts {
+		in := vfs.OnDisk(m.Path)
+		if m.Tree != nil {
+			in = vfs.NewTree(m.Tree)
+		}
+		all = append(all, vfs.Mount{Name: m.Name, In: in})
+		switch {
+		case m.Name != "" && (strings.ContainsAny(m.Name, "/\\") || formats.CheckKey(m.Name) != nil):
+			err = errors.Join(err, fmt.Errorf("%q cannot be the name of a folder for %s: use one without slashes", m.Name, in))
+		case m.Tree == nil:
+			err = errors.Join(err, checkRoot(m.Path))
+		}
+	}
+	if len(mounts) == 0 {
+		err = errors.New("folder.OpenMounts: there are no sources: give one at least")
+	}
+	return all, err
+}
+
+// ListFormat opens lists of images with the zero Config.
+type ListFormat struct{}
+
+// Name is "list".
+func (ListFormat) Name() string { return "list" }
+
+// Match reports whether path is a file with the suffix of a list: see IsList.
+func (ListFormat) Match(path string) bool { return path != tables.Stdin && IsList(path) }
+
+// Open opens the list at path.
+func (ListFormat) Open(path string) (formats.Dataset, error) {
+	d, err := OpenList(context.Background(), path, Config{})
+	if err != nil {
+		return nil, err // not d: a nil *Dataset is not a nil formats.Dataset
+	}
+	return d, nil
+}
+
+// listExtensions are those of lists.
+var listExtensions = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".lst", ".parquet"}
+
+// IsList reports whether path is "-" or a file whose suffix is that of a list of images.
+func IsList(path string) bool {
+	if path == tables.Stdin {
+		return true
+	}
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular() && slices.Contains(listExtensions, strings.ToLower(filepath.Ext(path)))
+}
+
+// OpenList opens the images that a file lists: a .csv, .tsv, .jsonl, .json or .parquet table with a column of
+// paths, or a .txt file with a path on each line, and perhaps a label. "-" reads Config.Stdin, which has a path or a
+// JSON object on each line. Paths are absolute, or relative to the folder of the list; those of "-" to the current
+// folder. Columns are those of tables of labels. Without labels the images have those of class folders.
+//
+// The Dataset is that of the deepest folder that has all images, with these images alone. Skips has the rows whose
+// files cannot be packed.
+func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
+	if ctx == nil {
+		return nil, errors.New("folder.OpenList: ctx is nil: give context.Background()")
+	}
+	if file != tables.Stdin {
+		if err := formats.CheckPath(file); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Labels != "" || len(cfg.FolderLabels) > 0 {
+		return nil, fmt.Errorf("%s: a list of images has its own labels: leave out --labels", tables.ListName(file))
+	}
+	if err := cfg.Patterns.Validate(); err != nil {
+		return nil, err
+	}
+	root, table, err := tables.ReadList(file, cfg.Stdin, cfg.LabelColumns)
+	if advice := adviceOn(file); err != nil && advice != "" {
+		return nil, fmt.Errorf("%s: %w: %s", file, formats.ErrNotDataset, advice)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", tables.ListName(file), err)
+	}
+	cfg.list = table
+	return openIn(ctx, vfs.OnDisk(root), cfg)
 }

@@ -72,14 +72,6 @@ func hasContent(file, text string) bool {
 	return bytes.Contains(head[:n], []byte(text))
 }
 
-// errOtherFile is the error about a file that is neither a folder nor a list, nor anything else that is read.
-func errOtherFile(path string) error {
-	if advice := adviceOn(path); advice != "" {
-		return fmt.Errorf("%s: %w: %s", path, formats.ErrNotDataset, advice)
-	}
-	return fmt.Errorf("%s is not a folder, and its name and content are of no file that is read", path)
-}
-
 // datasetSuffixes are those of data files whose folder, or one above it, is a dataset.
 var datasetSuffixes = []string{".parquet", ".tar", ".tfrecord", ".tfrec", ".mds"}
 

@@ -12,7 +12,7 @@ import (
 // Preview predicts how a folder that does not exist yet will be read with the zero Config.
 type Preview struct {
 	layout layout.Layout
-	taken  map[string]int
+	taken  map[string]int // files for each possible key
 	index  map[string]int64
 }
 
@@ -24,7 +24,11 @@ func NewPreview(paths []string) *Preview {
 			folders.Mark(dir)
 		}
 	}
-	p := &Preview{taken: keysTaken(paths)}
+	p := &Preview{taken: map[string]int{}}
+	for _, path := range paths {
+		p.taken[vfs.Stem(path)]++
+		p.taken[path]++
+	}
 	p.layout, _ = layout.New(nil, folders, "") // reading an order's file fails, and there is none
 	p.index = labels.IndexOf(p.layout.Names)
 	return p
@@ -41,23 +45,8 @@ func (p *Preview) Sample(path string) (key, split string, label int64, ok bool) 
 	if p.layout.Class && ok && class != "" {
 		label = p.index[class]
 	}
-	return keyOf(path, p.taken), split, label, ok
-}
-
-// keysTaken counts the files for each possible key.
-func keysTaken(paths []string) map[string]int {
-	taken := map[string]int{}
-	for _, p := range paths {
-		taken[vfs.Stem(p)]++
-		taken[p]++
+	if key = vfs.Stem(path); p.taken[key] > 1 {
+		key = path
 	}
-	return taken
-}
-
-// keyOf is the key that Files gives the file at p.
-func keyOf(p string, taken map[string]int) string {
-	if key := vfs.Stem(p); taken[key] <= 1 {
-		return key
-	}
-	return p
+	return key, split, label, ok
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -37,15 +36,15 @@ func ReadRows(file string, by ...string) (*Rows, error) {
 	return nil, err
 }
 
-func rowsBy(s *sheet.Sheet, names []string) (*Rows, error) {
+func rowsBy(s *tables.Sheet, names []string) (*Rows, error) {
 	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(s.Header, name) })
 	switch {
 	case i < 0:
-		return nil, fmt.Errorf("no column %s among %s", strings.Join(names, ", "), sheet.ListNames(s.Header))
+		return nil, fmt.Errorf("no column %s among %s", strings.Join(names, ", "), tables.ListNames(s.Header))
 	case len(s.Rows) == 0:
 		return nil, errors.New("it has a header and no rows")
 	}
-	if err := sheet.Unique(s.Header); err != nil {
+	if err := tables.Unique(s.Header); err != nil {
 		return nil, err
 	}
 	at := slices.Index(s.Header, names[i])
@@ -91,7 +90,7 @@ func columnsOf(in vfs.FS, file string) []string {
 	}
 	defer f.Close()
 	line, _ := bufio.NewReader(io.LimitReader(f, 1<<16)).ReadBytes('\n') // the only line may have no end
-	s, err := sheet.Parse(bytes.TrimPrefix(line, []byte("\ufeff")), path.Ext(file))
+	s, err := tables.Parse(bytes.TrimPrefix(line, []byte("\ufeff")), path.Ext(file))
 	if err != nil {
 		return nil
 	}

@@ -6,14 +6,20 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/listing"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/extsort"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -41,7 +47,13 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	err := l.found.Each(d.source.includes, func(f vfs.File, key string) error {
 		it := &sample{File: f, key: key}
 		it.key = d.fields.LocateKey(&it.File, key)
-		if why := d.label(it); why != "" {
+		var why string
+		if err := formats.CheckKey(it.key); err != nil {
+			why = err.Error()
+		} else {
+			why = d.source.label(it)
+		}
+		if why != "" {
 			d.skips = append(d.skips, formats.Skip{Path: f.Path, Cause: why})
 			return ctx.Err()
 		}
@@ -73,14 +85,6 @@ func (d *Dataset) add(ctx context.Context, l *sorting) error {
 	slices.Sort(d.keepExtension)
 	d.countSplits(counts)
 	return nil
-}
-
-// label is the source's, for files that can have a key.
-func (d *Dataset) label(it *sample) (why string) {
-	if err := formats.CheckKey(it.key); err != nil {
-		return err.Error()
-	}
-	return d.source.label(it)
 }
 
 // countSplits sets the counts of the samples and of the splits.
@@ -124,6 +128,139 @@ func (it *sample) Decode(key, record []byte) error {
 	it.Size, it.ModTime = value.Varint(), value.Varint()
 	if value.Failed {
 		return extsort.ErrDamagedList
+	}
+	return nil
+}
+
+// SystemFolder is a hidden or system folder, such as .git or __MACOSX, whose images are left out.
+type SystemFolder struct {
+	Path   string `json:"path"`
+	Images int    `json:"images"`
+}
+
+// listLeftOut sets what the scan found and left out. Their images are not the dataset's, whatever it has.
+func (d *Dataset) listLeftOut(s *listing.Scan, p *formats.Patterns) {
+	for _, folder := range slices.Sorted(maps.Keys(s.System.Counts)) {
+		flags := fmt.Sprintf("--include '%s/'", folder)
+		if len(p.Include) == 0 {
+			flags = "--include '*' " + flags
+		}
+		n := s.System.Counts[folder]
+		d.system = append(d.system, SystemFolder{Path: folder, Images: n})
+		d.skips = append(d.skips, formats.Skip{Path: folder, Cause: fmt.Sprintf("%d image(s) in a hidden or system folder, which is no class; to pack them too: %s", n, flags)})
+	}
+	if l, ok := d.source.(*labeler); ok && l.table == nil {
+		d.empty = s.Classes.Empty(&l.layout)
+	}
+}
+
+// SystemFolders returns the hidden and system folders whose images are left out, by path. Skips has them
+// too. Config.Patterns.Include packs a folder that it names; with a table of labels none is left out.
+func (d *Dataset) SystemFolders() []SystemFolder { return d.system }
+
+// EmptyFolders returns the folders in the place of a class that have no image, by path. They are no classes.
+func (d *Dataset) EmptyFolders() []string { return d.empty }
+
+// leaveOutTexts ignores files that are text, such as a README: only those that a table names were meant to be images.
+func (d *Dataset) leaveOutTexts(texts []string) {
+	l, _ := d.source.(*labeler)
+	for _, rel := range texts {
+		if l != nil && l.table != nil && l.table.Rows[rel] != nil {
+			d.skips = append(d.skips, formats.Skip{Path: rel, Cause: "not an image: it is text"})
+		} else {
+			d.ignored++
+		}
+	}
+}
+
+// listArchives skips the archives in the folder, whose images would be missing without a word: some classes of a folder
+// may be unpacked and others not. Tables of labels, as ImageNet's devkit, and shards that dsconv wrote are none of them.
+func (d *Dataset) listArchives(found []string, cfg *Config) {
+	tables := append(slices.Collect(maps.Values(cfg.FolderLabels)), cfg.Labels, cfg.ClassOrder)
+	for _, rel := range found {
+		file := d.in.Join(rel)
+		if sharded.IsOwn(file) || slices.ContainsFunc(tables, func(table string) bool { return isSameFile(table, file) }) {
+			d.ignored++
+			continue
+		}
+		d.skips = append(d.skips, formats.Skip{Path: rel, Cause: fmt.Sprintf("an archive in a folder of images is not read: unpack it, or give it as one more source, as in NAME=%s; --exclude leaves it out", file)})
+	}
+}
+
+func isSameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// suggestArchives returns what to do with the archives in a folder without images; "" if it has none.
+func suggestArchives(dir string) string {
+	entries, err := os.ReadDir(dir)
+	i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return vfs.HasArchiveName(e.Name()) })
+	if err != nil || i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it has archives: give them as sources, as in train=%s, or %s if each has the images of one class, or %s if they are shards",
+		filepath.Join(dir, entries[i].Name()), "--source-format archive", "--source-format webdataset")
+}
+
+var _ formats.Incomplete = (*Dataset)(nil)
+
+// Unreadable implements formats.Incomplete: the skipped files and folders that exist, and links that lead
+// nowhere, by path.
+func (d *Dataset) Unreadable() []string { return slices.Clone(d.unreadable) }
+
+// Excludes implements formats.Incomplete: it reports whether there is a file at path, relative to the
+// folder, that Config.Patterns leave out. If the folder cannot tell, it reports true.
+func (d *Dataset) Excludes(path string) bool {
+	if path == "" || d.filter.IncludesFile(path) {
+		return false
+	}
+	_, err := d.in.Lstat(path)
+	return !durable.IsMissing(err)
+}
+
+// listUnreadable sets d.unreadable.
+func (d *Dataset) listUnreadable() {
+	for _, k := range d.skips {
+		// A row of a table may name a file that is not there.
+		if _, err := d.in.Lstat(k.Path); !durable.IsMissing(err) {
+			d.unreadable = append(d.unreadable, k.Path)
+		}
+	}
+	slices.SortFunc(d.unreadable, strings.Compare)
+}
+
+var _ formats.Identifier = (*Dataset)(nil)
+
+// Identify implements formats.Identifier: two folders, one of images and one of masks perhaps,
+// may have files of the same names, sizes and times, and two tables may give the same files other
+// labels.
+func (d *Dataset) Identify(w io.Writer) error {
+	if err := d.gate.Check(); err != nil {
+		return err
+	}
+	if w == nil {
+		return fmt.Errorf("%s: Identify into a nil io.Writer", d.in)
+	}
+	all, err := d.in.Identify(w)
+	if err != nil {
+		return err
+	}
+	for i := range d.Len() {
+		it, err := d.sample(i)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, it.labels, it.columns); err != nil {
+			return err
+		}
+		if all {
+			continue
+		}
+		if err := cmp.Or(it.Identify(d.in, w), d.fields.Identify(&it.File, w)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,20 +1,25 @@
 package fields
 
 import (
+	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/formats/labels"
 	"github.com/dsconv/dsconv/internal/guard"
 )
 
@@ -24,14 +29,14 @@ type boxFiles struct {
 	spec  *spec
 	field int // its position in the Set
 	boxFormat
-	voc  *annotations.VOC  // the format, if it is Pascal VOC's
-	yolo *annotations.YOLO // likewise YOLO's
+	voc  *VOC  // the format, if it is Pascal VOC's
+	yolo *YOLO // likewise YOLO's
 }
 
-// boxFormat reads a file of boxes: a *annotations.YOLO or a *annotations.VOC.
+// boxFormat reads a file of boxes: a *YOLO or a *VOC.
 type boxFormat interface {
 	Schema() formats.Schema
-	Parse(data []byte, p *annotations.Picture) (list []annotations.Object, warning string, err error)
+	Parse(data []byte, p *picture) (list []object, warning string, err error)
 	Note() string
 }
 
@@ -40,13 +45,13 @@ func newBoxFiles(set *Set, text string) (*boxFiles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--boxes %s: %w", text, err)
 	}
-	b := &boxFiles{set: set, spec: &spec{name: annotations.BoxesField, kind: formats.Boxes, pattern: p}}
+	b := &boxFiles{set: set, spec: &spec{name: boxesField, kind: formats.Boxes, pattern: p}}
 	switch strings.ToLower(path.Ext(text)) {
 	case ".txt":
-		b.yolo = &annotations.YOLO{}
+		b.yolo = &YOLO{}
 		b.boxFormat = b.yolo
 	case ".xml":
-		b.voc = &annotations.VOC{}
+		b.voc = &VOC{}
 		b.boxFormat = b.voc
 	default:
 		return nil, fmt.Errorf("--boxes %s: the pattern ends in .txt (YOLO) or .xml (Pascal VOC); for COCO give the .json file", text)
@@ -56,20 +61,26 @@ func newBoxFiles(set *Set, text string) (*boxFiles, error) {
 }
 
 // Read reads the file of a sample. For YOLO an image without a file has no objects.
-func (b *boxFiles) Read(f *vfs.File, p *annotations.Picture, values []formats.Value) (warning string, err error) {
+func (b *boxFiles) Read(f *vfs.File, p *picture, values []formats.Value) (warning string, err error) {
 	one, err := b.find(f)
 	if b.yolo != nil && errors.Is(err, errNoFile) {
-		annotations.SetObjects(p, values, nil)
+		setObjects(p, values, nil)
 		return "", nil
 	}
-	var list []annotations.Object
+	var data []byte
 	if err == nil {
-		list, warning, err = b.parse(one, p)
+		data, err = b.content(one)
+	}
+	var list []object
+	if err == nil {
+		if list, warning, err = b.Parse(data, p); err != nil {
+			err = fmt.Errorf("%s: %w", one.Path, err)
+		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("field %s: %w", annotations.BoxesField, err)
+		return "", fmt.Errorf("field %s: %w", boxesField, err)
 	}
-	annotations.SetObjects(p, values, list)
+	setObjects(p, values, list)
 	return warning, nil
 }
 
@@ -97,25 +108,10 @@ func (b *boxFiles) Size(f *vfs.File) (h, w int, sized bool) {
 }
 
 func (b *boxFiles) content(one vfs.File) ([]byte, error) {
-	if one.Size > annotations.MaxBoxFile {
+	if one.Size > maxBoxFile {
 		return nil, fmt.Errorf("%s: %d bytes are too many for the boxes of one image", one.Path, one.Size)
 	}
-	data, err := b.set.in.Read(one.Path, one.Size, one.ModTime, nil)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", one.Path, err)
-	}
-	return data, nil
-}
-
-func (b *boxFiles) parse(one vfs.File, p *annotations.Picture) (list []annotations.Object, warning string, err error) {
-	data, err := b.content(one)
-	if err != nil {
-		return nil, "", err
-	}
-	if list, warning, err = b.Parse(data, p); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", one.Path, err)
-	}
-	return list, warning, nil
+	return one.Read(b.set.in, nil)
 }
 
 func (b *boxFiles) Claim(*vfs.File) {}
@@ -125,8 +121,8 @@ func (b *boxFiles) Claimed() error { return nil }
 // Identify: the files are those of a field, which the Set identifies.
 func (b *boxFiles) Identify(*vfs.File, io.Writer) error { return nil }
 
-func (b *boxFiles) Summary() annotations.Summary {
-	s := b.set.summary(b.field)
+func (b *boxFiles) Summary() Summary {
+	s := b.spec.summary()
 	if s.Note = b.Note(); s.Missing > 0 && b.yolo != nil {
 		s.Note += fmt.Sprintf("; %d images without a file have no boxes", s.Missing)
 	}
@@ -153,7 +149,7 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 		readers.Go(func() error {
 			return guard.Do(func() error {
 				data, err := in.Read(f.Path, f.Size, f.ModTime, nil)
-				if err == nil && len(data) <= annotations.MaxBoxFile {
+				if err == nil && len(data) <= maxBoxFile {
 					b.voc.Learn(data) // else reading the sample reports the error
 				}
 				return nil
@@ -164,6 +160,120 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 	if err = errors.Join(err, readers.Wait()); err != nil {
 		return err
 	}
-	b.voc.Finish()
+	b.voc.classes = slices.Sorted(maps.Keys(b.voc.names))
+	b.voc.index = labels.IndexOf(b.voc.classes)
 	return nil
+}
+
+// VOC reads Pascal VOC's files of boxes, one for each image. The classes are those that occur in them.
+type VOC struct {
+	mu      sync.Mutex
+	names   map[string]bool
+	classes []string
+	index   map[string]int64
+	flag    string // the field of difficult objects, if there are any
+}
+
+// Schema returns the fields of the objects, when all annotations are learnt.
+func (v *VOC) Schema() formats.Schema { return objectSchema(v.classes, v.flag) }
+
+// Note says what was found.
+func (v *VOC) Note() string { return fmt.Sprintf("%d classes", len(v.classes)) }
+
+// vocObject is an <object> of a Pascal VOC annotation.
+type vocObject struct {
+	Name      string `xml:"name"`
+	Difficult string `xml:"difficult"`
+	Box       *struct {
+		XMin string `xml:"xmin"`
+		YMin string `xml:"ymin"`
+		XMax string `xml:"xmax"`
+		YMax string `xml:"ymax"`
+	} `xml:"bndbox"`
+}
+
+// vocFile is a Pascal VOC annotation.
+type vocFile struct {
+	XMLName xml.Name    `xml:"annotation"`
+	Width   string      `xml:"size>width"`
+	Height  string      `xml:"size>height"`
+	Objects []vocObject `xml:"object"`
+}
+
+func decodeVOC(data []byte) (a vocFile, err error) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // names are ASCII in practice
+	if err := d.Decode(&a); err != nil {
+		return vocFile{}, fmt.Errorf("not a Pascal VOC annotation: %w", err)
+	}
+	return a, nil
+}
+
+// Parse returns the objects of an annotation. VOC counts pixels from 1 and its corners are inside the box, so
+// that a box of the first pixel is 1 1 1 1; here it is 0 0 1 1.
+func (v *VOC) Parse(data []byte, p *picture) (list []object, warning string, err error) {
+	a, err := decodeVOC(data)
+	if err == nil {
+		list, err = v.objects(a.Objects)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	warning, err = a.size().check(p, list)
+	return list, warning, err
+}
+
+func (a *vocFile) size() size { return size{int32(parsePixels(a.Width)), int32(parsePixels(a.Height))} }
+
+// Size returns the size of the image that an annotation says, 0 if it says none.
+func (v *VOC) Size(data []byte) (h, w int) {
+	a, _ := decodeVOC(data) // reading the sample reports the error
+	s := a.size()
+	return int(s.h), int(s.w)
+}
+
+func (v *VOC) objects(found []vocObject) ([]object, error) {
+	list := make([]object, len(found))
+	for i := range found {
+		o := &found[i]
+		if o.Box == nil {
+			return nil, fmt.Errorf("the object %d (%s) has no bndbox", i+1, o.Name)
+		}
+		for k, text := range []string{o.Box.XMin, o.Box.YMin, o.Box.XMax, o.Box.YMax} {
+			x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil || math.IsInf(x, 0) {
+				return nil, fmt.Errorf("the object %d (%s) has the coordinate %q", i+1, o.Name, text)
+			}
+			if k < 2 {
+				x--
+			}
+			list[i].box[k] = float32(x)
+		}
+		if err := checkBox(list[i].box); err != nil {
+			return nil, err
+		}
+		class, ok := v.index[strings.TrimSpace(o.Name)]
+		if !ok {
+			return nil, fmt.Errorf("the class %q is new since the annotations were listed", o.Name)
+		}
+		list[i].class, list[i].flag = class, strings.TrimSpace(o.Difficult) == "1"
+	}
+	return list, nil
+}
+
+// Learn adds the classes of the objects of an annotation. It is safe for concurrent use.
+func (v *VOC) Learn(data []byte) {
+	a, _ := decodeVOC(data) // reading the sample reports the error
+	list := a.Objects
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.names == nil {
+		v.names = map[string]bool{}
+	}
+	for i := range list {
+		v.names[strings.TrimSpace(list[i].Name)] = true
+		if strings.TrimSpace(list[i].Difficult) == "1" {
+			v.flag = "box_difficult"
+		}
+	}
 }

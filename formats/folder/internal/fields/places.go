@@ -79,11 +79,7 @@ func (p *places) findImages() {
 	for dir := range p.dirs {
 		folders := strings.Split(dir, "/")
 		first[folders[0]] = true
-		if len(folders) > 1 {
-			second[folders[1]] = true
-		} else {
-			second[""] = true
-		}
+		second[append(folders, "")[1]] = true
 	}
 	names := slices.Collect(maps.Keys(first))
 	below := slices.Collect(maps.Keys(second))
@@ -111,9 +107,6 @@ func (p *places) findImages() {
 
 // force sets splits and classes that the pattern names.
 func (p *places) force(l *layout.Layout) {
-	if !p.forces() {
-		return
-	}
 	l.Split = p.image.has(splitPart)
 	at, names := 0, map[string]bool{}
 	if l.Split {
@@ -159,35 +152,12 @@ func (p *places) values(f *vfs.File) partValues {
 // ImagePattern is the pattern of the samples' images.
 func (p *places) ImagePattern() string { return p.image.text }
 
-// keyNote says what {key} is, if it is not the whole path.
-func (p *places) keyNote() string {
-	if p.image == nil {
-		return ""
-	}
-	return fmt.Sprintf(" in %s", p.image.text)
-}
-
 // hint says how to name the folder of the images, if there are others.
 func (p *places) hint() string {
-	if p.image != nil {
-		return ""
-	}
 	for dir := range p.dirs {
 		if first, _, _ := strings.Cut(dir, "/"); layout.IsImageFolder(first) {
 			return fmt.Sprintf(". If the samples' images are only those in %s/, add --field 'image=%s/{key}.*'", first, first)
 		}
 	}
 	return ""
-}
-
-func (p *places) note() string {
-	if !p.implicit {
-		return ""
-	}
-	return "all images are there, so this folder is no class"
-}
-
-// forces reports whether the pattern names the splits or the classes.
-func (p *places) forces() bool {
-	return p.image != nil && (p.image.has(splitPart) || p.image.has(classPart))
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/layout"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
@@ -16,7 +15,7 @@ import (
 // UseLayout returns the layout with the splits and classes that the patterns name; l is that of the folders. order is
 // that of the classes.
 func (s *Set) UseLayout(l layout.Layout, order string) (layout.Layout, error) {
-	if s.forces() {
+	if p := s.image; p != nil && (p.has(splitPart) || p.has(classPart)) {
 		s.force(&l)
 		var err error
 		if l.Names, err = layout.Order(s.in, l.Names, order); err != nil {
@@ -69,10 +68,10 @@ func (s *Set) Claim(f *vfs.File) {
 		_, number, err := s.index.find(i, p.expand(&v, f))
 		switch {
 		case number >= 0:
-			s.index.claim(number)
-			s.found[i]++
+			s.index.claimed[number/64] |= 1 << (number % 64)
+			p.found++
 		case errors.Is(err, errNoFile):
-			s.missing[i]++
+			p.missing++
 		}
 	}
 	for _, a := range s.annotations {
@@ -87,17 +86,17 @@ func (s *Set) CountUnused() error {
 	}
 	for i, p := range s.specs {
 		err := s.index.each(i, func(one vfs.File, claimed bool) error {
-			if !claimed && (p.boxes == nil || !annotations.IsClassNames(one.Path)) {
-				s.unused[i]++
-				s.orphans[i] = cmp.Or(s.orphans[i], one.Path)
+			if !claimed && (p.boxes == nil || !isClassNames(one.Path)) {
+				p.unused++
+				p.orphan = cmp.Or(p.orphan, one.Path)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if s.found[i] == 0 {
-			return s.nothingFound(i)
+		if p.found == 0 {
+			return s.nothingFound(p)
 		}
 	}
 	for _, a := range s.annotations {
@@ -116,24 +115,29 @@ func (s *Set) CountUnused() error {
 }
 
 // nothingFound is the error about a pattern of which no sample has a file.
-func (s *Set) nothingFound(i int) error {
-	p := s.specs[i]
+func (s *Set) nothingFound(p *spec) error {
 	text := "no file has this form"
-	if s.unused[i] > 0 {
-		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", s.unused[i], s.orphans[i])
+	if p.unused > 0 {
+		text = fmt.Sprintf("%d files have this form, such as %s, but they belong to no image", p.unused, p.orphan)
 	}
 	flag := "--field " + p.name + "="
 	if p.boxes != nil {
 		flag = "--boxes "
 	}
+	within, hint := "", ""
+	if s.image != nil {
+		within = " in " + s.image.text
+	} else {
+		hint = s.hint()
+	}
 	return fmt.Errorf("%s: %s%s: %s; {key} is an image's path without extension%s, {stem} its name%s",
-		s.in, flag, p.pattern.text, text, s.keyNote(), s.hint())
+		s.in, flag, p.pattern.text, text, within, hint)
 }
 
 // Read sets the values of the fields.
 func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) error {
 	v := s.values(f)
-	picture := annotations.PictureOf(image)
+	picture := pictureOf(image)
 	var warnings []string
 	warn := func(warning string) {
 		if warning != "" {
@@ -167,15 +171,17 @@ func (s *Set) Read(f *vfs.File, image *formats.Value, values []formats.Value) er
 	return nil
 }
 
-// File returns the file that is the value of field k of a sample, counted from the first of Schema. ok is false if there is
-// none, or the field is one of annotations.
-func (s *Set) File(f *vfs.File, k int) (file vfs.File, ok bool) {
+// File returns the path of the file that is the value of field k of a sample, counted from the first of Schema; "" if there
+// is none, or the field is one of annotations.
+func (s *Set) File(f *vfs.File, k int) string {
 	if k >= len(s.files()) {
-		return vfs.File{}, false
+		return ""
 	}
 	v := s.values(f)
-	file, _, err := s.index.find(k, s.specs[k].expand(&v, f))
-	return file, err == nil
+	if file, _, err := s.index.find(k, s.specs[k].expand(&v, f)); err == nil {
+		return file.Path
+	}
+	return ""
 }
 
 // Warning returns what was found to be doubtful when the fields of the image at a path were read, "" if nothing was.
@@ -202,14 +208,11 @@ func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 		if _, err := fmt.Fprintf(w, "%q %d %d\n", one.Path, one.Size, one.ModTime); err != nil {
 			return err
 		}
-		if number >= 0 && one.ModTime == 0 {
-			data, err := s.in.Read(one.Path, one.Size, 0, nil)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", one.Path, err)
-			}
-			if _, err := w.Write(data); err != nil {
-				return err
-			}
+		if number < 0 {
+			continue
+		}
+		if err := one.Identify(s.in, w); err != nil {
+			return err
 		}
 	}
 	for _, a := range s.annotations {
@@ -224,7 +227,7 @@ func (s *Set) Identify(f *vfs.File, w io.Writer) error {
 // that the options have as patterns.
 func (s *Set) Annotated() (boxes, captions []string) {
 	for _, a := range s.annotations {
-		if f := a.Summary(); f.Name == annotations.BoxesField {
+		if f := a.Summary(); f.Name == boxesField {
 			boxes = f.Files
 		} else {
 			captions = f.Files
@@ -234,21 +237,21 @@ func (s *Set) Annotated() (boxes, captions []string) {
 }
 
 // summary says what was found for a field of files.
-func (s *Set) summary(i int) annotations.Summary {
-	p := s.specs[i]
-	return annotations.Summary{
-		Name: p.name, Kind: p.kind, From: p.pattern.text, Found: s.found[i], Missing: s.missing[i], Unused: s.unused[i], Example: s.orphans[i],
-	}
+func (p *spec) summary() Summary {
+	return Summary{Name: p.name, Kind: p.kind, From: p.pattern.text, Found: p.found, Missing: p.missing, Unused: p.unused, Example: p.orphan}
 }
 
 // Summaries says what was found.
-func (s *Set) Summaries() []annotations.Summary {
-	var list []annotations.Summary
+func (s *Set) Summaries() []Summary {
+	var list []Summary
 	if p := s.image; p != nil {
-		list = append(list, annotations.Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.count, Note: s.note()})
+		list = append(list, Summary{Name: imageField, Kind: formats.Image, From: p.text, Found: s.count})
+		if s.implicit {
+			list[0].Note = "all images are there, so this folder is no class"
+		}
 	}
-	for i := range s.files() {
-		list = append(list, s.summary(i))
+	for _, p := range s.files() {
+		list = append(list, p.summary())
 	}
 	for _, a := range s.annotations {
 		list = append(list, a.Summary())

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/annotations"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 	"github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/legible"
@@ -24,10 +23,9 @@ func (s *Set) readFile(i int, segments []string, v *formats.Value) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.in.Read(one.Path, one.Size, one.ModTime, v.Buffer())
-	v.SetOwn(data)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", one.Path, err)
+	data, err := one.Read(s.in, v.Buffer())
+	if v.SetOwn(data); err != nil {
+		return err
 	}
 	if err := f.interpret(v, strings.EqualFold(path.Ext(one.Path), ".npy")); err != nil {
 		return fmt.Errorf("%s: %w", one.Path, err)
@@ -150,7 +148,7 @@ type drawing struct {
 
 // drawnUpright reports whether a value of h by w pixels, 0 if that is unknown, is of p upright. d is how others of the
 // field were made, whose sizes size returns. The warning says what decided, if that was not the value's own size.
-func (s *Set) drawnUpright(p *annotations.Picture, field string, h, w int, d *drawing, size func(f *vfs.File) (h, w int)) (upright bool, warning string) {
+func (s *Set) drawnUpright(p *picture, field string, h, w int, d *drawing, size func(f *vfs.File) (h, w int)) (upright bool, warning string) {
 	if p.Orientation < 2 {
 		return false, ""
 	}
@@ -177,7 +175,7 @@ func (s *Set) vote(size func(f *vfs.File) (h, w int)) (upright, told bool) {
 		if err != nil {
 			continue // reading its sample reports the error
 		}
-		p := annotations.PictureOf(&formats.Value{Data: data})
+		p := pictureOf(&formats.Value{Data: data})
 		if p.Orientation < 5 {
 			continue // so that no annotation is read in vain
 		}
@@ -192,7 +190,7 @@ func (s *Set) vote(size func(f *vfs.File) (h, w int)) (upright, told bool) {
 }
 
 // toStored makes of a mask or an extra image that is of the upright picture the one of the stored picture.
-func (s *Set) toStored(i int, p *annotations.Picture, v *formats.Value) (warning string, err error) {
+func (s *Set) toStored(i int, p *picture, v *formats.Value) (warning string, err error) {
 	options := codec.MaskOptions()
 	kind := s.specs[i].kind
 	switch {
@@ -229,7 +227,7 @@ func sizeOf(v *formats.Value) (h, w, orientation int) {
 }
 
 // annotate reads the annotation of a sample with the values of its fields.
-func (s *Set) annotate(k int, f *vfs.File, p annotations.Picture, values []formats.Value) (warning string, err error) {
+func (s *Set) annotate(k int, f *vfs.File, p picture, values []formats.Value) (warning string, err error) {
 	a := s.annotations[k]
 	if p.Orientation >= 2 {
 		h, w, sized := a.Size(f)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/ilsvrc"
+	"github.com/dsconv/dsconv/formats/folder/internal/tables"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
@@ -245,7 +245,7 @@ func classesFrom(in vfs.FS, file string, found []string) ([]string, error) {
 	var names []string
 	first := map[string]int{}
 	n := 0
-	synsets, mapping := ilsvrc.SynsetNames(b)
+	synsets, mapping := tables.SynsetNames(b)
 	mapping = mapping && len(found) > 0 && slices.Contains(synsets, found[0])
 	for line := range strings.Lines(string(b)) {
 		n++

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // Reading is what Notices must know of how the folder is read.
@@ -90,16 +92,12 @@ func splitWord(name string) string {
 	name = strings.ToLower(name)
 	word := name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz"))]
 	switch {
-	case word == "training":
-		return "train"
-	case word == "testing":
-		return "test"
+	case !formats.IsSplitWord(word):
+		return ""
 	case word == "dev":
 		return "val"
-	case slices.Contains(Splits, word):
-		return word
 	}
-	return ""
+	return strings.TrimSuffix(word, "ing")
 }
 
 // splitWords is about classes that are named as splits.

@@ -80,7 +80,7 @@ func (l *Files) Each(included func(path string) bool, yield func(f vfs.File, key
 	paths := map[string]bool{} // stems to come that are paths of files
 	end := func() error {
 		for _, ext := range questions {
-			if slices.ContainsFunc(same, func(f vfs.File) bool { return extension(&f, last) == ext }) {
+			if slices.ContainsFunc(same, func(f vfs.File) bool { return f.Place()[len(last):] == ext }) {
 				paths[last+ext] = true
 			}
 		}
@@ -136,6 +136,3 @@ func (l *Files) Each(included func(path string) bool, yield func(f vfs.File, key
 	}
 	return err
 }
-
-// extension is what follows the stem in the path that the key is made of.
-func extension(f *vfs.File, stem string) string { return f.Place()[len(stem):] }

@@ -22,7 +22,7 @@ type look struct {
 	vfs.File
 	entry   fs.DirEntry
 	link    bool // it is a folder, or a link
-	field   int  // see fieldOf
+	field   int  // that it belongs to; -1 if none
 	kind    kind
 	info    fs.FileInfo // of a folder or a link
 	regular bool
@@ -53,7 +53,10 @@ func (s *Scan) choose(entries []fs.DirEntry, ref *folderRef) []look {
 // know sets what the name of a file, in the folder ref, tells.
 func (s *Scan) know(l *look, ref *folderRef) {
 	l.kind = noImage
-	if l.field = s.fieldOf(l.Path, ref); l.field < 0 {
+	if s.fields != nil && ref.system == "" {
+		l.field = s.fields.FieldOf(l.Path)
+	}
+	if l.field < 0 {
 		l.kind = s.kindOf(l.Path, ref)
 	}
 }
@@ -185,13 +188,10 @@ func (s *Scan) listed(rel string) error {
 	if !vfs.HasImageName(rel) {
 		l.kind = unknown
 	}
-	st, err := s.in.Stat(rel)
-	if err != nil {
-		s.lost(rel, whyUnread(rel, err))
+	if s.follow(&l); l.info == nil {
+		s.lost(rel, whyUnread(rel, l.err))
 		return nil
 	}
-	l.Size, l.ModTime, l.regular = st.Size(), vfs.ModTime(st), st.Mode().IsRegular()
-	s.inspect(&l)
 	s.count(1)
 	return s.found.add(s.accept(&l, &folderRef{}, nil))
 }
@@ -212,14 +212,6 @@ func (s *Scan) wantsListed(rel string) bool {
 		s.mu.Unlock()
 	}
 	return true
-}
-
-// fieldOf returns the field that the file at rel, in the folder of ref, belongs to; -1 if none.
-func (s *Scan) fieldOf(rel string, ref *folderRef) int {
-	if s.fields == nil || ref.system != "" {
-		return -1
-	}
-	return s.fields.FieldOf(rel)
 }
 
 // fail keeps an error, which ends the scan; nil is none.

@@ -11,19 +11,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
 // Labels is the table of all files of labels of a folder.
 type Labels struct {
 	*Table
-	Labels  []string // the label columns
-	Field   string   // the name of the only label's field; "" is its column's
+	Roles
 	Classes []string // that known files have besides those of their rows
 	Notices []string // how the files were read, where that is not evident
-	OneHot  bool     // the cells of the label list classes, which were columns of the file
-	Doubt   string   // what label columns of 0 and 1 may be instead; "" for others
 }
 
 // ReadLabels reads the files of labels and finds their columns and images.
@@ -63,7 +59,7 @@ func readLabelFile(in vfs.FS, f File, labelColumns []string) (*Labels, error) {
 }
 
 // locate finds the columns of a sheet and the files of its rows.
-func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error) {
+func locate(s *Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error) {
 	start := &pathFinder{in: in, folder: f.Folder}
 	r, at, err := start.roles(s, labelColumns)
 	if err == nil {
@@ -72,13 +68,9 @@ func locate(s *sheet.Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, 
 	if err != nil {
 		return nil, err
 	}
-	find := func(s *sheet.Sheet) (files, error) {
+	find := func(s *Sheet) (files, error) {
 		finder := *start
-		found, notice, bad, err := finder.resolve(s.Column(at))
-		if err != nil {
-			return files{}, fmt.Errorf("line %d: %w", s.Lines[bad], err)
-		}
-		return files{s, found, notice, finder.fits}, nil
+		return finder.resolve(s, at)
 	}
 	found, err := findEither(s, find)
 	if err == nil && s.ByClass && found.count() == 0 {
@@ -104,7 +96,7 @@ func (t *Labels) add(other *Labels) error {
 			columns = append(columns, name)
 		}
 	}
-	if err := sheet.CheckColumnCount(len(columns)); err != nil {
+	if err := checkColumnCount(len(columns)); err != nil {
 		return err
 	}
 	t.widen(columns)
@@ -139,7 +131,7 @@ func (t *Labels) agree(other *Labels) error {
 		return nil
 	}
 	if len(t.Labels) != 1 || len(other.Labels) != 1 {
-		return fmt.Errorf("its label columns are %s, but those of %s are %s: name the same ones with --label-columns", sheet.ListOrNone(other.Labels), t.Files[0].File, sheet.ListOrNone(t.Labels))
+		return fmt.Errorf("its label columns are %s, but those of %s are %s: name the same ones with --label-columns", ListOrNone(other.Labels), t.Files[0].File, ListOrNone(t.Labels))
 	}
 	return cmp.Or(t.renameLabel(), other.renameLabel())
 }
@@ -208,11 +200,7 @@ func ReadList(file string, input io.Reader, labelColumns []string) (root string,
 	if err != nil {
 		return "", nil, err
 	}
-	found, err := findEither(s, func(s *sheet.Sheet) (f files, err error) {
-		f.of = s
-		f.found, f.notice, f.fits, err = findListed(s.Column(at), s.Lines, base)
-		return f, err
-	})
+	found, err := findEither(s, func(s *Sheet) (files, error) { return findListed(s, at, base) })
 	if err != nil {
 		return "", nil, err
 	}
@@ -221,12 +209,12 @@ func ReadList(file string, input io.Reader, labelColumns []string) (root string,
 	return root, t, err
 }
 
-func readListSheet(file string, input io.Reader) (*sheet.Sheet, error) {
+func readListSheet(file string, input io.Reader) (*Sheet, error) {
 	var b []byte
 	var err error
 	switch {
 	case strings.EqualFold(filepath.Ext(file), ".parquet"):
-		return sheet.ReadParquet(file)
+		return readParquet(file)
 	case file != Stdin:
 		b, err = vfs.ReadText(vfs.OnDisk(""), file)
 	case input == nil:
@@ -245,15 +233,16 @@ func readListSheet(file string, input io.Reader) (*sheet.Sheet, error) {
 			ext = ".jsonl"
 		}
 	}
-	return sheet.Parse(b, ext)
+	return Parse(b, ext)
 }
 
 // findListed finds the files that the paths of a list in the folder base mean. Those found are absolute.
-func findListed(paths []string, lines []int, base string) (found []foundPath, notice string, fits map[string][]string, err error) {
+func findListed(s *Sheet, at int, base string) (files, error) {
+	paths := s.Column(at)
 	absolute := make([]string, len(paths))
 	for i, p := range paths {
 		if absolute[i] = p; p == "" {
-			return nil, "", nil, fmt.Errorf("line %d: the path is empty", lines[i])
+			return files{}, fmt.Errorf("line %d: the path is empty", s.Lines[i])
 		}
 		if !filepath.IsAbs(p) {
 			absolute[i] = base + "/" + p
@@ -269,22 +258,19 @@ func findListed(paths []string, lines []int, base string) (found []foundPath, no
 			found[i].path = filepath.Clean(absolute[i])
 		}
 	}
-	if any {
-		return found, "", f.fits, in.Err()
-	}
-	here := &pathFinder{in: vfs.OnDisk(base)}
-	if moved, notice := here.elsewhere(paths, nil); moved != nil {
-		for i := range moved {
-			if !moved[i].exists {
-				if moved[i].path, err = here.asWritten(paths[i]); err != nil {
-					return nil, "", nil, fmt.Errorf("line %d: %w", lines[i], err)
-				}
+	if !any {
+		here := &pathFinder{in: vfs.OnDisk(base)}
+		if moved, notice := here.elsewhere(paths, nil); moved != nil {
+			if err := here.writeRest(s, paths, moved); err != nil {
+				return files{}, err
 			}
-			moved[i].path = filepath.Join(base, moved[i].path)
+			for i := range moved {
+				moved[i].path = filepath.Join(base, moved[i].path)
+			}
+			return files{of: s, found: moved, notice: notice}, nil
 		}
-		return moved, notice, nil, nil
 	}
-	return found, "", f.fits, in.Err()
+	return files{s, found, "", f.fits}, in.Err()
 }
 
 // commonRoot makes absolute paths relative to the deepest folder that has all of them, which it returns.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
@@ -35,7 +34,7 @@ type foundPath struct {
 }
 
 // roles finds the columns of a sheet, and the position of the one of paths.
-func (f *pathFinder) roles(s *sheet.Sheet, labelColumns []string) (r sheet.Roles, at int, err error) {
+func (f *pathFinder) roles(s *Sheet, labelColumns []string) (r Roles, at int, err error) {
 	s.TakeHeader(func(p string) bool { _, ok := f.find(p); return ok })
 	if r, err = s.Roles(labelColumns); err == nil {
 		at, err = s.Position(&r)
@@ -43,31 +42,37 @@ func (f *pathFinder) roles(s *sheet.Sheet, labelColumns []string) (r sheet.Roles
 	return r, at, err
 }
 
-// resolve returns the files that the paths mean, and a notice if all of them are meant otherwise than written.
-// Those that do not exist are as written. The error is about the path at the returned position.
-func (f *pathFinder) resolve(paths []string) (found []foundPath, notice string, at int, err error) {
+// resolve returns the files that the paths of a column mean, and a notice if all of them are meant otherwise than written.
+// Those that do not exist are as written.
+func (f *pathFinder) resolve(s *Sheet, at int) (files, error) {
+	paths := s.Column(at)
 	found, any := f.all(paths, false)
+	notice := ""
 	if !any && len(paths) > 0 {
-		found, notice = f.elsewhere(paths, found)
-		if notice == "" {
-			var named []foundPath
-			if named, notice, at, err = f.byName(paths); err != nil {
-				return nil, "", at, err
-			}
-			if named != nil {
-				found = named
+		if found, notice = f.elsewhere(paths, found); notice == "" {
+			var err error
+			if notice, err = f.byName(s, paths, found); err != nil {
+				return files{}, err
 			}
 		}
 	}
+	if err := f.writeRest(s, paths, found); err != nil {
+		return files{}, err
+	}
+	return files{s, found, notice, f.fits}, nil
+}
+
+// writeRest sets those of the files that do not exist as they are written.
+func (f *pathFinder) writeRest(s *Sheet, paths []string, found []foundPath) (err error) {
 	for i := range found {
 		if found[i].exists {
 			continue
 		}
 		if found[i].path, err = f.asWritten(paths[i]); err != nil {
-			return nil, "", i, err
+			return fmt.Errorf("line %d: %w", s.Lines[i], err)
 		}
 	}
-	return found, notice, 0, nil
+	return nil
 }
 
 // all finds the files of all paths and reports whether any exists. With strict it ends at the first that does
@@ -269,10 +274,10 @@ func commonFolders(paths []string) []string {
 }
 
 // byName finds names without folders among the images of all folders below. Each name that is found must be that of
-// one image: it is an error, which shows them, if one is that of several. found is nil if there are none.
-func (f *pathFinder) byName(paths []string) (found []foundPath, notice string, at int, err error) {
+// one image: it is an error, which shows them, if one is that of several. Without a notice there are none.
+func (f *pathFinder) byName(s *Sheet, paths []string, found []foundPath) (notice string, err error) {
 	if slices.ContainsFunc(paths, func(p string) bool { return strings.ContainsAny(p, "/\\") }) {
-		return nil, "", 0, nil
+		return "", nil
 	}
 	images, _ := vfs.AllImages(f.in, f.folder) // that it cannot be listed is the scan's to say
 	places := map[string][]string{}
@@ -281,20 +286,17 @@ func (f *pathFinder) byName(paths []string) (found []foundPath, notice string, a
 		places[name] = append(places[name], p)
 		places[vfs.Stem(name)] = append(places[vfs.Stem(name)], p)
 	}
-	found = make([]foundPath, len(paths))
 	for i, name := range paths {
 		switch in := places[name]; {
 		case len(in) > 1:
-			return nil, "", i, fmt.Errorf("%s may be any of %s: write the folder before the name, or give a table for each folder: --labels FOLDER=TABLE", name, sheet.ListNames(in))
+			return "", fmt.Errorf("line %d: %s may be any of %s: write the folder before the name, or give a table for each folder: --labels FOLDER=TABLE",
+				s.Lines[i], name, ListNames(in))
 		case len(in) == 1:
 			found[i] = foundPath{path.Join(f.folder, in[0]), true}
 			notice = "its names are those of images in folders below, such as " + found[i].path
 		}
 	}
-	if notice == "" {
-		return nil, "", 0, nil
-	}
-	return found, notice, 0, nil
+	return notice, nil
 }
 
 // Missing lists the files that the scan of the folder cannot have found. That of a list looks at files of all names.
@@ -318,7 +320,7 @@ func (t *Table) whyNotFound(i int, in vfs.FS, isList bool) string {
 	}
 	if t.Exists == nil || !t.Exists[i] {
 		if fits := t.fits[p]; len(fits) > 0 {
-			return "may be any of " + sheet.ListNames(fits) + ": write the extension"
+			return "may be any of " + ListNames(fits) + ": write the extension"
 		}
 		switch st, err := in.Lstat(p); {
 		case err != nil && strings.Contains(p, "\\"):

@@ -1,4 +1,6 @@
-// Package tables has the rows of files of labels by the images that they are about, whatever way the files write paths.
+// Package tables has the rows of files of labels by the images that they are about, whatever way the files write paths: CSV,
+// TSV, JSON, JSON Lines, lines of text, Parquet, and ImageNet's own, which are Kaggle's solutions and the development kit of
+// ILSVRC2012. A Sheet is their cells, before any image is looked at.
 package tables
 
 import (
@@ -9,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsconv/dsconv/formats/folder/internal/ilsvrc"
-	"github.com/dsconv/dsconv/formats/folder/internal/sheet"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
@@ -39,7 +39,7 @@ func Read(in vfs.FS, file string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := sheet.Roles{}
+	r := Roles{}
 	if r.Path, err = s.PathColumn(); err == nil {
 		var t *Table
 		if t, err = newTable(s, &r, func(p string) (foundPath, error) {
@@ -58,7 +58,7 @@ func Read(in vfs.FS, file string) (*Table, error) {
 }
 
 // newTable makes the rows of a sheet those of the files that locate returns for their paths.
-func newTable(s *sheet.Sheet, r *sheet.Roles, locate func(p string) (foundPath, error)) (*Table, error) {
+func newTable(s *Sheet, r *Roles, locate func(p string) (foundPath, error)) (*Table, error) {
 	at, err := s.Position(r)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func relative(in vfs.FS, p string) (string, error) {
 func (t *Table) Column(name string) (int, error) {
 	i := slices.Index(t.Columns, name)
 	if i < 0 {
-		return 0, fmt.Errorf("no column %q among %s", name, sheet.ListNames(t.Columns))
+		return 0, fmt.Errorf("no column %q among %s", name, ListNames(t.Columns))
 	}
 	return i, nil
 }
@@ -124,16 +124,12 @@ type File struct {
 	File   string
 }
 
-// holds reports whether the file at a relative path is in the folder of f.
-func (f *File) holds(rel string) bool {
-	return f.Folder == "" || strings.HasPrefix(rel, f.Folder+"/")
-}
-
 // Covering returns the file of labels for the image at rel, that of the deepest folder; nil for none.
 func Covering(files []File, rel string) *File {
 	var found *File
 	for i := range files {
-		if f := &files[i]; f.holds(rel) && (found == nil || len(f.Folder) > len(found.Folder)) {
+		f := &files[i]
+		if holds := f.Folder == "" || strings.HasPrefix(rel, f.Folder+"/"); holds && (found == nil || len(f.Folder) > len(found.Folder)) {
 			found = f
 		}
 	}
@@ -151,7 +147,7 @@ func Names(files []File) string {
 
 // files are the files that the rows of a sheet are about.
 type files struct {
-	of     *sheet.Sheet
+	of     *Sheet
 	found  []foundPath
 	notice string              // how the paths were read
 	fits   map[string][]string // see Table
@@ -169,7 +165,7 @@ func (f *files) count() (n int) {
 
 // findEither finds the files of s. If some do not exist, and lines may be read in another way, which finds more, then
 // it is that way for the whole file.
-func findEither(s *sheet.Sheet, find func(*sheet.Sheet) (files, error)) (files, error) {
+func findEither(s *Sheet, find func(*Sheet) (files, error)) (files, error) {
 	found, err := find(s)
 	if err == nil && found.count() == len(s.Rows) {
 		return found, nil
@@ -183,9 +179,9 @@ func findEither(s *sheet.Sheet, find func(*sheet.Sheet) (files, error)) (files, 
 }
 
 // labels makes the files the table of the file of labels.
-func (f *files) labels(r *sheet.Roles, file File) (t *Labels, err error) {
+func (f *files) labels(r *Roles, file File) (t *Labels, err error) {
 	i := -1
-	t = &Labels{Labels: r.Labels, Field: r.Field, Classes: f.of.Classes, OneHot: r.OneHot, Doubt: r.Doubt}
+	t = &Labels{Roles: *r, Classes: f.of.Classes}
 	if t.Table, err = newTable(f.of, r, func(string) (foundPath, error) { i++; return f.found[i], nil }); err != nil {
 		return nil, err
 	}
@@ -194,29 +190,29 @@ func (f *files) labels(r *sheet.Roles, file File) (t *Labels, err error) {
 }
 
 // readSheet reads a file of labels of any kind. Errors name the file.
-func readSheet(in vfs.FS, f File) (*sheet.Sheet, error) {
-	if s, err := ilsvrc.ReadDevkit(in, f.File, f.Folder); s != nil || err != nil {
+func readSheet(in vfs.FS, f File) (*Sheet, error) {
+	if s, err := readDevkit(in, f.File, f.Folder); s != nil || err != nil {
 		return s, err
 	}
 	s, err := ReadSheet(in, f.File)
 	if err != nil {
 		return nil, err
 	}
-	if err := ilsvrc.Recognize(s); err != nil {
+	if err := recognize(s); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.File, err)
 	}
-	if s.Known != ilsvrc.GroundTruth {
+	if s.Known != groundTruth {
 		return s, nil
 	}
 	b, err := vfs.ReadText(in, f.File)
 	if err != nil {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
-	return ilsvrc.ReadGroundTruth(in, f.File, f.Folder, b)
+	return readGroundTruth(in, f.File, f.Folder, b)
 }
 
 // ReadSheet reads a table. Errors name the file.
-func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
+func ReadSheet(in vfs.FS, file string) (*Sheet, error) {
 	ext := strings.ToLower(path.Ext(file))
 	read := vfs.ReadText
 	if ext == ".parquet" {
@@ -227,9 +223,9 @@ func ReadSheet(in vfs.FS, file string) (*sheet.Sheet, error) {
 		return nil, fmt.Errorf("read the labels: %w", err)
 	}
 	if ext == ".parquet" {
-		return sheet.ParseParquet(file, b)
+		return parseParquet(file, b)
 	}
-	s, err := sheet.Parse(b, ext)
+	s, err := Parse(b, ext)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -68,8 +67,18 @@ func (d diskFolder) Stat(name string) (size, modTime int64, regular bool, err er
 
 func (d diskFolder) Close() { _ = d.File.Close() } // it was only read
 
+// Read makes the system calls itself: os.Open registers every file with the poller, which takes as long as reading a small
+// one. It does not block on a pipe that replaced the file.
 func (d disk) Read(name string, size, modTime int64, buf []byte) ([]byte, error) {
-	return readFile(d.path(name), size, modTime, buf)
+	f, err := open(d.path(name))
+	if err != nil {
+		return buf[:0], err
+	}
+	defer f.close()
+	if buf, err = readAll(f, size, buf[:0]); err == nil {
+		err = checkUnchanged(int(f), size, modTime, int64(len(buf)))
+	}
+	return buf, err
 }
 
 func (d disk) Head(name string, buf []byte) (int, error) {
@@ -78,7 +87,11 @@ func (d disk) Head(name string, buf []byte) (int, error) {
 		return 0, err
 	}
 	defer f.close()
-	return readHead(f, buf)
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
 }
 
 func (d disk) Join(name string) string { return filepath.Join(string(d), name) }
@@ -91,10 +104,7 @@ func (d disk) Relative(p string) (string, error) {
 		return "", err
 	}
 	rel, err := filepath.Rel(root, p)
-	if err != nil {
-		return "", err
-	}
-	return filepath.ToSlash(rel), nil
+	return filepath.ToSlash(rel), err
 }
 
 func (d disk) Recorded(p string) string {
@@ -119,16 +129,8 @@ func (d disk) Identify(w io.Writer) (all bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = fmt.Fprintf(w, "%q %v\n", root, inodeOf(st))
+	_, err = fmt.Fprintf(w, "%q %d\n", root, PlaceOf(st).inode) // another folder may have been moved to the same path
 	return false, err
-}
-
-// inodeOf returns the number of a folder of the disk: another one may have been moved to the same path.
-func inodeOf(st fs.FileInfo) any {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return sys.Ino
-	}
-	return nil
 }
 
 // ErrChanged is the error about a file that is not the one that was listed.
@@ -136,21 +138,6 @@ var ErrChanged = errors.New("it changed since it was listed")
 
 // maxSlack is the most memory beyond a file's size that a buffer gets, for larger files that come after.
 const maxSlack = 1 << 20
-
-// readFile reads a file that was listed with that size and time into buf, growing it. It
-// makes the system calls itself: os.Open registers every file with the poller, which takes
-// as long as reading a small one. It does not block on a pipe that replaced the file.
-func readFile(name string, size, modTime int64, buf []byte) ([]byte, error) {
-	f, err := open(name)
-	if err != nil {
-		return buf[:0], err
-	}
-	defer f.close()
-	if buf, err = readAll(f, size, buf[:0]); err == nil {
-		err = checkUnchanged(int(f), size, modTime, int64(len(buf)))
-	}
-	return buf, err
-}
 
 // descriptor is an open file.
 type descriptor int
@@ -169,15 +156,6 @@ func (f descriptor) Read(b []byte) (int, error) {
 }
 
 func (f descriptor) close() { _ = unix.Close(int(f)) } // it was only read
-
-// readHead reads the first bytes into buf, and returns how many there are.
-func readHead(r io.Reader, buf []byte) (int, error) {
-	n, err := io.ReadFull(r, buf)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return n, err
-}
 
 // checkUnchanged compares the number of bytes read, and the file's size and time after that, with
 // the listing.

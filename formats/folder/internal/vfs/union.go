@@ -42,8 +42,7 @@ func (m *Mount) below(name string) (string, bool) {
 // first calls f for each mount that may have name, until the result is not that it is missing.
 func first[T any](u *union, name string, f func(in FS, name string) (T, error)) (found T, err error) {
 	err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	for i := range u.mounts {
-		m := &u.mounts[i]
+	for _, m := range u.mounts {
 		below, ok := m.below(name)
 		if !ok {
 			continue
@@ -80,8 +79,7 @@ func (u *union) Head(name string, buf []byte) (int, error) {
 // OpenFolder opens the folder in all mounts that have it.
 func (u *union) OpenFolder(name string) (Folder, error) {
 	f := &unionFolder{union: u, name: name}
-	for i := range u.mounts {
-		m := &u.mounts[i]
+	for _, m := range u.mounts {
 		if name == "" && m.Name != "" {
 			f.named = append(f.named, rootInfo{m.Name})
 			continue
@@ -98,7 +96,7 @@ func (u *union) OpenFolder(name string) (Folder, error) {
 			f.Close()
 			return nil, err
 		}
-		f.parts, f.from = append(f.parts, one), append(f.from, m)
+		f.parts, f.from = append(f.parts, one), append(f.from, &m)
 	}
 	return f, nil
 }
@@ -162,13 +160,14 @@ func (f *unionFolder) fresh(entries []fs.DirEntry, part int) ([]fs.DirEntry, err
 // ConflictError is an error about sources that cannot be one folder.
 type ConflictError struct{ error }
 
-func conflictf(format string, args ...any) error { return ConflictError{fmt.Errorf(format, args...)} }
-
 // conflict returns an error if an entry that two parts have is an image that is wanted, or a folder in one of them and
 // not in the other.
 func (f *unionFolder) conflict(e fs.DirEntry, before, part int) error {
-	if before < 0 || part < 0 {
-		return f.conflictOfNames(e, before, part)
+	if before < 0 && part < 0 {
+		return nil // two sources mounted at one folder
+	}
+	if before < 0 || part < 0 { // a source without a name has what another one is named
+		return ConflictError{fmt.Errorf("%s has %s, which is also the name that another source is mounted at: choose another name", f.from[max(before, part)].In, e.Name())}
 	}
 	name := path.Join(f.name, e.Name())
 	a, b := f.from[before], f.from[part]
@@ -180,22 +179,11 @@ func (f *unionFolder) conflict(e fs.DirEntry, before, part int) error {
 	if one.IsDir() && e.IsDir() || !wanted && !one.IsDir() && !e.IsDir() {
 		return nil
 	}
-	return conflictf("%s and %s both have %s: leave one out with --exclude, or mount them at folders of their own, NAME=PATH", a.In, b.In, name)
-}
-
-// conflictOfNames returns an error if a source without a name has a file, or folder, of the name of another one.
-func (f *unionFolder) conflictOfNames(e fs.DirEntry, before, part int) error {
-	if before < 0 && part < 0 {
-		return nil // two sources mounted at one folder
-	}
-	return conflictf("%s has %s, which is also the name that another source is mounted at: choose another name", f.from[max(before, part)].In, e.Name())
+	return ConflictError{fmt.Errorf("%s and %s both have %s: leave one out with --exclude, or mount them at folders of their own, NAME=PATH", a.In, b.In, name)}
 }
 
 func (f *unionFolder) Stat(name string) (size, modTime int64, regular bool, err error) {
-	if i, ok := f.seen[name]; ok && i >= 0 {
-		return f.parts[i].Stat(name)
-	}
-	return f.parts[0].Stat(name)
+	return f.parts[max(0, f.seen[name])].Stat(name)
 }
 
 func (f *unionFolder) Close() {
@@ -230,8 +218,7 @@ func (u *union) OpenText(name string) (io.ReadCloser, error) {
 
 // Relative returns an absolute path relative to the mount that it lies in.
 func (u *union) Relative(p string) (string, error) {
-	for i := range u.mounts {
-		m := &u.mounts[i]
+	for _, m := range u.mounts {
 		rel, err := m.In.Relative(p)
 		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 			return path.Join(m.Name, rel), nil
@@ -242,8 +229,7 @@ func (u *union) Relative(p string) (string, error) {
 
 func (u *union) Identify(w io.Writer) (all bool, err error) {
 	all = true
-	for i := range u.mounts {
-		m := &u.mounts[i]
+	for _, m := range u.mounts {
 		if _, err := fmt.Fprintf(w, "%q ", m.Name); err != nil {
 			return false, err
 		}
@@ -284,8 +270,7 @@ func (u *union) having(name string) (*Mount, string) {
 
 func (u *union) Refused() []formats.Skip {
 	var all []formats.Skip
-	for i := range u.mounts {
-		m := &u.mounts[i]
+	for _, m := range u.mounts {
 		for _, k := range m.In.Refused() {
 			if m.Name != "" {
 				k.Path = m.Name + "/" + k.Path

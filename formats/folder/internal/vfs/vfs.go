@@ -68,6 +68,27 @@ func (f *File) Place() string {
 	return f.Path
 }
 
+// Read reads the file into buf, growing it. The error names it.
+func (f *File) Read(in FS, buf []byte) ([]byte, error) {
+	data, err := in.Read(f.Path, f.Size, f.ModTime, buf)
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", f.Path, err)
+	}
+	return data, err
+}
+
+// Identify writes the content of a file that has no time: its size alone does not tell that it is the same.
+func (f *File) Identify(in FS, w io.Writer) error {
+	if f.ModTime != 0 {
+		return nil
+	}
+	data, err := f.Read(in, nil)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
 // Cause returns err without the path, which the message already has.
 func Cause(err error) string {
 	var pe *fs.PathError

@@ -1,4 +1,4 @@
-package annotations
+package fields
 
 import (
 	"errors"
@@ -38,12 +38,12 @@ func (y *YOLO) Note() string {
 
 // Parse returns the objects of a file of YOLO: a line of class, centre, width and height for each, as shares of
 // the image's size, perhaps with keypoints, which are left out. A line with the corners of a polygon is the box around it.
-func (y *YOLO) Parse(data []byte, p *Picture) ([]Object, string, error) {
+func (y *YOLO) Parse(data []byte, p *picture) ([]object, string, error) {
 	if p.err != nil {
 		return nil, "", fmt.Errorf("the boxes need the image's size: %w", p.err)
 	}
 	is := p.frame()
-	var list []Object
+	var list []object
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
@@ -63,7 +63,7 @@ func (y *YOLO) Parse(data []byte, p *Picture) ([]Object, string, error) {
 	return list, "", nil
 }
 
-func (y *YOLO) parseLine(cells []string, w, h float64) (o Object, err error) {
+func (y *YOLO) parseLine(cells []string, w, h float64) (o object, err error) {
 	if o.class, err = strconv.ParseInt(cells[0], 10, 32); err != nil || o.class < 0 {
 		return o, fmt.Errorf("the class is %q, which is no whole number from 0", cells[0])
 	}
@@ -123,8 +123,8 @@ var nameFiles = []string{"data.yaml", "data.yml", "dataset.yaml", "classes.txt",
 // maxNames bounds the size of a file of class names.
 const maxNames = 1 << 20
 
-// IsClassNames reports whether a file has class names, not boxes.
-func IsClassNames(rel string) bool { return slices.Contains(nameFiles, path.Base(rel)) }
+// isClassNames reports whether a file has class names, not boxes.
+func isClassNames(rel string) bool { return slices.Contains(nameFiles, path.Base(rel)) }
 
 // FindNames reads the class names: they are in a folder of the boxes or in the root. Several files must have the same.
 func (y *YOLO) FindNames(in vfs.FS, folders []string) error {

@@ -1,5 +1,4 @@
-// Package annotations reads objects and captions of images from the files of COCO, YOLO and Pascal VOC.
-package annotations
+package fields
 
 import (
 	"context"
@@ -19,15 +18,15 @@ import (
 
 // The names of the fields of objects in an image: where they are, and which class each is of.
 const (
-	BoxesField     = "boxes"
+	boxesField     = "boxes"
 	boxLabelsField = "box_labels"
 )
 
-// MaxBoxFile bounds the size of a file with the boxes of one image.
-const MaxBoxFile = 16 << 20
+// maxBoxFile bounds the size of a file with the boxes of one image.
+const maxBoxFile = 16 << 20
 
-// Object is one object in an image. Its box is x0 y0 x1 y1 in pixels of the image as the annotations see it.
-type Object struct {
+// object is one object in an image. Its box is x0 y0 x1 y1 in pixels of the image as the annotations see it.
+type object struct {
 	box   [4]float32
 	class int64
 	// flag is COCO's iscrowd or VOC's difficult.
@@ -37,7 +36,7 @@ type Object struct {
 // objectSchema returns the fields of objects; flag is the name of the field for their flags, "" if none is set.
 func objectSchema(classes []string, flag string) formats.Schema {
 	s := formats.Schema{
-		{Name: BoxesField, Kind: formats.Boxes, DType: formats.Float32, Shape: []int{-1, 4}},
+		{Name: boxesField, Kind: formats.Boxes, DType: formats.Float32, Shape: []int{-1, 4}},
 		{Name: boxLabelsField, Kind: formats.Array, DType: formats.Int64, Shape: []int{-1}, Classes: classes},
 	}
 	if flag != "" {
@@ -46,8 +45,8 @@ func objectSchema(classes []string, flag string) formats.Schema {
 	return s
 }
 
-// SetObjects sets the values of the fields of objectSchema, for the stored image.
-func SetObjects(p *Picture, values []formats.Value, list []Object) {
+// setObjects sets the values of the fields of objectSchema, for the stored image.
+func setObjects(p *picture, values []formats.Value, list []object) {
 	boxes, classes := values[0].Alloc(16 * len(list))[:0], values[1].Alloc(8 * len(list))[:0]
 	for i := range list {
 		for _, x := range p.stored(list[i].box) {
@@ -86,9 +85,9 @@ func checkBox(b [4]float32) error {
 	return nil
 }
 
-// Picture is the image that annotations are of, as it is stored. Whoever draws boxes sees an image upright, as its EXIF
+// picture is the image that annotations are of, as it is stored. Whoever draws boxes sees an image upright, as its EXIF
 // orientation says; a program that ignores EXIF sees it as it is stored.
-type Picture struct {
+type picture struct {
 	h, w        int
 	Orientation int // 1 to 8; 0 is upright too
 	// Upright: the annotations are of the image when it is upright. Values are always of the image as it is stored.
@@ -96,14 +95,14 @@ type Picture struct {
 	err     error // why the header cannot be read
 }
 
-// PictureOf reads the header of an image.
-func PictureOf(image *formats.Value) Picture {
+// pictureOf reads the header of an image.
+func pictureOf(image *formats.Value) picture {
 	_, h, err := codec.Inspect(image.Data)
-	return Picture{h: h.H, w: h.W, Orientation: h.Orientation, err: err}
+	return picture{h: h.H, w: h.W, Orientation: h.Orientation, err: err}
 }
 
 // Tells reports whether what has h by w pixels is of the upright image; ok is false if its size does not tell.
-func (p *Picture) Tells(h, w int) (upright, ok bool) {
+func (p *picture) Tells(h, w int) (upright, ok bool) {
 	if p.Orientation < 5 || p.w == p.h || w == h {
 		return false, false
 	}
@@ -111,7 +110,7 @@ func (p *Picture) Tells(h, w int) (upright, ok bool) {
 }
 
 // frame is the size of the image as the annotations see it.
-func (p *Picture) frame() size {
+func (p *picture) frame() size {
 	if p.Upright && p.Orientation >= 5 {
 		return size{int32(p.h), int32(p.w)}
 	}
@@ -119,7 +118,7 @@ func (p *Picture) frame() size {
 }
 
 // stored returns a box as it lies in the stored image.
-func (p *Picture) stored(b [4]float32) [4]float32 {
+func (p *picture) stored(b [4]float32) [4]float32 {
 	if !p.Upright {
 		return b
 	}
@@ -147,12 +146,12 @@ func parsePixels(text string) pixels {
 
 // check compares the size with that of the image. Annotations of another size are a warning, and an error if a box lies
 // outside of the image by more than a pixel. If only such a box tells that they may be of another image, that is a warning.
-func (s size) check(p *Picture, list []Object) (warning string, err error) {
+func (s size) check(p *picture, list []object) (warning string, err error) {
 	is := p.frame()
 	if p.err != nil { // decoding the image returns it
 		return "", nil //nolint:nilerr // see above
 	}
-	at := slices.IndexFunc(list, func(o Object) bool {
+	at := slices.IndexFunc(list, func(o object) bool {
 		return min(o.box[0], o.box[1]) < -1 || o.box[2] > float32(is.w+1) || o.box[3] > float32(is.h+1)
 	})
 	known := s.w > 0 && s.h > 0 && s != is
@@ -191,9 +190,9 @@ type Summary struct {
 	Why string `json:"-"`
 }
 
-// Annotation gives samples the values of one or more fields. Open comes first, then Claim of each sample and Claimed; Read
+// annotation gives samples the values of one or more fields. Open comes first, then Claim of each sample and Claimed; Read
 // and Identify are then safe for concurrent use.
-type Annotation interface {
+type annotation interface {
 	Schema() formats.Schema
 	// Open is called when the files of the folder are known.
 	Open(ctx context.Context, in vfs.FS) error
@@ -202,7 +201,7 @@ type Annotation interface {
 	Size(f *vfs.File) (h, w int, sized bool)
 	// Read sets the values of its fields for the sample whose image is the file f, with that picture.
 	// The warning is about annotations that may be wrong; "" if there is none.
-	Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error)
+	Read(f *vfs.File, p *picture, values []formats.Value) (warning string, err error)
 	// Claim counts a sample; it is for one goroutine.
 	Claim(f *vfs.File)
 	// Claimed is called when all samples are claimed. The error is about an entry that may be of several of them.

@@ -1,4 +1,4 @@
-package sheet
+package tables
 
 import (
 	"bytes"
@@ -127,7 +127,7 @@ func (r *jsonRows) add(object map[string]json.RawMessage, line, size int) error 
 		}
 	}
 	// Every object becomes a row of all columns, which must not need much more memory than the file.
-	if err := CheckColumnCount(len(r.names)); err != nil {
+	if err := checkColumnCount(len(r.names)); err != nil {
 		return err
 	}
 	if len(r.names)*len(r.objects) > 4*size+1<<16 {

@@ -1,4 +1,4 @@
-package sheet
+package tables
 
 import (
 	"bytes"
@@ -18,11 +18,18 @@ type textLine struct {
 	n    int // from 1
 }
 
-// ReadLines reads a file without a header: a path and a label on each line, or only a path. With tabs, or with commas
+// readLines reads a file without a header: a path and a label on each line, or only a path. With tabs, or with commas
 // and no spaces, each line has as many cells as there are; else the label is what follows the last space. A line that
 // ends in the name of an image is a path, whatever spaces it has.
-func ReadLines(b []byte) (*Sheet, error) {
-	lines := linesOf(b)
+func readLines(b []byte) (*Sheet, error) {
+	var lines []textLine
+	n := 0
+	for text := range strings.Lines(string(b)) {
+		n++
+		if text = strings.TrimRight(text, " \r\n"); strings.TrimSpace(text) != "" {
+			lines = append(lines, textLine{text, n})
+		}
+	}
 	if len(lines) == 0 {
 		return nil, errors.New("it is empty")
 	}
@@ -36,7 +43,7 @@ func ReadLines(b []byte) (*Sheet, error) {
 	}
 	for _, line := range lines {
 		row := line.cells(separator)
-		if err := CheckColumnCount(len(row)); err != nil {
+		if err := checkColumnCount(len(row)); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line.n, err)
 		}
 		if s.Header == nil {
@@ -47,17 +54,6 @@ func ReadLines(b []byte) (*Sheet, error) {
 		s.Rows, s.Lines = append(s.Rows, row), append(s.Lines, line.n)
 	}
 	return s, nil
-}
-
-func linesOf(b []byte) (list []textLine) {
-	n := 0
-	for text := range strings.Lines(string(b)) {
-		n++
-		if text = strings.TrimRight(text, " \r\n"); strings.TrimSpace(text) != "" {
-			list = append(list, textLine{text, n})
-		}
-	}
-	return list
 }
 
 // cells splits the line.
@@ -203,7 +199,7 @@ func readCSV(b []byte, comma rune) (*Sheet, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if err := CheckColumnCount(len(s.Header)); err != nil {
+	if err := checkColumnCount(len(s.Header)); err != nil {
 		return nil, err
 	}
 	for i, name := range s.Header {

@@ -1,4 +1,4 @@
-package annotations
+package fields
 
 import (
 	"bufio"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
-	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // cocoBoxes are the objects of COCO's instances_*.json.
@@ -28,14 +27,9 @@ type cocoBoxes struct {
 	turned           turned
 }
 
-// NewCOCOBoxes returns the objects of COCO's files.
-func NewCOCOBoxes(files []string) Annotation {
-	return &cocoBoxes{cocoImages: cocoImages{flag: "--boxes", names: files}}
-}
-
 // cocoObject is an object of the image with that number.
 type cocoObject struct {
-	Object
+	object
 	image int32
 }
 
@@ -91,15 +85,15 @@ func (c *cocoBoxes) Open(ctx context.Context, in vfs.FS) error {
 	return nil
 }
 
-func (c *cocoBoxes) Read(f *vfs.File, p *Picture, values []formats.Value) (warning string, err error) {
+func (c *cocoBoxes) Read(f *vfs.File, p *picture, values []formats.Value) (warning string, err error) {
 	image, err := c.find(f.Path)
 	if err == nil {
 		list := c.of(image)
-		SetObjects(p, values, list)
+		setObjects(p, values, list)
 		warning, err = c.entries[image].size.check(p, list)
 	}
 	if err != nil {
-		return "", fmt.Errorf("field %s: %w", BoxesField, err)
+		return "", fmt.Errorf("field %s: %w", boxesField, err)
 	}
 	return warning, nil
 }
@@ -114,11 +108,11 @@ func (c *cocoBoxes) Size(f *vfs.File) (h, w int, sized bool) {
 }
 
 // of returns the objects of an image.
-func (c *cocoBoxes) of(image int32) []Object {
+func (c *cocoBoxes) of(image int32) []object {
 	at, _ := slices.BinarySearchFunc(c.objects, image, func(o cocoObject, k int32) int { return int(o.image) - int(k) })
-	var list []Object
+	var list []object
 	for ; at < len(c.objects) && c.objects[at].image == image; at++ {
-		list = append(list, c.objects[at].Object)
+		list = append(list, c.objects[at].object)
 	}
 	return list
 }
@@ -147,18 +141,13 @@ func (c *cocoBoxes) Summary() Summary {
 	if c.turned {
 		note += "; the angles of those that are turned are not read"
 	}
-	return c.summary(BoxesField, formats.Boxes, note)
+	return c.summary(boxesField, formats.Boxes, note)
 }
 
-// cocoCaptions are the captions of COCO's captions_*.json: a JSON list of texts for each image.
+// cocoCaptions are the captions of COCO's captions_*.json, or of tables: a JSON list of texts for each image.
 type cocoCaptions struct {
 	cocoImages
 	texts map[int32][]string
-}
-
-// NewCOCOCaptions returns the captions of COCO's files, and of tables.
-func NewCOCOCaptions(files []string) Annotation {
-	return &cocoCaptions{cocoImages: cocoImages{flag: "--captions", names: files}}
 }
 
 func (c *cocoCaptions) Schema() formats.Schema {
@@ -168,7 +157,7 @@ func (c *cocoCaptions) Schema() formats.Schema {
 func (c *cocoCaptions) Open(ctx context.Context, in vfs.FS) error {
 	c.texts = map[int32][]string{}
 	for _, name := range c.names {
-		if isCaptionTable(name) {
+		if ext := strings.ToLower(path.Ext(name)); ext == ".csv" || ext == ".txt" {
 			if err := errors.Join(c.readTable(in, name), ctx.Err()); err != nil {
 				return fmt.Errorf("--captions %s: %w", name, err)
 			}
@@ -209,7 +198,7 @@ func (c *cocoCaptions) of(f *vfs.File) ([]byte, error) {
 	return []byte(strings.TrimSpace(b.String())), nil
 }
 
-func (c *cocoCaptions) Read(f *vfs.File, _ *Picture, values []formats.Value) (string, error) {
+func (c *cocoCaptions) Read(f *vfs.File, _ *picture, values []formats.Value) (string, error) {
 	text, err := c.of(f)
 	if err != nil {
 		return "", err
@@ -245,18 +234,11 @@ var (
 	captionHeaders = []string{"caption", "comment"}
 )
 
-// isCaptionTable reports whether a file of captions is a table, as Flickr8k's captions.txt and Flickr30k's results.csv.
-func isCaptionTable(name string) bool {
-	return slices.Contains([]string{".csv", ".txt"}, strings.ToLower(path.Ext(name)))
-}
-
-// readTable reads a table with a caption in each row.
+// readTable reads a table with a caption in each row, as Flickr8k's captions.txt and Flickr30k's results.csv.
 func (c *cocoCaptions) readTable(in vfs.FS, name string) error {
-	folder, name := recipepath.ForFolder(name)
-	c.files = append(c.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
-	file, err := in.OpenText(name)
+	file, err := c.open(in, name)
 	if err != nil {
-		return errors.New(vfs.Cause(err))
+		return err
 	}
 	defer file.Close()
 	limit := &itemReader{file, maxCOCOItem}

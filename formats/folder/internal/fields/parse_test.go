@@ -1,4 +1,4 @@
-package annotations
+package fields
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func FuzzAnnotations(f *testing.F) {
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 6))); err != nil {
 		f.Fatal(err)
 	}
-	p := PictureOf(&formats.Value{Data: b.Bytes()})
+	p := pictureOf(&formats.Value{Data: b.Bytes()})
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		v := &VOC{index: map[string]int64{"a": 0}}
 		_, _, _ = v.Parse(data, &p)
@@ -88,7 +88,7 @@ func TestSizeOfTurnedImages(t *testing.T) {
 		v           *formats.Value
 		told, warns bool
 	}{{size{6, 8}, &plain, false, true}, {size{6, 8}, &turned, true, false}, {size{8, 6}, &turned, true, false}, {size{7, 8}, &turned, true, true}, {size{7, 7}, &turned, false, true}} {
-		p := PictureOf(c.v)
+		p := pictureOf(c.v)
 		var told bool
 		p.Upright, told = p.Tells(int(c.s.h), int(c.s.w))
 		if warning, err := c.s.check(&p, nil); err != nil || (warning != "") != c.warns || told != c.told {

@@ -1,4 +1,4 @@
-package annotations
+package fields
 
 import (
 	"bufio"
@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
-	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // maxCOCOItem bounds an image, an annotation or a category of a COCO file: one is decoded at a time.
@@ -145,13 +144,11 @@ func (r *itemReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read reads a file, FILE or FOLDER=FILE, as the next of images. want is the member that its annotations must have.
+// read reads the next file of images. want is the member that its annotations must have.
 func (f *cocoFile) read(in vfs.FS, name, want string) error {
-	folder, name := recipepath.ForFolder(name)
-	f.images.files = append(f.images.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
-	file, err := in.OpenText(name)
+	file, err := f.images.open(in, name)
 	if err != nil {
-		return errors.New(vfs.Cause(err))
+		return err
 	}
 	defer file.Close()
 	if err := f.readFrom(file); err != nil {

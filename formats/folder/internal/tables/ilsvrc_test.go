@@ -1,4 +1,4 @@
-package ilsvrc_test
+package tables_test
 
 import (
 	"archive/tar"
@@ -177,11 +177,4 @@ func TestDamagedSynsets(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-}
-
-func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
-	t.Helper()
-	d, err := folder.Open(context.Background(), root, cfg)
-	foldertest.Must(t, err)
-	return d
 }

@@ -1,4 +1,4 @@
-package sheet
+package tables
 
 import (
 	"fmt"
@@ -29,10 +29,10 @@ func TestDamagedParquetLists(t *testing.T) {
 			b := slices.Clone(whole)
 			b[at] ^= bits
 			must(t, os.WriteFile(file, b, 0o644))
-			_, _ = ReadParquet(file) // an error or other text, no panic
+			_, _ = readParquet(file) // an error or other text, no panic
 		}
 		must(t, os.WriteFile(file, whole[:at], 0o644))
-		if _, err := ReadParquet(file); err == nil {
+		if _, err := readParquet(file); err == nil {
 			t.Errorf("cut to %d bytes: no error", at)
 		}
 	}
@@ -66,7 +66,7 @@ func TestForgedParquetLists(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s, err := ParseParquet("l.parquet", c.b)
+		s, err := parseParquet("l.parquet", c.b)
 		runtime.ReadMemStats(&after)
 		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "l.parquet: ")) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -1,4 +1,4 @@
-package annotations_test
+package fields_test
 
 import (
 	"context"
@@ -253,13 +253,6 @@ func TestHostileAnnotations(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func open(t *testing.T, root string, cfg folder.Config) *folder.Dataset {
-	t.Helper()
-	d, err := folder.Open(context.Background(), root, cfg)
-	foldertest.Must(t, err)
-	return d
 }
 
 // TestCOCOFolders: an entry that fits several images is given to one of them, for a reason that is said, or to none.

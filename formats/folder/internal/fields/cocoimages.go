@@ -1,8 +1,10 @@
-package annotations
+package fields
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
+	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
 // cocoImages finds the images of COCO files among the samples.
@@ -54,8 +57,16 @@ func (s *cocoSource) String() string {
 	return s.name
 }
 
-// covers reports whether the file is for the image at a path.
-func (s *cocoSource) covers(rel string) bool { return s.folder == "" || below(rel, s.folder) }
+// open opens the next of the files, FILE or FOLDER=FILE.
+func (c *cocoImages) open(in vfs.FS, name string) (io.ReadCloser, error) {
+	folder, name := recipepath.ForFolder(name)
+	c.files = append(c.files, cocoSource{name: name, folder: folder, own: ownFolder(in, name)})
+	file, err := in.OpenText(name)
+	if err != nil {
+		return nil, errors.New(vfs.Cause(err))
+	}
+	return file, nil
+}
 
 // below reports whether a path is in a folder or deeper.
 func below(rel, folder string) bool { return strings.HasPrefix(rel, folder+"/") }
@@ -87,9 +98,9 @@ func (c *cocoImages) fits(rel string) []int32 {
 	var fits [4][]int32 // the best first
 	for _, i := range c.byBase[path.Base(composed)] {
 		e := &c.entries[i]
-		name := vfs.Composed(e.name)
+		name, folder := vfs.Composed(e.name), c.files[e.file].folder
 		switch {
-		case !c.files[e.file].covers(rel):
+		case folder != "" && !below(rel, folder): // its file is for other images
 		case e.name == rel:
 			fits[0] = append(fits[0], i)
 		case strings.HasSuffix(rel, "/"+e.name), strings.HasSuffix(e.name, "/"+rel):
