@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/budget"
 )
@@ -78,9 +77,7 @@ func (h *outputBudget) release(j *job) {
 	if j.reserved == 0 {
 		return
 	}
-	for i := range j.out.Values {
-		j.out.Values[i] = formats.Value{}
-	}
+	clear(j.out.Values)
 	h.mu.Lock()
 	h.used -= j.reserved
 	h.mu.Unlock()
@@ -165,17 +162,10 @@ func (r *run) releaseInput(j *job) {
 	if j.inputBytes == 0 {
 		return
 	}
-	dropValues(&j.in)
-	dropValues(&j.out)
+	clear(j.in.Values)
+	clear(j.out.Values)
 	r.inputs.Release(j.inputBytes)
 	j.inputBytes = 0
-}
-
-// dropValues drops the values of s and their memory.
-func dropValues(s *formats.Sample) {
-	for k := range s.Values {
-		s.Values[k] = formats.Value{}
-	}
 }
 
 const (
@@ -237,8 +227,8 @@ func (h *outputBudget) releaseFields(j *job) {
 	if j.fieldBytes == 0 {
 		return
 	}
-	dropValues(&j.in)
-	dropValues(&j.out)
+	clear(j.in.Values)
+	clear(j.out.Values)
 	if j.fieldBytes >= freedFields {
 		debug.FreeOSMemory()
 	}

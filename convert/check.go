@@ -122,17 +122,14 @@ func checkOnly(only, names []string) error {
 	return nil
 }
 
-// keyOrder checks that a source's keys come in order.
-type keyOrder struct{ last string }
-
-func (k *keyOrder) check(i int, key string) error {
+// checkKey checks the key of sample i of a source, whose keys must come in order: last is the one before.
+func checkKey(i int, key, last string) error {
 	if err := formats.CheckKey(key); err != nil {
 		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
-	if i > 0 && key <= k.last {
-		return fmt.Errorf("sample %d of the source: %w: %q follows %q: a Dataset's keys must be unique and in bytewise order", i, formats.ErrOrder, key, k.last)
+	if i > 0 && key <= last {
+		return fmt.Errorf("sample %d of the source: %w: %q follows %q: a Dataset's keys must be unique and in bytewise order", i, formats.ErrOrder, key, last)
 	}
-	k.last = key
 	return nil
 }
 

@@ -217,14 +217,14 @@ func (s *Stitching) write(ctx context.Context, w formats.Writer, report *Report)
 			s.Options.Progress(Progress{Path: report.Path, Step: StepFinish, Done: i + 1, Total: len(s.Parts), Elapsed: time.Since(started)})
 		}
 	}
-	if report.PixelStats != nil {
-		to, ok := w.(formats.PixelStatsWriter)
-		if !ok {
-			return fmt.Errorf("%s: the format %s cannot record statistics of the pixels", report.Path, s.Meta.Format)
-		}
+	if report.PixelStats == nil {
+		return nil
+	}
+	to, err := statsWriter(w, report.Path, s.Meta.Format)
+	if err == nil {
 		to.SetPixelStats(report.PixelStats)
 	}
-	return nil
+	return err
 }
 
 // report is the report on the whole: the sum of the reports of its shards.
