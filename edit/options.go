@@ -87,24 +87,18 @@ func finish(ctx context.Context, p *convert.Plan, f formats.WritableFormat, path
 	}
 	r.Written, r.Files, r.FilesKept = p.Len(), p.Shards, p.Kept()
 	hadStats := p.Meta.PixelStats == nil && hasStats(f, path)
+	if o.DryRun {
+		r.Samples, r.StatsDropped = p.Samples, hadStats
+		return r, nil
+	}
 	var err error
-	switch {
-	case o.DryRun:
-		r.Samples = p.Samples
-	default:
-		r.Run, err = p.Run(ctx)
-		if err != nil {
-			r.Written = 0
-			if r.Run != nil {
-				r.Written = r.Run.Written
-			}
-			return r, err
-		}
-		r.Written = r.Run.Written
-		r.Published = true
-		if r.Samples, err = count(f, path); err != nil {
-			return r, fmt.Errorf("the edit is done, but the dataset does not open: %w", err)
-		}
+	r.Run, err = p.Run(ctx)
+	if r.Written = r.Run.Written; err != nil {
+		return r, err
+	}
+	r.Published = true
+	if r.Samples, err = count(f, path); err != nil {
+		return r, fmt.Errorf("the edit is done, but the dataset does not open: %w", err)
 	}
 	r.StatsDropped = hadStats
 	return r, nil
