@@ -169,10 +169,7 @@ func (badShard) Is(target error) bool { return target == convert.ErrOptions }
 // first returns the number of the first shard of a dataset.
 func (p *Plan) first(d *Dataset) int {
 	n := 0
-	for k := range p.Datasets {
-		if &p.Datasets[k] == d {
-			break
-		}
+	for k := range p.number(d) {
 		n += p.Datasets[k].Shards
 	}
 	return n
