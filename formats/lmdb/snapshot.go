@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 )
 
@@ -46,7 +47,7 @@ func (s *store) takeSnapshot() (snapshot, error) {
 	if s.checksums, err = s.checksums.next(s.file, snap.Size, snap.Free); err != nil {
 		return snap, err
 	}
-	snap.Digest = s.checksums.digest()
+	snap.Digest = checksum.Digest(s.checksums.blocks)
 	for i := range snap.Metas {
 		snap.Metas[i] = make([]byte, lmdbfile.MetaLength)
 		if _, err := s.file.ReadAt(snap.Metas[i], metaOffset(i)); err != nil {
@@ -105,7 +106,7 @@ func (s snapshot) write(f *os.File) (blockChecksums, error) {
 	if err != nil {
 		return sums, err
 	}
-	if sums.digest() != s.Digest {
+	if checksum.Digest(sums.blocks) != s.Digest {
 		return sums, fmt.Errorf("%w: it was changed since the last checkpoint", formats.ErrDamaged)
 	}
 	if err := f.Truncate(s.Size); err != nil {

@@ -84,6 +84,15 @@ func DecodeChecksums(b []byte) (Checksums, error) {
 	return s, nil
 }
 
+// Digest returns the CRC-32C of the checksums of blocks.
+func Digest(blocks []uint32) uint32 {
+	b := make([]byte, 0, 4*len(blocks))
+	for _, x := range blocks {
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
+	return crc32.Checksum(b, Castagnoli)
+}
+
 // OfFile reads the file at path and computes its checksums; name goes into the result.
 // limit, if not negative, is the number of bytes to cover.
 func OfFile(path, name string, limit int64) (FileChecksums, error) {

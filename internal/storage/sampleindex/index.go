@@ -17,6 +17,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // The first page:
@@ -64,7 +65,7 @@ func (h *header) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.description))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.data))
 	b = binary.LittleEndian.AppendUint32(b, h.root)
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, checksum.Castagnoli))
 	return b[:pageSize]
 }
 
@@ -74,7 +75,7 @@ func decodeHeader(b []byte, size int64) (h header, err error) {
 	switch {
 	case len(b) < pageSize || string(b[:8]) != magic:
 		return h, fmt.Errorf("%w: it does not begin as an index does", formats.ErrDamaged)
-	case crc32.Checksum(b[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(b[headerSize-4:]):
+	case crc32.Checksum(b[:headerSize-4], checksum.Castagnoli) != binary.LittleEndian.Uint32(b[headerSize-4:]):
 		return h, fmt.Errorf("%w: the checksum of its first bytes differs", formats.ErrDamaged)
 	case !allZero(b[headerSize:pageSize]):
 		return h, fmt.Errorf("%w: its first page has bytes that were not written", formats.ErrDamaged)

@@ -2,10 +2,12 @@ package sampleindex
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -45,6 +47,27 @@ func (r *Row) CheckTexts(columns []string) error {
 		}
 	}
 	return nil
+}
+
+// EachStored calls yield with the numbers of n samples in the order of their places in the files. Many are sorted on the disk.
+func EachStored(n int, place func(i int32) (Location, error), yield func(i int32) error) (err error) {
+	sorter := extsort.New("", 8<<20)
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	var key [12]byte
+	var index [4]byte
+	for i := range int32(n) {
+		at, err := place(i)
+		if err != nil {
+			return err
+		}
+		binary.BigEndian.PutUint32(key[:], uint32(at.Shard))
+		binary.BigEndian.PutUint64(key[4:], uint64(at.Offset))
+		binary.LittleEndian.PutUint32(index[:], uint32(i))
+		if err := sorter.Add(key[:], index[:]); err != nil {
+			return err
+		}
+	}
+	return sorter.Each(func(_, index []byte) error { return yield(int32(binary.LittleEndian.Uint32(index))) })
 }
 
 // Rows calls yield with each of many rows, and ends with the first error. A row is valid until yield

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // Kind is which list a feature has.
@@ -235,15 +236,13 @@ const (
 	FrameTail = 4  // the data's checksum
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // MaskCRC masks a checksum as TensorFlow does, since data may itself contain checksums.
 func MaskCRC(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
 
 // AppendFrameHead appends what comes before the size bytes of a frame's data.
 func AppendFrameHead(b []byte, size int) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(size))
-	return binary.LittleEndian.AppendUint32(b, MaskCRC(crc32.Checksum(b[len(b)-8:], castagnoli)))
+	return binary.LittleEndian.AppendUint32(b, MaskCRC(crc32.Checksum(b[len(b)-8:], checksum.Castagnoli)))
 }
 
 // FrameLength returns the bytes of the frame at the front of b, of which at least FrameHead bytes are
@@ -253,7 +252,7 @@ func FrameLength(b []byte) (int64, error) {
 		return 0, fmt.Errorf("%w: the file ends within a frame", formats.ErrDamaged)
 	}
 	size := binary.LittleEndian.Uint64(b)
-	if MaskCRC(crc32.Checksum(b[:8], castagnoli)) != binary.LittleEndian.Uint32(b[8:]) {
+	if MaskCRC(crc32.Checksum(b[:8], checksum.Castagnoli)) != binary.LittleEndian.Uint32(b[8:]) {
 		return 0, fmt.Errorf("%w: the checksum of a frame's length differs", formats.ErrDamaged)
 	}
 	if size > 1<<62 {
@@ -275,7 +274,7 @@ func Unframe(rec []byte, check bool) ([]byte, error) {
 	if n != int64(len(rec)) {
 		return nil, fmt.Errorf("%w: a frame declares %d bytes, but has %d", formats.ErrDamaged, n-FrameHead-FrameTail, len(data))
 	}
-	if check && MaskCRC(crc32.Checksum(data, castagnoli)) != binary.LittleEndian.Uint32(rec[len(rec)-FrameTail:]) {
+	if check && MaskCRC(crc32.Checksum(data, checksum.Castagnoli)) != binary.LittleEndian.Uint32(rec[len(rec)-FrameTail:]) {
 		return nil, fmt.Errorf("%w: the checksum of a frame's data differs", formats.ErrDamaged)
 	}
 	return data, nil
