@@ -15,7 +15,7 @@ func diskSize(path string, ds formats.Dataset) (int64, error) {
 		return imagesSize(ds)
 	}
 	files := []string{path}
-	if f, ok := ds.(formats.Filed); ok {
+	if f, ok := ds.(interface{ DataFiles() []string }); ok { // of another program
 		files = f.DataFiles()
 	} else if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		p, err := sharded.ParseShardPath(path)

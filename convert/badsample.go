@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
@@ -92,4 +93,29 @@ func endsRun(err error) bool {
 	}
 	panicked := new(guard.PanicError)
 	return errors.As(err, &panicked) && panicked.Foreign
+}
+
+// filed is a source in which fields of samples are files of their own: folder.Dataset.
+type filed interface {
+	FieldFile(i, k int) (path string)
+}
+
+// nameFile adds the file to what is said of a field of the sample at a position, "field mask: it is damaged", unless it is
+// the image, whose path is named already.
+func (r *run) nameFile(pos int, said string) string {
+	src, ok := r.src.(filed)
+	rest, of := strings.CutPrefix(said, "field ")
+	name, rest, cut := strings.Cut(rest, ": ")
+	if !ok || !of || !cut {
+		return said
+	}
+	k := r.src.Meta().Schema.Index(name)
+	if k < 0 {
+		return said
+	}
+	path := src.FieldFile(r.order.at(pos), k)
+	if path == "" || strings.Contains(rest, path) {
+		return said
+	}
+	return "field " + name + ": " + path + ": " + rest
 }

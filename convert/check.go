@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/doubts"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
+	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
 // ErrOptions is in the chain of New's errors about what the caller asked for: options, names, a
@@ -117,16 +122,31 @@ func checkOnly(only, names []string) error {
 	return nil
 }
 
-// keyOrder checks that a source's keys come in order.
-type keyOrder struct{ last string }
-
-func (k *keyOrder) check(i int, key string) error {
+// checkKey checks the key of sample i of a source, whose keys must come in order: last is the one before.
+func checkKey(i int, key, last string) error {
 	if err := formats.CheckKey(key); err != nil {
 		return fmt.Errorf("sample %d of the source: %w", i, err)
 	}
-	if i > 0 && key <= k.last {
-		return fmt.Errorf("sample %d of the source: %w: %q follows %q: a Dataset's keys must be unique and in bytewise order", i, formats.ErrOrder, key, k.last)
+	if i > 0 && key <= last {
+		return fmt.Errorf("sample %d of the source: %w: %q follows %q: a Dataset's keys must be unique and in bytewise order", i, formats.ErrOrder, key, last)
 	}
-	k.last = key
 	return nil
 }
+
+// checkSpace returns an error if the images whose bytes are copied do not fit on the output's disk. How large others become is
+// not known before, and a file system that cannot tell its free space is tried.
+func (p *Plan) checkSpace() error {
+	free, err := cache.FreeSpace(filepath.Dir(filepath.Clean(p.Path)))
+	if err != nil || p.copied <= free {
+		return nil //nolint:nilerr // see above
+	}
+	written, _ := sharded.SizeOfFiles(p.Path + sidecar.PartialSuffix) // by an earlier run; nothing is there, or what can be read
+	missing := p.copied - written
+	if missing <= free {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: its images need %s more, and %s is free there; make room, or write to another disk",
+		p.Path, syscall.ENOSPC, megabytes(missing), megabytes(free))
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

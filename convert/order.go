@@ -1,10 +1,17 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/dsconv/dsconv/formats"
 )
 
 // Order is the order of the samples in the files of formats that are read sequentially: tars and
@@ -55,4 +62,80 @@ func (o Order) recipe() string {
 	}
 	seed, _ := o.seed() // valid
 	return string(Shuffled(seed))
+}
+
+// randomSample says which samples of a source are in a random sample of a given size: those whose keys have
+// the smallest hashes. It depends only on the keys and the seed.
+type randomSample struct {
+	seed  uint64
+	limit uint64 // the largest hash in the sample
+	all   bool
+}
+
+// newRandomSample chooses n of the samples that selected accepts. It reads the source's Infos twice.
+func newRandomSample(src formats.Dataset, n int, seed uint64, selected func(in *formats.Info) bool) (*randomSample, error) {
+	r := &randomSample{seed: seed}
+	const bits = 16
+	counts := make([]int, 1<<bits) // of hashes, by their first bits
+	total := 0
+	each := func(yield func(hash uint64)) error {
+		for i := range src.Len() {
+			in, err := src.Info(i)
+			if err != nil {
+				return fmt.Errorf("sample %d of the source: %w", i, err)
+			}
+			if selected(&in) {
+				yield(sampleHash(in.Key, seed))
+			}
+		}
+		return nil
+	}
+	if err := each(func(hash uint64) { counts[hash>>(64-bits)]++; total++ }); err != nil {
+		return nil, err
+	}
+	if r.all = n >= total; r.all {
+		return r, nil
+	}
+	first := 0 // the bits of the largest hash in the sample
+	for ; counts[first] < n; first++ {
+		n -= counts[first]
+	}
+	var hashes []uint64 // that begin with these bits
+	if err := each(func(hash uint64) {
+		if hash>>(64-bits) == uint64(first) {
+			hashes = append(hashes, hash)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if len(hashes) < n {
+		return nil, errors.New("the source's keys changed while it was read")
+	}
+	slices.Sort(hashes)
+	r.limit = hashes[n-1] // two keys of one hash are not expected
+	return r, nil
+}
+
+func (r *randomSample) has(key string) bool { return r.all || sampleHash(key, r.seed) <= r.limit }
+
+// sampleHash is independent of the hash that decides splits by shares: else a sample would be of one split.
+func sampleHash(key string, seed uint64) uint64 { return xxh3.HashStringSeed(key, seed) }
+
+// SampleSeedKey and SampleKey are the recipe's keys of a random sample.
+const (
+	SampleKey     = "sample"
+	SampleSeedKey = "sample-seed"
+)
+
+// checkSample returns an error if the options of a random sample have no meaning.
+func (o *Options) checkSample() error {
+	switch {
+	case o.Sample > 0 && o.Limit > 0:
+		return fmt.Errorf("convert.New: Options.Sample is %d and Options.Limit is %d: use only one of them", o.Sample, o.Limit)
+	case o.Sample == 0 && o.SampleSeed != 0:
+		return fmt.Errorf("convert.New: Options.SampleSeed is %d without Options.Sample", o.SampleSeed)
+	case o.Sample > math.MaxInt32:
+		return fmt.Errorf("convert.New: Options.Sample is %d: the largest dataset has %d samples", o.Sample, math.MaxInt32)
+	}
+	return nil
 }

@@ -56,7 +56,7 @@ func (r *run) setStats() error {
 	if !r.o.Stats {
 		return nil
 	}
-	w, err := r.statsWriter()
+	w, err := statsWriter(r.w, r.Path, r.format.Name())
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,12 @@ func (r *run) setStats() error {
 	return nil
 }
 
-// statsWriter is the writer as one that records statistics.
-func (r *run) statsWriter() (formats.PixelStatsWriter, error) {
-	w, ok := r.w.(formats.PixelStatsWriter)
-	if !ok {
-		return nil, fmt.Errorf("%s: the format %s cannot record statistics of the pixels", r.Path, r.format.Name())
+// statsWriter is w, the writer of a dataset of the format at path, as one that records statistics.
+func statsWriter(w formats.Writer, path, format string) (formats.PixelStatsWriter, error) {
+	if to, ok := w.(formats.PixelStatsWriter); ok {
+		return to, nil
 	}
-	return w, nil
+	return nil, fmt.Errorf("%s: the format %s cannot record statistics of the pixels", path, format)
 }
 
 // checkStats returns an error if the checkpoint n, of an unfinished dataset, was made without the statistics that

@@ -172,7 +172,7 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 			return errors.Join(ctx.Err(), err)
 		}
 	}
-	var keys keyOrder
+	last := ""
 	for i := range p.src.Len() {
 		if p.o.Limit > 0 && i >= p.o.Limit {
 			break
@@ -181,9 +181,10 @@ func (p *Plan) selectSamples(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("sample %d of the source: %w", i, err)
 		}
-		if err := errors.Join(ctx.Err(), keys.check(i, in.Key)); err != nil {
+		if err := errors.Join(ctx.Err(), checkKey(i, in.Key, last)); err != nil {
 			return err
 		}
+		last = in.Key
 		if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, p.splits.Of(i, in)) || !patterns.IncludesFile(in.Name()) || !sample.has(in.Key) {
 			continue
 		}

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -129,4 +130,24 @@ type Stages struct {
 	Process float64 `json:"process"`
 	Write   float64 `json:"write"`
 	Waited  float64 `json:"waited"`
+}
+
+// JSON is UTF-8, but a path may have any bytes. legible.UTF8 encodes it; legible.Original decodes it.
+
+type problemFields Problem
+
+// isInvalidUTF8 reports whether r is what bytes that are not UTF-8 decode to.
+func isInvalidUTF8(r rune) bool { return r == utf8.RuneError }
+
+// MarshalJSON encodes k with its path as UTF-8.
+func (k Problem) MarshalJSON() ([]byte, error) {
+	k.Path, k.Cause = legible.UTF8(k.Path), legible.Escape(k.Cause, isInvalidUTF8)
+	return json.Marshal(problemFields(k))
+}
+
+// UnmarshalJSON decodes what MarshalJSON encoded.
+func (k *Problem) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*problemFields)(k))
+	k.Path = legible.Original(k.Path)
+	return err
 }

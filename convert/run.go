@@ -124,7 +124,7 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 		return &r.report, err
 	}
 	if r.o.Stats { // rather now than after hours
-		if _, err := r.statsWriter(); err != nil {
+		if _, err := statsWriter(r.w, r.Path, r.format.Name()); err != nil {
 			return &r.report, errors.Join(err, r.w.Close())
 		}
 	}

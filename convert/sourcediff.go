@@ -3,6 +3,7 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,8 +13,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
+	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/staging"
 )
 
 // sourceDiff has the differences between the source list and the present source.
@@ -148,6 +153,188 @@ func (e *sourceEntry) differs(now *sourceEntry) string {
 		return "other columns"
 	case e.ready != now.ready:
 		return "comes from another source"
+	}
+	return ""
+}
+
+// The plan's samples and what an earlier run has about them come together in a Sorter by key. The first byte
+// of its values tells them apart.
+const (
+	present = 'p' // the position in the plan
+	listed  = 'l' // the entry of the source list
+	written = 'w' // the hash of the file that was packed
+)
+
+// joined is what is known of one key.
+type joined struct {
+	pos   int      // in the plan, or -1
+	entry []byte   // of the source list: its position, and what sourceEntry.append appended; or nil
+	hash  [16]byte // zero if no sample was written
+}
+
+// addPresent adds the sample of that key at a position.
+func addPresent(s *extsort.Sorter, key string, pos int) error {
+	return s.Add([]byte(key), binary.AppendUvarint([]byte{present}, uint64(pos)))
+}
+
+// eachKey calls yield for each key in s.
+func eachKey(s *extsort.Sorter, yield func(j *joined) error) error {
+	var last []byte
+	j := joined{pos: -1}
+	end := func() (err error) {
+		if j.pos >= 0 || j.entry != nil { // else it is before the first key
+			err = yield(&j)
+		}
+		j = joined{pos: -1}
+		return err
+	}
+	err := s.Each(func(key, value []byte) error {
+		if !bytes.Equal(key, last) {
+			if err := end(); err != nil {
+				return err
+			}
+			last = append(last[:0], key...)
+		}
+		switch value[0] {
+		case listed:
+			j.entry = bytes.Clone(value[1:])
+		case written:
+			copy(j.hash[:], value[1:])
+		default:
+			x, _ := binary.Uvarint(value[1:])
+			j.pos = int(x)
+		}
+		return nil
+	})
+	if err == nil {
+		err = end()
+	}
+	return err
+}
+
+// addListed adds the samples of the source list to s, and returns the division into files that it has.
+func (p *Plan) addListed(s *extsort.Sorter) (layout uint64, err error) {
+	l, err := openSourceList(p.sourceListPath())
+	if err != nil {
+		return 0, err
+	}
+	defer l.close()
+	for pos := uint64(0); ; pos++ {
+		e, more, err := l.next()
+		if err != nil || !more {
+			return l.layout, err
+		}
+		if err := s.Add([]byte(e.key), e.append(binary.AppendUvarint([]byte{listed}, pos))); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// addAll adds the samples of the source list, of the plan and of the unfinished dataset to s.
+func (p *Plan) addAll(s *extsort.Sorter) (layout uint64, err error) {
+	if layout, err = p.addListed(s); err != nil {
+		return 0, err
+	}
+	for pos := range p.Len() {
+		in, err := p.infoAt(pos)
+		if err == nil {
+			err = addPresent(s, in.Key, pos)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return layout, staging.EachUnfinished(p.Path, func(r *sampleindex.Row) error {
+		return s.Add([]byte(r.Key), append([]byte{written}, r.Source.Hash[:]...))
+	})
+}
+
+// sameBytes returns an error unless the source file of the sample at pos has that hash.
+func (p *Plan) sameBytes(pos int, hash [16]byte) error {
+	var s formats.Sample
+	if err := p.src.Read(p.order.at(pos), &s); err != nil {
+		return err
+	}
+	if checksum.Hash(s.Values[p.src.Meta().Schema.ImageIndex()].Data) != hash {
+		return errors.New("other bytes")
+	}
+	return nil
+}
+
+// An unfinished dataset is finished with the samples that it was begun with, also if its source has got more since then.
+
+// ofListedSamples returns the plan that p was when the unfinished dataset was begun: without the samples of the source that
+// its source list does not have. It may have other differences from the list. ok is false if p cannot be planned again.
+func (p *Plan) ofListedSamples(ctx context.Context) (q *Plan, ok bool, err error) {
+	if p.asked == nil {
+		return nil, false, nil
+	}
+	src := &listedSamples{Dataset: p.asked.src}
+	both := extsort.New("", p.o.Memory)
+	defer func() { err = errors.Join(err, both.Close()) }()
+	if _, err := p.addListed(both); err != nil {
+		return nil, false, err
+	}
+	for i := range src.Dataset.Len() {
+		in, err := src.Dataset.Info(i)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := addPresent(both, in.Key, i); err != nil {
+			return nil, false, err
+		}
+	}
+	err = eachKey(both, func(j *joined) error {
+		if j.pos < 0 || j.entry == nil {
+			return nil
+		}
+		return src.at.add(j.pos, src.Dataset.Len())
+	})
+	if err != nil || src.Len() == 0 {
+		return nil, false, err
+	}
+	q, err = New(ctx, src, p.format, p.Path, p.asked.o)
+	return q, err == nil, err
+}
+
+// asked is what New was called with.
+type asked struct {
+	src formats.Dataset
+	o   Options
+}
+
+// listedSamples has some samples of a source.
+type listedSamples struct {
+	formats.Dataset
+	at indexList
+}
+
+var (
+	_ labelSummer = (*listedSamples)(nil)
+	_ filed       = (*listedSamples)(nil)
+	_ warner      = (*listedSamples)(nil)
+)
+
+func (d *listedSamples) Len() int { return d.at.n }
+
+func (d *listedSamples) Info(i int) (formats.Info, error) { return d.Dataset.Info(d.at.at(i)) }
+
+func (d *listedSamples) Read(i int, s *formats.Sample) error { return d.Dataset.Read(d.at.at(i), s) }
+
+func (d *listedSamples) LabelSum(i int, in *formats.Info) int64 {
+	return labelSum(d.Dataset, d.at.at(i), in)
+}
+
+func (d *listedSamples) FieldFile(i, k int) string {
+	if of, ok := d.Dataset.(filed); ok {
+		return of.FieldFile(d.at.at(i), k)
+	}
+	return ""
+}
+
+func (d *listedSamples) Warning(path string) string {
+	if of, ok := d.Dataset.(warner); ok {
+		return of.Warning(path)
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
@@ -58,7 +59,15 @@ func (a *adder) collections() ([]collection, error) {
 	if in, ok := a.src.(formats.Incomplete); ok {
 		a.unreadable, excludes = in.Unreadable(), in.Excludes
 	}
-	err := a.eachOld(func(p *pair, in *formats.Info) {
+	for k := range a.pairs {
+		p := &a.pairs[k]
+		if p.old < 0 {
+			continue
+		}
+		in, err := a.target.Info(int(p.old))
+		if err != nil {
+			return nil, err
+		}
 		for len(list) <= int(in.Provenance.Origin) {
 			list = append(list, collection{})
 		}
@@ -72,18 +81,13 @@ func (a *adder) collections() ([]collection, error) {
 				c.edited++
 			}
 		}
-	})
-	return list, err
+	}
+	return list, nil
 }
 
 // unread reports whether path is one that could not be read in the source.
 func (a *adder) unread(path string) bool {
-	for _, u := range a.unreadable {
-		if path == u || strings.HasPrefix(path, u+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.unreadable, func(u string) bool { return path == u || strings.HasPrefix(path, u+"/") })
 }
 
 // drop drops the samples of c that the source lacks, with their edits by hand.
@@ -94,20 +98,4 @@ func (a *adder) drop(c *collection) {
 	a.found.Pruned += len(c.absent)
 	a.found.Absent -= len(c.absent)
 	a.found.Reset += c.edited
-}
-
-// eachOld calls f for each pair that the target has, with the target's Info.
-func (a *adder) eachOld(f func(p *pair, in *formats.Info)) error {
-	for k := range a.pairs {
-		p := &a.pairs[k]
-		if p.old < 0 {
-			continue
-		}
-		in, err := a.target.Info(int(p.old))
-		if err != nil {
-			return err
-		}
-		f(p, &in)
-	}
-	return nil
 }

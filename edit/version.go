@@ -49,9 +49,7 @@ func (v *version) plan(ctx context.Context, o convert.Options) (*convert.Plan, e
 			return nil, err
 		}
 		next.Meta.Recipe = withShards(next.Meta.Recipe, len(next.Files))
-	case v.keepData:
-		next.Files = []convert.File{{Keep: true}}
-	case !v.rewriteAll && v.target.format.Traits().LabelsInManifest && v.manifestOnly():
+	case v.keepData, !v.rewriteAll && v.target.format.Traits().LabelsInManifest && v.manifestOnly():
 		next.Files = []convert.File{{Keep: true}}
 	}
 	return convert.NewVersion(ctx, v.union, next, v.target.format, v.target.path, o)

@@ -81,7 +81,7 @@ func (p *extent) compute(f io.ReaderAt, buf []byte) error {
 	if !p.hasChecksum {
 		return nil
 	}
-	sum := crc32.New(castagnoli)
+	sum := crc32.New(checksum.Castagnoli)
 	n, err := io.CopyBuffer(sum, io.NewSectionReader(f, p.offset, p.length()), buf)
 	if err == nil && n != p.length() {
 		err = io.ErrUnexpectedEOF
@@ -107,7 +107,7 @@ func checksumBlocks(f io.ReaderAt, size int64, written checksum.FileChecksums, f
 		if _, err := f.ReadAt(b, off); err != nil {
 			return sums, err
 		}
-		sums.Blocks = append(sums.Blocks, crc32.Checksum(b, castagnoli))
+		sums.Blocks = append(sums.Blocks, crc32.Checksum(b, checksum.Castagnoli))
 	}
 	return sums, nil
 }

@@ -56,7 +56,7 @@ func (f *blocks) isIntact(i int64) bool {
 // hasChecksum compares b with its checksum; an error if b cannot be read.
 func hasChecksum(b []byte, want uint32) (same bool, err error) {
 	err = guard.Read(b, func() error {
-		same = crc32.Checksum(b, castagnoli) == want
+		same = crc32.Checksum(b, checksum.Castagnoli) == want
 		return nil
 	})
 	return same && err == nil, err

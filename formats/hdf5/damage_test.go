@@ -40,7 +40,7 @@ func TestEveryBit(t *testing.T) {
 			if needed && err == nil || !needed && err != nil && (in == nil || in.name != indexName) {
 				t.Errorf("bit %d of byte %d: Open: %v", bit, at, err)
 			}
-			if err == nil && crc32.Checksum(content[:whole.checksums.Size], castagnoli) == whole.checksums.Blocks[0] {
+			if err == nil && crc32.Checksum(content[:whole.checksums.Size], checksum.Castagnoli) == whole.checksums.Blocks[0] {
 				t.Errorf("bit %d of byte %d: Check does not notice", bit, at)
 			}
 			if err == nil {
@@ -145,7 +145,7 @@ func TestDamageCostsABlock(t *testing.T) {
 			if c.flip >= 0 {
 				file[c.flip]++
 			}
-			e := &extent{name: "x", offset: start, dtype: formats.Int64, dims: []int{n}, hasChecksum: true, checksum: crc32.Checksum(whole[start:], castagnoli)}
+			e := &extent{name: "x", offset: start, dtype: formats.Int64, dims: []int{n}, hasChecksum: true, checksum: crc32.Checksum(whole[start:], checksum.Castagnoli)}
 			r := &rows{extent: e, bytes: file[start:], size: 8, blocks: newBlocks(file, c.sums)}
 			for i := range n {
 				if _, err := r.at(i, 1); errors.Is(err, formats.ErrDamaged) != (i >= c.from && i < c.to) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/wire"
 )
 
@@ -60,7 +61,7 @@ func (p extents) encode() []byte {
 	for i := range p {
 		b = p[i].append(b)
 	}
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, checksum.Castagnoli))
 }
 
 func (p *extent) append(b []byte) []byte {
@@ -81,7 +82,7 @@ func (p *extent) append(b []byte) []byte {
 // is not within the first end bytes of the file.
 func decodeExtents(b []byte, end int64) (extents, error) {
 	body, ok := bytes.CutPrefix(b, []byte(extentsMagic))
-	if !ok || len(body) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+	if !ok || len(body) < 4 || crc32.Checksum(b[:len(b)-4], checksum.Castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return nil, fmt.Errorf("%w: the footer's table of datasets is not what was written", formats.ErrDamaged)
 	}
 	r := &wire.Cursor{B: body[:len(body)-4]}

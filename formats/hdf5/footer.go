@@ -28,15 +28,13 @@ const (
 	footerName    = "hdf5"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // encodeFooter returns the bytes after HDF5's end of file.
 func encodeFooter(sums checksum.FileChecksums, p extents) []byte {
 	table := checksum.Checksums{sums}.Encode()
 	t := binary.LittleEndian.AppendUint64(nil, uint64(sums.Size))
 	t = binary.LittleEndian.AppendUint64(t, uint64(len(table)))
 	t = append(t, footerMagic...)
-	t = binary.LittleEndian.AppendUint32(t, crc32.Checksum(t, castagnoli))
+	t = binary.LittleEndian.AppendUint32(t, crc32.Checksum(t, checksum.Castagnoli))
 	return append(append(table, p.encode()...), t...)
 }
 
@@ -53,7 +51,7 @@ func findFooter(file []byte) (footer, error) {
 		return footer{}, explainNoFooter(file)
 	}
 	t := file[len(file)-trailerLength:]
-	if crc32.Checksum(t[:trailerLength-4], castagnoli) != binary.LittleEndian.Uint32(t[trailerLength-4:]) {
+	if crc32.Checksum(t[:trailerLength-4], checksum.Castagnoli) != binary.LittleEndian.Uint32(t[trailerLength-4:]) {
 		return footer{}, fmt.Errorf("%w: the checksum of the file's last %d bytes differs", formats.ErrDamaged, trailerLength)
 	}
 	off, n := binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint64(t[8:])

@@ -67,7 +67,7 @@ func FuzzPlaces(f *testing.F) {
 }
 
 func appendCRC(b []byte) []byte {
-	sum := crc32.Checksum(b, castagnoli)
+	sum := crc32.Checksum(b, checksum.Castagnoli)
 	return append(b, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
 
@@ -110,9 +110,9 @@ func madeUp(content []byte, whole *dataset, which uint8, at uint16, with []byte)
 	b := bytes.Clone(content[:whole.checksums.Size])
 	if n := p.length(); n > 0 {
 		copy(b[p.offset+int64(at)%n:p.offset+n], with)
-		p.checksum = crc32.Checksum(b[p.offset:p.offset+n], castagnoli)
+		p.checksum = crc32.Checksum(b[p.offset:p.offset+n], checksum.Castagnoli)
 	}
 	sums := whole.checksums
-	sums.Blocks = []uint32{crc32.Checksum(b, castagnoli)}
+	sums.Blocks = []uint32{crc32.Checksum(b, checksum.Castagnoli)}
 	return append(b, encodeFooter(sums, all)...)
 }

@@ -42,9 +42,9 @@ func believable(p *formatcheck.Partial) {
 		}
 		var sums []byte
 		if len(content) > 0 {
-			sums = binary.LittleEndian.AppendUint32(nil, crc32.Checksum(content, castagnoli))
+			sums = binary.LittleEndian.AppendUint32(nil, crc32.Checksum(content, checksum.Castagnoli))
 		}
-		states[i].Digest = crc32.Checksum(sums, castagnoli)
+		states[i].Digest = crc32.Checksum(sums, checksum.Castagnoli)
 	}
 	if b, err := json.Marshal(states); err == nil {
 		p.State = b

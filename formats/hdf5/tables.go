@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/internal/unblocked"
@@ -210,7 +211,7 @@ func idOfFile(path string) (id sampleindex.ID, err error) {
 		return id, err
 	}
 	defer f.Close()
-	sum := crc32.New(castagnoli)
+	sum := crc32.New(checksum.Castagnoli)
 	n, err := io.Copy(sum, f)
 	return idOf(n, sum.Sum32()), err
 }

@@ -17,8 +17,6 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // blockChecksums are the checksums of a data.mdb's blocks at a snapshot. Free pages and what
 // transactions write into the meta pages count as zeros: while the snapshot is pinned, LMDB may
 // overwrite these and no other bytes before its end. So the checksums of the next snapshot
@@ -74,7 +72,7 @@ func (p *blockChecksums) fill(f io.ReaderAt, old []uint32, stale map[int64]bool,
 			return err
 		}
 		clean(b, i)
-		p.blocks[i] = crc32.Checksum(b, castagnoli)
+		p.blocks[i] = crc32.Checksum(b, checksum.Castagnoli)
 	}
 	return nil
 }
@@ -96,15 +94,6 @@ func (p *blockChecksums) clearIgnored(b []byte, block int64) {
 		}
 		clear(b[from:min(from+page, int64(len(b)))])
 	}
-}
-
-// digest returns the CRC-32C of the checksums.
-func (p *blockChecksums) digest() uint32 {
-	b := make([]byte, 0, 4*len(p.blocks))
-	for _, s := range p.blocks {
-		b = binary.LittleEndian.AppendUint32(b, s)
-	}
-	return crc32.Checksum(b, castagnoli)
 }
 
 func blocksOf(size int64) int64 { return (size + checksum.BlockSize - 1) / checksum.BlockSize }

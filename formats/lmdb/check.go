@@ -17,6 +17,26 @@ import (
 
 // Check implements formats.Checker.
 func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, report func(formats.Damage)) error {
+	return d.check(ctx, p, report, func(sums checksum.Checksums) error { return sums.Check(ctx, d.Path, 0, p, workers, report) })
+}
+
+// CheckQuick implements formats.Checker: it compares the keys of the trees, which have few pages, with the
+// dataset's, and does not touch the pages of the values.
+func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
+	return d.check(ctx, formats.Portion{}, report, func(sums checksum.Checksums) error {
+		data := func(name string) bool { return path.Base(name) == dataName }
+		if err := sums.CheckQuick(ctx, d.Path, data, report); err != nil {
+			return err
+		}
+		if err := guard.Do(func() error { return d.checkTrees(ctx, report) }); err != nil {
+			return fmt.Errorf("check %s: %w", d.Path, err)
+		}
+		return nil
+	})
+}
+
+// check calls files, which compares portion p of the files with the table of checksums, and then compares the manifest with the index.
+func (d *dataset) check(ctx context.Context, p formats.Portion, report func(formats.Damage), files func(sums checksum.Checksums) error) error {
 	if err := d.Gate.Enter(0); err != nil {
 		return err
 	}
@@ -28,32 +48,8 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 	if err != nil {
 		return err
 	}
-	if err := sums.Check(ctx, d.Path, 0, p, workers, report); err != nil || p.Index > 0 {
+	if err := files(sums); err != nil || p.Index > 0 {
 		return err
-	}
-	return sidecar.CheckManifest(ctx, d.Path, d.Description, sums, false, report)
-}
-
-// CheckQuick implements formats.Checker: it compares the keys of the trees, which have few pages, with the
-// dataset's, and does not touch the pages of the values.
-func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) error {
-	if err := d.Gate.Enter(0); err != nil {
-		return err
-	}
-	defer d.Gate.Leave(0)
-	if err := checksum.Arguments(ctx, d.Path, formats.Portion{}, report); err != nil {
-		return err
-	}
-	sums, err := checksum.ReadChecksums(d.Path)
-	if err != nil {
-		return err
-	}
-	data := func(name string) bool { return path.Base(name) == dataName }
-	if err := sums.CheckQuick(ctx, d.Path, data, report); err != nil {
-		return err
-	}
-	if err := guard.Do(func() error { return d.checkTrees(ctx, report) }); err != nil {
-		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	return sidecar.CheckManifest(ctx, d.Path, d.Description, sums, false, report)
 }

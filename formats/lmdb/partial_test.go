@@ -15,6 +15,7 @@ import (
 	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/internal/testing/formatcheck"
@@ -65,7 +66,7 @@ func (p *partial) store(t testing.TB, dir string) {
 		if s.Size > 0 && s.Size <= int64(len(b)) && (len(s.Free) == 0 || s.Free[len(s.Free)-1] < last) && slices.IsSorted(s.Free) {
 			sums, err := (&blockChecksums{}).next(bytes.NewReader(b), s.Size, s.Free)
 			must(t, err)
-			s.Digest = sums.digest()
+			s.Digest = checksum.Digest(sums.blocks)
 		}
 	}
 	var err error

@@ -6,15 +6,16 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
-
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/description"
+	"github.com/dsconv/dsconv/internal/storage/lmdbfile"
 	"github.com/dsconv/dsconv/internal/storage/manifest"
+	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/npy"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
+	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
 )
 
@@ -160,4 +161,39 @@ func (d *dataset) value(e sampleindex.Entry, db int) ([]byte, error) {
 		}
 	}
 	return b, err
+}
+
+// Prefetch implements formats.Prefetcher.
+func (d *dataset) Prefetch(indices []int32) {
+	if d.Gate.Enter(0) != nil {
+		return
+	}
+	defer d.Gate.Leave(0)
+	// If a page cannot be read here, reading its values reports it.
+	_ = guard.Do(func() error {
+		var files []*mapped.Mapping
+		for _, e := range d.environments() {
+			files = append(files, e.Mapping)
+		}
+		sharded.Prefetch(files, d.valueLocations(indices))
+		return nil
+	})
+}
+
+// valueLocations returns the locations of all values; Shard is the index in d.environments.
+func (d *dataset) valueLocations(indices []int32) []sampleindex.Location {
+	locations := make([]sampleindex.Location, 0, len(indices)*(1+len(d.extra)))
+	for _, i := range indices {
+		e, err := d.Index().At(int(i))
+		if err != nil {
+			continue
+		}
+		locations = append(locations, e.Location())
+		for k := range d.extra {
+			at := e.Field(k)
+			at.Shard = 1
+			locations = append(locations, at)
+		}
+	}
+	return locations
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/staging"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
 )
@@ -58,9 +59,9 @@ func madeUpAll(t *testing.T, file string, key func(name string) string, records 
 // framed is the record of an example, with checksums that hold; it claims n bytes.
 func framed(example []byte, n uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, n)
-	b = binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(b, castagnoli)))
+	b = binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(b, checksum.Castagnoli)))
 	b = append(b, example...)
-	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(example, castagnoli)))
+	return binary.LittleEndian.AppendUint32(b, tfexample.MaskCRC(crc32.Checksum(example, checksum.Castagnoli)))
 }
 
 // fields is a message of length-delimited fields of one tag.

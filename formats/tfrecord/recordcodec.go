@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/tfexample"
 	"github.com/dsconv/dsconv/internal/storage/value"
 )
@@ -44,9 +45,9 @@ func (e *encoder) encode(s *formats.Sample) [][]byte {
 	e.front = tfexample.AppendFrameHead(e.front[:0], fieldSize(size))
 	e.front = appendField(e.front, field1, size)
 	e.parts[0] = e.front
-	crc := crc32.Checksum(e.front[tfexample.FrameHead:], castagnoli)
+	crc := crc32.Checksum(e.front[tfexample.FrameHead:], checksum.Castagnoli)
 	for _, p := range e.parts[1:] {
-		crc = crc32.Update(crc, castagnoli, p)
+		crc = crc32.Update(crc, checksum.Castagnoli, p)
 	}
 	e.front = binary.LittleEndian.AppendUint32(e.front, tfexample.MaskCRC(crc))
 	n := len(e.front) - tfexample.FrameTail
@@ -54,8 +55,6 @@ func (e *encoder) encode(s *formats.Sample) [][]byte {
 	e.parts = append(e.parts, e.front[n:])
 	return e.parts
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // decode fills the values of s from an example. With lend the values' Data may point into
 // it, else they are copied to s's own buffers. shape is the designated image's.

@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -200,4 +202,118 @@ func SyncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// Exists reports whether there is something at path, even a broken symbolic link.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// IsFile reports whether path is a regular file, or a link to one.
+func IsFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// IsDir reports whether path is a folder, or a link to one.
+func IsDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// IsMissing reports whether err means that a path, or a folder in it, does not exist.
+func IsMissing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// CheckParent returns an error that is fs.ErrNotExist if the folder that path is in does not exist: a
+// mistyped path should not become a tree of folders.
+func CheckParent(path string) error {
+	folder := filepath.Dir(filepath.Clean(path))
+	if _, err := os.Stat(folder); err == nil || !IsMissing(err) {
+		return nil // writing there returns other errors
+	}
+	return missingFolder{fmt.Errorf("%s: the folder %s is missing: correct the path, or create the folder first", path, folder)}
+}
+
+// missingFolder is an fs.ErrNotExist; its text is the error's own.
+type missingFolder struct{ error }
+
+func (missingFolder) Is(target error) bool { return target == fs.ErrNotExist }
+
+// KindOf describes the kind of file for error messages.
+func KindOf(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "a file"
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "neither a file nor a folder"
+}
+
+// CheckOwn returns an error if others than the user of this process may have made or changed the open file or folder: it
+// belongs to somebody else, or others may write to it. Where a file system gives all files one owner or one mode, as FAT
+// and network file systems that map users do, it must be as a new file beside it.
+func CheckOwn(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	wrong := checkRights(st, os.Geteuid(), 0)
+	if wrong == nil {
+		return nil
+	}
+	// A file, because no other user can exchange what an open file is.
+	beside, err := os.CreateTemp(filepath.Dir(filepath.Clean(f.Name())), ".*"+suffix)
+	if err != nil {
+		return wrong
+	}
+	defer func() { _, _ = beside.Close(), os.Remove(beside.Name()) }()
+	fresh, err := beside.Stat()
+	if err != nil || checkRights(st, OwnerOf(fresh), fresh.Mode().Perm()) != nil {
+		return wrong
+	}
+	return nil
+}
+
+// checkRights returns an error if the file does not belong to uid, or if others than in mode may write to it.
+func checkRights(st fs.FileInfo, uid int, mode fs.FileMode) error {
+	if owner := OwnerOf(st); owner != uid {
+		return fmt.Errorf("it belongs to %s and not to %s, who runs this", userName(owner), userName(os.Geteuid()))
+	}
+	if mode = st.Mode().Perm() &^ mode & 0o022; mode != 0 {
+		return fmt.Errorf("others may write to it (its mode is %04o)", st.Mode().Perm())
+	}
+	return nil
+}
+
+// OwnerOf returns the number of the user to whom a file belongs, -1 if the system does not say.
+func OwnerOf(st fs.FileInfo) int {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return int(sys.Uid)
+	}
+	return -1
+}
+
+// userName returns the name of a user, or the number if it has no name here.
+func userName(uid int) string {
+	id := strconv.Itoa(uid)
+	if u, err := user.LookupId(id); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "user " + id
+}
+
+// KeepRights gives the file or folder at path the mode of was and, where the system allows it, its owner and group.
+func KeepRights(path string, was fs.FileInfo) error {
+	mode := was.Mode().Perm()
+	if sys, ok := was.Sys().(*syscall.Stat_t); ok && os.Lchown(path, int(sys.Uid), int(sys.Gid)) != nil && os.Lchown(path, -1, int(sys.Gid)) != nil {
+		mode &^= 0o070 // these were the rights of another group: this one gets what everybody gets
+		mode |= mode & 0o007 << 3
+	}
+	return os.Chmod(path, mode)
 }

@@ -1,11 +1,16 @@
 package extsort
 
 import (
+	"bytes"
+	"container/heap"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/internal/wire"
 )
@@ -120,4 +125,84 @@ func (f *file) readAt(p []byte, offset int64) error {
 		return errDamaged // it was longer
 	}
 	return err
+}
+
+// Temporary returns a file in the folder dir, "" means os.TempDir(), that has no name any more: nothing is
+// left of it when it is closed or the process is killed.
+func Temporary(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".dsconv-*")
+	if err != nil {
+		return nil, Explain(dir, err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(Explain(dir, err), f.Close())
+	}
+	return f, nil
+}
+
+// Explain adds to an error about a file from Temporary which folder it is in, and what to do.
+func Explain(dir string, err error) error {
+	advice := ""
+	if dir == "" {
+		dir, advice = os.TempDir(), "; the variable TMPDIR chooses another folder"
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the file's name helps nobody
+	}
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		advice = "; free space there" + advice
+	}
+	return fmt.Errorf("temporary file in %s: %w%s", dir, err, advice)
+}
+
+// merge calls yield for each record of the runs.
+func (f *file) merge(yield func(key, value []byte) error) error {
+	var h mergeHeap
+	for i, from := range append([]int64{0}, f.ends[:len(f.ends)-1]...) {
+		c := &cursor{file: f, index: i, offset: from, end: f.ends[i]}
+		if ok, err := c.next(); err != nil {
+			return err
+		} else if ok {
+			h = append(h, c)
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		c := h[0]
+		if err := yield(c.key, c.value); err != nil {
+			return err
+		}
+		if ok, err := c.next(); err != nil {
+			return err
+		} else if !ok {
+			heap.Pop(&h)
+		} else {
+			heap.Fix(&h, 0)
+		}
+	}
+	return nil
+}
+
+// mergeHeap has the cursor with the smallest key first; of equal keys that of the older run.
+type mergeHeap []*cursor
+
+func (h mergeHeap) Len() int { return len(h) }
+
+func (h mergeHeap) Less(i, j int) bool {
+	if c := bytes.Compare(h[i].key, h[j].key); c != 0 {
+		return c < 0
+	}
+	return h[i].index < h[j].index
+}
+
+func (h mergeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+func (h *mergeHeap) Push(x any) { *h = append(*h, x.(*cursor)) }
+
+func (h *mergeHeap) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	*h = (*h)[:last]
+	return c
 }

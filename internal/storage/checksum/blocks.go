@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/bits"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/unblocked"
@@ -82,6 +84,15 @@ func DecodeChecksums(b []byte) (Checksums, error) {
 	return s, nil
 }
 
+// Digest returns the CRC-32C of the checksums of blocks.
+func Digest(blocks []uint32) uint32 {
+	b := make([]byte, 0, 4*len(blocks))
+	for _, x := range blocks {
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
+	return crc32.Checksum(b, Castagnoli)
+}
+
 // OfFile reads the file at path and computes its checksums; name goes into the result.
 // limit, if not negative, is the number of bytes to cover.
 func OfFile(path, name string, limit int64) (FileChecksums, error) {
@@ -133,4 +144,61 @@ func (fs FileChecksums) verifyRange(content []byte, off, n int64) error {
 		}
 	}
 	return nil
+}
+
+// ChecksumsByName maps file names to checksums.
+type ChecksumsByName map[string]FileChecksums
+
+// ByName returns the checksums of each file by its name.
+func (s Checksums) ByName() ChecksumsByName {
+	m := make(ChecksumsByName, len(s))
+	for _, fs := range s {
+		if _, twice := m[fs.Name]; !twice {
+			m[fs.Name] = fs
+		}
+	}
+	return m
+}
+
+// ForFile returns the checksums of the named file.
+func (m ChecksumsByName) ForFile(name string) (FileChecksums, error) {
+	fs, ok := m[name]
+	if !ok {
+		return fs, fmt.Errorf("%w: %s is not in the table of checksums", formats.ErrDamaged, name)
+	}
+	return fs, nil
+}
+
+// CorrectBit flips the one bit of b that makes its CRC-32C that of what was written, sum. It reports whether there is one: two
+// different bits of less than 256 MiB never have the same effect on a CRC-32C.
+func CorrectBit(b []byte, sum uint32) bool {
+	wrong := crc32.Checksum(b, Castagnoli) ^ sum
+	var effects [8]uint32 // of the bits of a byte on the sum
+	for bit := range effects {
+		effects[bit] = Castagnoli[1<<bit]
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		if bit := slices.Index(effects[:], wrong); bit >= 0 {
+			b[i] ^= 1 << bit
+			return true
+		}
+		for bit, x := range effects {
+			effects[bit] = Castagnoli[byte(x)] ^ x>>8
+		}
+	}
+	return false
+}
+
+// Correct returns the table whose bytes b have one flipped bit.
+func Correct(b []byte) (Checksums, error) {
+	if end := len(b) - 4; end > 0 {
+		b = slices.Clone(b)
+		sum := binary.LittleEndian.Uint32(b[end:])
+		if now := crc32.Checksum(b[:end], Castagnoli); bits.OnesCount32(now^sum) == 1 {
+			binary.LittleEndian.PutUint32(b[end:], now)
+		} else {
+			CorrectBit(b[:end], sum)
+		}
+	}
+	return DecodeChecksums(b)
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/storage/description"
 	"github.com/dsconv/dsconv/internal/storage/filestate"
@@ -40,7 +39,6 @@ var (
 	_ formats.StorageOrdered = (*dataset)(nil)
 	_ formats.Identifier     = (*dataset)(nil)
 	_ formats.Skipper        = (*dataset)(nil)
-	_ formats.Filed          = (*dataset)(nil)
 )
 
 // Open opens the dataset s. It scans the files if the user's cache has no index of them, which ends when ctx
@@ -156,7 +154,7 @@ func (d *dataset) Skips() []formats.Skip { return d.skips }
 // Notices says how the samples were read, where that is not evident.
 func (d *dataset) Notices() []string { return d.notices }
 
-// DataFiles implements formats.Filed.
+// DataFiles lists the paths of the data files, which the dataset's path does not tell.
 func (d *dataset) DataFiles() []string {
 	paths := make([]string, len(d.source.Files))
 	for k, f := range d.source.Files {
@@ -309,22 +307,6 @@ func (d *dataset) Prefetch(indices []int32) {
 }
 
 // EachStored implements formats.StorageOrdered.
-func (d *dataset) EachStored(yield func(i int32) error) (err error) {
-	sorter := extsort.New("", sortMemory/8)
-	defer func() { err = errors.Join(err, sorter.Close()) }()
-	var key [12]byte
-	var index [4]byte
-	for i := range int32(d.Len()) {
-		at, err := d.location(int(i))
-		if err != nil {
-			return err
-		}
-		binary.BigEndian.PutUint32(key[:], uint32(at.Shard))
-		binary.BigEndian.PutUint64(key[4:], uint64(at.Offset))
-		binary.LittleEndian.PutUint32(index[:], uint32(i))
-		if err := sorter.Add(key[:], index[:]); err != nil {
-			return err
-		}
-	}
-	return sorter.Each(func(_, index []byte) error { return yield(int32(binary.LittleEndian.Uint32(index))) })
+func (d *dataset) EachStored(yield func(i int32) error) error {
+	return sampleindex.EachStored(d.Len(), func(i int32) (sampleindex.Location, error) { return d.location(int(i)) }, yield)
 }

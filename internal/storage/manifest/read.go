@@ -3,6 +3,7 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/storage/parquetfile"
@@ -166,3 +167,6 @@ func (t *tableReader) next(c *columnReader) error {
 	}
 	return fmt.Errorf("%s: column %s: a value is missing or of another type", t.what, c.name)
 }
+
+// unsafeString returns b as a string without a copy: valid until b's bytes change.
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -2,8 +2,11 @@ package parquetfile
 
 import (
 	"container/list"
+	"context"
 	"fmt"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/dsconv/dsconv/internal/guard"
 )
@@ -16,9 +19,7 @@ type Cache struct {
 	bytes int
 	pages map[pageKey]*list.Element // of *cached
 	order list.List                 // the one that was used last is the first
-	// inUse is the bytes of the pages in use, and of those that wait for memory of the cache.
-	inUse int
-	freed sync.Cond
+	inUse *semaphore.Weighted       // of maxInUse: the bytes of the pages in use, and of those that wait for memory of the cache
 }
 
 // maxInUse bounds the pages that are in use beside each other; a larger one is used alone.
@@ -40,26 +41,7 @@ type cached struct {
 
 // NewCache returns a cache of so many bytes, and of the pages that are in use.
 func NewCache(limit int) *Cache {
-	c := &Cache{limit: limit, pages: map[pageKey]*list.Element{}}
-	c.freed.L = &c.mu
-	return c
-}
-
-// acquire waits until a page of so many bytes may be used.
-func (c *Cache) acquire(bytes int) {
-	c.mu.Lock()
-	for c.inUse > 0 && c.inUse+bytes > maxInUse {
-		c.freed.Wait()
-	}
-	c.inUse += bytes
-	c.mu.Unlock()
-}
-
-func (c *Cache) release(bytes int) {
-	c.mu.Lock()
-	c.inUse -= bytes
-	c.mu.Unlock()
-	c.freed.Broadcast()
+	return &Cache{limit: limit, pages: map[pageKey]*list.Element{}, inUse: semaphore.NewWeighted(maxInUse)}
 }
 
 // Row calls use with the values of the page that has the row of a column, and the row's number there. What use gets
@@ -73,8 +55,11 @@ func (c *Cache) Row(f *File, row, column int, use func(v *Values, i int) error) 
 	if l.dictionary != nil {
 		size += l.dictionary.size
 	}
-	c.acquire(size)
-	defer c.release(size)
+	bytes := int64(min(size, maxInUse))
+	if err := c.inUse.Acquire(context.Background(), bytes); err != nil {
+		return err
+	}
+	defer c.inUse.Release(bytes)
 	v, err := c.get(k, l)
 	if err != nil {
 		return fmt.Errorf("%s: column %s of row %d: %w", f.Path, f.footer.columns[column].Name(), row, err)

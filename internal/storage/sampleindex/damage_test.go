@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // flips is the number of bits that are flipped: 300, or DSCONV_FLIPS.
@@ -110,7 +111,7 @@ func sign(b []byte) []byte {
 	for k, from := range first {
 		var sums []byte
 		for page := b[from*pageSize:]; len(page) > 0; page = page[pageSize:] {
-			h.root = crc32.Checksum(page[:pageSize], castagnoli)
+			h.root = crc32.Checksum(page[:pageSize], checksum.Castagnoli)
 			sums = binary.LittleEndian.AppendUint32(sums, h.root)
 		}
 		if k+1 < len(first) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 const (
@@ -16,8 +17,6 @@ const (
 	// fanOut is the number of checksums in a page.
 	fanOut = pageSize / 4
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // levels returns the first page of each level of a file whose sections end before page data: the first
 // level is the pages after the header, each later one has the checksums of the one before, and the last
@@ -79,7 +78,7 @@ func (p *pages) verify(page int64) error {
 	}
 	b := p.b[page*pageSize : (page+1)*pageSize]
 	err := guard.Read(b, func() error {
-		if crc32.Checksum(b, castagnoli) != want {
+		if crc32.Checksum(b, checksum.Castagnoli) != want {
 			return fmt.Errorf("%w: the checksum of the bytes %d to %d differs", formats.ErrDamaged, page*pageSize, (page+1)*pageSize)
 		}
 		return nil

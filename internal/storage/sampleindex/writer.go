@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/storage/checksum"
 )
 
 // Writer writes an index of rows, which come in key order. It keeps some buffers and no rows, and belongs
@@ -231,7 +232,7 @@ func writeChecksums(f *os.File, data int64) (root uint32, err error) {
 			if _, err := io.ReadFull(r, page); err != nil {
 				return 0, err
 			}
-			root = crc32.Checksum(page, castagnoli)
+			root = crc32.Checksum(page, checksum.Castagnoli)
 			if k+1 == len(first) {
 				return root, nil
 			}

@@ -2,7 +2,6 @@ package sharded
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/extsort"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/lifetime"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
@@ -324,24 +322,8 @@ func (r *Records) EachStored(yield func(i int32) error) error {
 	return r.eachStored(yield)
 }
 
-// sortMemory is what sorting the samples by their places may take; more are sorted on the disk.
-const sortMemory = 8 << 20
-
-func (r *Records) eachStored(yield func(i int32) error) (err error) {
-	sorter := extsort.New("", sortMemory)
-	defer func() { err = errors.Join(err, sorter.Close()) }()
-	var key [12]byte
-	var index [4]byte
-	for i := range int32(r.Len()) {
-		at := r.recordAt(i)
-		binary.BigEndian.PutUint32(key[:], uint32(at.Shard))
-		binary.BigEndian.PutUint64(key[4:], uint64(at.Offset))
-		binary.LittleEndian.PutUint32(index[:], uint32(i))
-		if err := sorter.Add(key[:], index[:]); err != nil {
-			return err
-		}
-	}
-	return sorter.Each(func(_, index []byte) error { return yield(int32(binary.LittleEndian.Uint32(index))) })
+func (r *Records) eachStored(yield func(i int32) error) error {
+	return sampleindex.EachStored(r.Len(), func(i int32) (sampleindex.Location, error) { return r.recordAt(i), nil }, yield)
 }
 
 // FindKey is for formats.Find: it returns the index of the sample with the key; ok is false if there is none.

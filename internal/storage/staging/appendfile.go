@@ -1,7 +1,6 @@
 package staging
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -180,11 +179,7 @@ func (w *File) Sync() error {
 // State returns what ReopenFile needs to continue from here; call it after Sync.
 func (w *File) State() FileState {
 	fs := w.Checksums()
-	b := make([]byte, 0, 4*len(fs.Blocks))
-	for _, s := range fs.Blocks {
-		b = binary.LittleEndian.AppendUint32(b, s)
-	}
-	return FileState{Name: w.name, Size: fs.Size, Digest: crc32.Checksum(b, checksum.Castagnoli)}
+	return FileState{Name: w.name, Size: fs.Size, Digest: checksum.Digest(fs.Blocks)}
 }
 
 // Checksums returns the checksums of all that was written so far.

@@ -9,7 +9,7 @@
 // a journal, opened without following links; in a folder that is replaced, the files with
 // dsconv's own names that are in its table of checksums; of shards, the files that match the
 // pattern and are in the table. Other files move to the new version, or stay and are named in an
-// error with formats.ErrForeign. See owned.go, replacedfiles.go and foreignfiles.go.
+// error with formats.ErrForeign. See owned.go and foreignfiles.go.
 //
 // docs/formats.md describes the files byte by byte.
 package staging

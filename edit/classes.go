@@ -1,11 +1,14 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/formats/labels"
 )
 
 // withClasses returns m with other names of the designated label's classes.
@@ -135,3 +138,123 @@ func nameOf(m *formats.Meta, from string) (name string, ok bool) {
 	}
 	return from, slices.Contains(m.Classes(), from)
 }
+
+// appendClasses appends the names in more that are not in names. The old names keep their indices.
+func appendClasses(names, more []string) []string {
+	have := labels.IndexOf(names)
+	for _, name := range more {
+		if _, ok := have[name]; !ok {
+			have[name] = int64(len(names))
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// mapClasses returns the index in to of each class of from, NoLabel for a class that is not there. It
+// returns nil if all indices are equal.
+func mapClasses(from, to []string) []int64 {
+	index := labels.IndexOf(to)
+	moved := make([]int64, len(from))
+	same := true
+	for i, name := range from {
+		at, ok := index[name]
+		if !ok {
+			at = formats.NoLabel
+		}
+		moved[i] = at
+		same = same && moved[i] == int64(i)
+	}
+	if same {
+		return nil
+	}
+	return moved
+}
+
+// mapLabel converts the label v of a source's sample to the union's classes in field k.
+func (u *union) mapLabel(p *unionSource, k int, v *formats.Value) error {
+	switch f := &u.meta.Schema[k]; {
+	case f.Kind == formats.Label && p.classes[k] != nil:
+		x, ok := v.Int64()
+		if !ok || x >= int64(len(p.classes[k])) {
+			return fmt.Errorf("%w: the label is not the index of a class", formats.ErrDamaged)
+		}
+		if x >= 0 {
+			v.SetInt64(p.classes[k][x])
+		}
+	case f.Kind == formats.MultiHot && (p.classes[k] != nil || len(v.Data) != len(f.Classes)):
+		hot := make([]byte, len(f.Classes))
+		for i, x := range v.Data {
+			to := int64(i)
+			if p.classes[k] != nil && i < len(p.classes[k]) {
+				to = p.classes[k][i]
+			}
+			if x == 0 {
+				continue
+			}
+			if to < 0 || to >= int64(len(hot)) {
+				return fmt.Errorf("%w: the value has %d classes, the field has %d", formats.ErrDamaged, len(v.Data), len(hot))
+			}
+			hot[to] = x
+		}
+		v.Set(formats.Value{Data: hot, Encoding: formats.Raw, DType: formats.Uint8, Shape: []int{len(hot)}})
+	}
+	return nil
+}
+
+// uniteSchemas returns the schema of the samples of several datasets. They must have the same fields,
+// in any order; classes that the first one lacks are appended. name(i) names others[i] in errors.
+func uniteSchemas(first formats.Schema, others []formats.Schema, name func(i int) string) (formats.Schema, error) {
+	s := slices.Clone(first)
+	for i := range s {
+		s[i].Classes = slices.Clone(s[i].Classes)
+	}
+	for k, other := range others {
+		if err := sameFields(s, other); err != nil {
+			return nil, fmt.Errorf("%s: %w", name(k), err)
+		}
+		for i := range s {
+			f := &other[other.Index(s[i].Name)]
+			if f.Kind != s[i].Kind {
+				return nil, fmt.Errorf("%s: %w: the kind of field %s is %s, but %s in the dataset", name(k), formats.ErrSchema, f.Name, f.Kind, s[i].Kind)
+			}
+			s[i].Classes = appendClasses(s[i].Classes, f.Classes)
+			if s[i].Kind == formats.MultiHot && s[i].Shape != nil {
+				s[i].Shape = []int{len(s[i].Classes)}
+			}
+		}
+	}
+	return s, nil
+}
+
+// sameFields returns an error if b does not have the fields of a, the dataset.
+func sameFields(a, b formats.Schema) error {
+	missing := slices.DeleteFunc(a.Names(), func(name string) bool { return b.Index(name) >= 0 })
+	extra := slices.DeleteFunc(b.Names(), func(name string) bool { return a.Index(name) >= 0 })
+	switch {
+	case len(missing) > 0:
+		return fmt.Errorf("%w: it has no field %s", formats.ErrSchema, strings.Join(missing, ", "))
+	case len(extra) > 0:
+		return fmt.Errorf("%w: unknown field %s; the dataset has %s", formats.ErrSchema, strings.Join(extra, ", "), listNames(a.Names()))
+	}
+	return nil
+}
+
+// relaxShapes clears types and shapes in s that are not equal in other.
+func relaxShapes(s, other formats.Schema) {
+	for i := range s {
+		f := &other[other.Index(s[i].Name)]
+		if s[i].Kind == formats.MultiHot {
+			continue
+		}
+		if s[i].DType != f.DType {
+			s[i].DType = ""
+		}
+		if !slices.Equal(s[i].Shape, f.Shape) {
+			s[i].Shape = nil
+		}
+	}
+}
+
+// listNames lists names for a message.
+func listNames(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
