@@ -108,3 +108,30 @@ func (p *jpegSegments) blocksAcross() int {
 	}
 	return h
 }
+
+// Each scan of a JPEG goes through all of its blocks, though its data may be a few bytes: a small
+// file of thousands of scans would take minutes. Encoders write about ten scans. jpeg_watch.c has the
+// same limits.
+const (
+	maxScans       = 500
+	scansOfAnySize = 100     // whatever the size
+	maxScanPixels  = 4 << 30 // of all scans together
+)
+
+// ErrScans is returned for a JPEG with so many scans that decoding it would take too long.
+var ErrScans = fmt.Errorf("%w: a JPEG with more than %d scans, or more than %d that have more than %d million pixels together",
+	pixel.ErrUnsupported, maxScans, scansOfAnySize, maxScanPixels/1_000_000)
+
+// restartInterval returns the number of MCUs between the restart markers of a JPEG whose rows have
+// row MCUs. A scan has one interval, and each row must begin after a marker, so that it is the
+// largest divisor of row up to wanted. Divisors below 3 would make the file much larger with
+// markers; then the interval is a whole row.
+func restartInterval(row, wanted int) int {
+	const smallest = 3
+	for n := min(row, wanted); n >= min(smallest, wanted); n-- {
+		if row%n == 0 {
+			return n
+		}
+	}
+	return row
+}
