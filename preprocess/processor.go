@@ -70,6 +70,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 		r.Encode.Quality = cmp.Or(r.Encode.Quality, codec.DefaultQuality)
 	}
 	t := &tools{reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}
+	t.decoder.Reservation = &t.reservation
 	p := &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), tools: t}
 	p.mover.Used = p.dropMoved
 	t.open = forgotten.Track(p, "image processor", t.close)
@@ -186,13 +187,14 @@ func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind
 			enc = codec.EncodeOptions{Encoding: formats.PNG}
 		}
 	}
-	o.MaxPixels, o.Reservation = p.recipe.MaxPixels, &p.reservation
+	o.MaxPixels = p.recipe.MaxPixels
 	if !g.planned {
 		if err := p.planGeometry(g, in); err != nil {
 			return err
 		}
 	}
-	if o.Fast = p.recipe.fast() && kind == formats.Image; o.Fast {
+	if p.recipe.fast() && kind == formats.Image {
+		o.Mode = codec.Fast
 		o.MinH, o.MinW = pixel.OrientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()

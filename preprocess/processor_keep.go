@@ -104,7 +104,7 @@ func (p *Processor) checkedHeader(v *formats.Value, kind formats.Kind) (pixel.He
 // what is irregular about it. An image of an unsupported kind passes with a warning: it may still be read as 8 bits.
 // A mask of one cannot be loaded.
 func (p *Processor) checkDecodes(v *formats.Value, structureErr error, kind formats.Kind) error {
-	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels}
 	defer p.free()
 	decode := p.decodeAtLeast8
 	if kind == formats.Mask { // its values are not to be cut
@@ -149,7 +149,7 @@ func (p *Processor) Sums(v *formats.Value) (s pixelsum.Image, err error) {
 		return s, fmt.Errorf("%w: preprocess: Sums: the value is nil", pixel.ErrUnsupported)
 	}
 	defer p.free()
-	o := inner.DecodeOptions{Color: pixel.ColorRGB, Deep: true, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	o := inner.DecodeOptions{Color: pixel.ColorRGB, Deep: true, MaxPixels: p.recipe.MaxPixels}
 	if err := p.decodeAtLeast8(v, o); err != nil {
 		return s, err
 	}

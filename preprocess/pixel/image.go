@@ -119,7 +119,7 @@ func (r Rect) Inside(w, h int) bool {
 }
 
 // Header is what the beginning of an image file says. H, W, C and DType are those of Decode with
-// ColorKeep and without ApplyOrientation.
+// ColorKeep and EXIFKeep.
 type Header struct {
 	H, W, C int
 	DType   formats.DType

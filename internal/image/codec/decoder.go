@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -13,37 +14,82 @@ import (
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// DecodeOptions choose the pixels that a Decoder returns. The zero value is Pillow's
+// DecodeOptions choose the pixels of a decoded image. The zero value is Pillow's
 // Image.open(p).convert("RGB").
 type DecodeOptions struct {
 	Color pixel.Color
 	// Deep keeps 16 bits per channel in images that have them, whatever Color they are converted
 	// to. Without it Color decides, and the pixels are Pillow's.
 	Deep bool
-	// ApplyOrientation turns and flips the image as its EXIF orientation says.
-	ApplyOrientation bool
+	// EXIF says whether the image is turned and flipped as its EXIF orientation says.
+	EXIF pixel.EXIF
 	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, and one of single
 	// bits to 0 and 1, as numpy.asarray(Image.open(p)) does for segmentation masks.
 	Indices bool
-	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
+	// MaxPixels is the largest H*W; 0 is pixel.DefaultMaxPixels.
 	MaxPixels int
-	// Region is the rectangle to decode, of the upright image with ApplyOrientation; the zero
-	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
-	// found. The pixels equal those of the whole image bit for bit.
+	// MaxBytes is the size of the largest file that is read from an io.Reader; 0 is DefaultMaxBytes. A Decoder,
+	// which gets the bytes, does not look at it.
+	MaxBytes int64
+	// Region is the rectangle to decode, of the upright image with EXIFApply; the zero Rect is all.
+	// Of a JPEG little more than that is decoded, so that damage elsewhere is not found. The pixels
+	// equal those of the whole image bit for bit, except with Fast.
 	Region pixel.Rect
-	// Fast decodes JPEGs with the fast DCT, without interpolating colours, and scaled down by 2,
-	// 4 or 8 as long as Region keeps at least MinH by MinW pixels (0: not scaled). The pixels are
-	// only close to Pillow's. Area returns where the region lies in the result.
-	Fast       bool
-	MinH, MinW int
-	// Reservation holds the image's memory until the caller releases it, after the pixels are
-	// used. If it is nil, the Decoder reserves memory only while it decodes.
-	Reservation *budget.Reservation
+	// Mode is Exact or Fast. With Fast, a JPEG may be scaled down by 2, 4 or 8 as long as Region keeps
+	// at least MinW by MinH pixels (0: not scaled), and the result may begin and end within a pixel of
+	// Region: see Decoder.Area.
+	Mode       Mode
+	MinW, MinH int
+}
+
+// CheckOptions returns an error about an invalid field.
+func CheckOptions(o DecodeOptions) error {
+	if err := errors.Join(o.Color.UnmarshalText([]byte(o.Color)), o.EXIF.UnmarshalText([]byte(o.EXIF)), o.Mode.UnmarshalText([]byte(o.Mode))); err != nil {
+		return fmt.Errorf("codec: %w", err)
+	}
+	if o.MaxPixels < 0 || o.MaxBytes < 0 || o.MinW < 0 || o.MinH < 0 {
+		return fmt.Errorf("codec: MaxPixels %d, MaxBytes %d, MinW %d, MinH %d: none may be negative", o.MaxPixels, o.MaxBytes, o.MinW, o.MinH)
+	}
+	return nil
+}
+
+// Mode is how JPEGs are decoded. "" is Exact.
+type Mode string
+
+// The ways to decode JPEGs.
+const (
+	// Exact gives Pillow's pixels.
+	Exact Mode = "exact"
+	// Fast gives pixels close to them: the fast DCT, colours that are not interpolated, and an image
+	// that is scaled down by 2, 4 or 8 as far as MinW and MinH allow.
+	Fast Mode = "fast"
+)
+
+// MarshalText implements encoding.TextMarshaler.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m), nil }
+
+// UnmarshalText reads the value of --decode; "" is the default.
+func (m *Mode) UnmarshalText(text []byte) error {
+	switch mode := Mode(text); mode {
+	case "", Exact, Fast:
+		*m = mode
+		return nil
+	}
+	return fmt.Errorf("decode %q: choose exact or fast", text)
+}
+
+// turns reports whether o turns an image with that header.
+func (o DecodeOptions) turns(h pixel.Header) bool {
+	return o.EXIF == pixel.EXIFApply && h.Orientation != 1
 }
 
 // Decoder decodes images of every encoding. It is for one goroutine and for many images; Close
 // frees its memory.
 type Decoder struct {
+	// Reservation holds the image's memory until the caller releases it, after the pixels are
+	// used. If it is nil, the Decoder reserves memory only while it decodes.
+	Reservation *budget.Reservation
+
 	jpeg     jpeg.Decoder
 	png      pngDecoder
 	zstd     *zstd.Decoder
@@ -100,9 +146,9 @@ func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) er
 	if err := d.stop.Err(); err != nil {
 		return err
 	}
-	d.reservation, d.fileSize, d.maxPixels, d.dst = o.Reservation, len(v.Data), o.MaxPixels, dst
+	d.reservation, d.fileSize, d.maxPixels, d.dst = d.Reservation, len(v.Data), o.MaxPixels, dst
 	defer func() { d.dst = nil }()
-	if o.Reservation == nil {
+	if d.Reservation == nil {
 		d.reservation = &d.ownReservation
 		defer d.free()
 	}
@@ -143,7 +189,7 @@ func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions
 	if err != nil {
 		return err
 	}
-	turn := o.ApplyOrientation && h.Orientation != 1
+	turn := o.turns(h)
 	if turn {
 		o.MinH, o.MinW = pixel.OrientedSize(o.MinH, o.MinW, h.Orientation) // as the image is stored
 	}
@@ -287,7 +333,7 @@ func DecodeMemory(data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rec
 	if r != (pixel.Rect{W: h.W, H: h.H}) {
 		n += budget.ImageBytes(r.H, r.W, perPixel)
 	}
-	if o.ApplyOrientation && h.Orientation != 1 {
+	if o.turns(h) {
 		n += budget.ImageBytes(r.H, r.W, perPixel)
 	}
 	return n
@@ -308,7 +354,7 @@ func jpegMemory(h pixel.Header, r pixel.Rect, o DecodeOptions) int64 {
 	n := o.scaleDenominator(r)
 	perPixel := o.Color.Channels(h.C)
 	sum := budget.ImageBytes(r.H/n+1, r.W/n+1, perPixel)
-	if o.ApplyOrientation && h.Orientation != 1 {
+	if o.turns(h) {
 		sum *= 2
 	}
 	return sum + int64(h.CoefficientBytes)

@@ -28,7 +28,7 @@ func (d *Decoder) Size(v *formats.Value, o DecodeOptions) (h, w int, err error) 
 	if err != nil {
 		return 0, 0, err
 	}
-	if !o.ApplyOrientation {
+	if o.EXIF != pixel.EXIFApply {
 		return head.H, head.W, nil
 	}
 	h, w = pixel.OrientedSize(head.H, head.W, head.Orientation)
@@ -42,7 +42,7 @@ func (o DecodeOptions) storedRegion(h pixel.Header) (pixel.Rect, error) {
 		return all, nil
 	}
 	orientation := 1
-	if o.ApplyOrientation {
+	if o.EXIF == pixel.EXIFApply {
 		orientation = h.Orientation
 	}
 	uprightH, uprightW := pixel.OrientedSize(h.H, h.W, orientation)
@@ -55,7 +55,7 @@ func (o DecodeOptions) storedRegion(h pixel.Header) (pixel.Rect, error) {
 // scaleDenominator is by how much an image may be scaled down while decoding so that its rectangle r
 // keeps at least MinW by MinH pixels.
 func (o DecodeOptions) scaleDenominator(r pixel.Rect) int {
-	if !o.Fast || o.MinH <= 0 || o.MinW <= 0 {
+	if o.Mode != Fast || o.MinH <= 0 || o.MinW <= 0 {
 		return 1
 	}
 	for n := 8; n > 1; n /= 2 {
@@ -71,7 +71,7 @@ func (o DecodeOptions) scaleDenominator(r pixel.Rect) int {
 // a whole, so that its pixels are Pillow's.
 func (d *Decoder) decodeJPEG(dst *pixel.Image, data []byte, h pixel.Header, r pixel.Rect, o DecodeOptions) (err error) {
 	n := o.scaleDenominator(r)
-	q := jpeg.Request{W: h.W, H: h.H, Channels: o.Color.Channels(h.C), Scale: n, Fast: o.Fast}
+	q := jpeg.Request{W: h.W, H: h.H, Channels: o.Color.Channels(h.C), Scale: n, Fast: o.Mode == Fast}
 	q.Region, d.area = scaledDown(r, n, h.H, h.W)
 	all := pixel.Rect{W: (h.W + n - 1) / n, H: (h.H + n - 1) / n}
 	if q.Region == all {
