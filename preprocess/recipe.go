@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -166,28 +167,10 @@ func (r Recipe) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (r Recipe) filter() pixel.Filter {
-	if r.Filter == "" {
-		return pixel.Bilinear
-	}
-	return r.Filter
-}
-
-func (r Recipe) color() pixel.Color {
-	if r.Color == "" {
-		return pixel.ColorRGB
-	}
-	return r.Color
-}
-
-func (r Recipe) exif() pixel.EXIF {
-	if r.EXIF == "" {
-		return pixel.EXIFKeep
-	}
-	return r.EXIF
-}
-
-func (r Recipe) fast() bool { return r.Decode == codec.Fast }
+func (r Recipe) filter() pixel.Filter { return cmp.Or(r.Filter, pixel.Bilinear) }
+func (r Recipe) color() pixel.Color   { return cmp.Or(r.Color, pixel.ColorRGB) }
+func (r Recipe) exif() pixel.EXIF     { return cmp.Or(r.EXIF, pixel.EXIFKeep) }
+func (r Recipe) fast() bool           { return r.Decode == codec.Fast }
 
 // DecoderVersionKey is the key in Map of the decoder's version. It is only recorded, and ParseRecipe
 // does not read it: versions of one decoder are meant to give equal pixels, and older datasets have

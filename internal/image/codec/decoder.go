@@ -1,6 +1,13 @@
+// Package codec decodes and encodes images of every encoding: JPEG through package jpeg, and PNG, GIF,
+// BMP, TIFF, WebP and raw pixels. [Inspect] reads headers, [CheckStructure] checks a file without
+// decoding it, a [Decoder] gives the pixels of an image or of a region, an [Encoder] writes them. The
+// pixels equal Pillow's bit for bit.
+//
+// A Decoder or Encoder is for one goroutine. Use it for many images, and close it at the end.
 package codec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -139,9 +146,7 @@ func (d *Decoder) Header() pixel.Header { return d.header }
 // reference to v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage is in the
 // chain of an error, or EndsRun reports true for it.
 func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
-	if o.Color == "" {
-		o.Color = pixel.ColorRGB
-	}
+	o.Color = cmp.Or(o.Color, pixel.ColorRGB)
 	d.warning, d.narrowed, d.header, d.area = "", "", pixel.Header{}, pixel.Area{}
 	if err := d.stop.Err(); err != nil {
 		return err

@@ -261,14 +261,5 @@ func blockValues(t *exif.Tags, tag uint16, n uint64) (func(i uint64) uint64, err
 	if n > uint64(len(b))/width {
 		return nil, fmt.Errorf("%w: the values of TIFF tag %d lie past the end of the file", pixel.ErrTruncated, tag)
 	}
-	return func(i uint64) uint64 {
-		switch v := b[i*width:]; width {
-		case 2:
-			return uint64(t.Order.Uint16(v))
-		case 4:
-			return uint64(t.Order.Uint32(v))
-		default:
-			return t.Order.Uint64(v)
-		}
-	}, nil
+	return func(i uint64) uint64 { return t.Number(b, i, width) }, nil
 }

@@ -155,16 +155,21 @@ func (t *Tags) List(tag uint16, otherwise ...uint64) ([]uint64, error) {
 	}
 	values := make([]uint64, n)
 	for i := range values {
-		switch v := b[uint64(i)*width:]; width {
-		case 2:
-			values[i] = uint64(t.Order.Uint16(v))
-		case 4:
-			values[i] = uint64(t.Order.Uint32(v))
-		default:
-			values[i] = t.Order.Uint64(v)
-		}
+		values[i] = t.Number(b, uint64(i), width)
 	}
 	return values, nil
+}
+
+// Number returns value i of values of that Width.
+func (t *Tags) Number(values []byte, i, width uint64) uint64 {
+	switch v := values[i*width:]; width {
+	case 2:
+		return uint64(t.Order.Uint16(v))
+	case 4:
+		return uint64(t.Order.Uint32(v))
+	default:
+		return t.Order.Uint64(v)
+	}
 }
 
 // Value returns the first value of a tag, or otherwise if there is none that can be read.
