@@ -75,7 +75,8 @@ func TestDamageReservesMore(t *testing.T) {
 	var m pixel.Image
 	d := inner.NewDecoder()
 	defer d.Close()
-	o := inner.DecodeOptions{ApplyOrientation: true, Region: pixel.Rect{W: h - 8, H: w - 8}, Reservation: &res}
+	d.Reservation = &res
+	o := inner.DecodeOptions{EXIF: pixel.EXIFApply, Region: pixel.Rect{W: h - 8, H: w - 8}}
 	if err := d.Decode(&m, &formats.Value{Data: photo}, o); err != nil || d.Header().Orientation != 6 {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/forgotten"
@@ -69,6 +70,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 		r.Encode.Quality = cmp.Or(r.Encode.Quality, codec.DefaultQuality)
 	}
 	t := &tools{reservation: budget.Reservation{OutputPixels: r.Resize.maxOutputPixels()}}
+	t.decoder.Reservation = &t.reservation
 	p := &Processor{recipe: r, schema: schema, image: schema.ImageIndex(), tools: t}
 	p.mover.Used = p.dropMoved
 	t.open = forgotten.Track(p, "image processor", t.close)
@@ -185,13 +187,14 @@ func (p *Processor) processImage(out, in *formats.Value, gpu *decodedImage, kind
 			enc = codec.EncodeOptions{Encoding: formats.PNG}
 		}
 	}
-	o.MaxPixels, o.Reservation = p.recipe.MaxPixels, &p.reservation
+	o.MaxPixels = p.recipe.MaxPixels
 	if !g.planned {
 		if err := p.planGeometry(g, in); err != nil {
 			return err
 		}
 	}
-	if o.Fast = p.recipe.fast() && kind == formats.Image; o.Fast {
+	if p.recipe.fast() && kind == formats.Image {
+		o.Mode = codec.Fast
 		o.MinH, o.MinW = pixel.OrientedSize(g.h, g.w, g.orientation)
 	}
 	defer p.free()
@@ -249,4 +252,41 @@ func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 	p.orientation = h.Orientation
 	g.plan(p.recipe, h.H, h.W, h.Orientation)
 	return nil
+}
+
+// OutputSchema is the schema of the samples that Process returns. The shape of an image is set if it
+// is the same for all samples, that is for raw pixels of a fixed size, and nil otherwise.
+func (p *Processor) OutputSchema() formats.Schema {
+	s := slices.Clone(p.schema)
+	if p.recipe.keepsPixels() {
+		return s
+	}
+	for i, f := range s {
+		if f.Kind == formats.Image || f.Kind == formats.Mask {
+			s[i].DType, s[i].Shape = p.recipe.output(f)
+		}
+	}
+	return s
+}
+
+// output is the element type of a field's images, and their shape if the recipe fixes it.
+func (r Recipe) output(f formats.Field) (d formats.DType, shape []int) {
+	h, w, c := -1, -1, -1
+	if len(f.Shape) == 3 {
+		h, w, c = f.Shape[0], f.Shape[1], f.Shape[2]
+	}
+	d = f.DType
+	if f.Kind == formats.Image && r.color() != pixel.ColorKeep {
+		d, c = formats.Uint8, r.color().Channels(c)
+	}
+	switch {
+	case r.Resize.Mode == ResizeExact || r.Resize.Mode == ResizeCover:
+		h, w = r.Resize.H, r.Resize.W
+	case r.Resize.Mode != ResizeNone || r.exif() == pixel.EXIFApply:
+		return d, nil
+	}
+	if r.Encode.Encoding != formats.Raw || r.Zstd != 0 || h < 0 || w < 0 || c < 0 {
+		return d, nil
+	}
+	return d, []int{h, w, c}
 }

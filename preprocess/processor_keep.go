@@ -7,6 +7,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	inner "github.com/dsconv/dsconv/internal/image/codec"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
+	"github.com/dsconv/dsconv/internal/image/pixelsum"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -103,7 +104,7 @@ func (p *Processor) checkedHeader(v *formats.Value, kind formats.Kind) (pixel.He
 // what is irregular about it. An image of an unsupported kind passes with a warning: it may still be read as 8 bits.
 // A mask of one cannot be loaded.
 func (p *Processor) checkDecodes(v *formats.Value, structureErr error, kind formats.Kind) error {
-	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels, Reservation: &p.reservation}
+	o := inner.DecodeOptions{Color: pixel.ColorKeep, MaxPixels: p.recipe.MaxPixels}
 	defer p.free()
 	decode := p.decodeAtLeast8
 	if kind == formats.Mask { // its values are not to be cut
@@ -135,4 +136,37 @@ func (p *Processor) warn(what string) error {
 	}
 	p.warning = what
 	return nil
+}
+
+// Sums decodes the image v, which Process returned, to RGB with all its bits, and sums its pixels. An image whose bits
+// cannot be kept, such as a TIFF of floats, has the 8 bits that a Loader gives it. The error is about the image, unless
+// pixel.EndsRun reports true for it.
+func (p *Processor) Sums(v *formats.Value) (s pixelsum.Image, err error) {
+	if p == nil || p.tools == nil {
+		return s, fmt.Errorf("preprocess: Sums: the Processor did not come from NewProcessor, or %w", formats.ErrClosed)
+	}
+	if v == nil {
+		return s, fmt.Errorf("%w: preprocess: Sums: the value is nil", pixel.ErrUnsupported)
+	}
+	defer p.free()
+	o := inner.DecodeOptions{Color: pixel.ColorRGB, Deep: true, MaxPixels: p.recipe.MaxPixels}
+	if err := p.decodeAtLeast8(v, o); err != nil {
+		return s, err
+	}
+	return pixelsum.Of(&p.decoded)
+}
+
+// decode decodes v to p.decoded.
+func (p *Processor) decode(v *formats.Value, o inner.DecodeOptions) error {
+	return p.decoder.Decode(&p.decoded, v, o)
+}
+
+// decodeAtLeast8 decodes v to p.decoded. An image whose depth cannot be kept as o asks becomes 8-bit RGB.
+func (p *Processor) decodeAtLeast8(v *formats.Value, o inner.DecodeOptions) error {
+	err := p.decode(v, o)
+	if errors.Is(err, pixel.ErrUnsupported) {
+		o.Color, o.Deep = pixel.ColorRGB, false
+		err = p.decode(v, o)
+	}
+	return err
 }

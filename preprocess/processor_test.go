@@ -433,7 +433,7 @@ func TestOutputSchema(t *testing.T) {
 func sameDecoded(t testing.TB, d *inner.Decoder, data, out []byte) {
 	t.Helper()
 	var want, got pixel.Image
-	for _, o := range []inner.DecodeOptions{{}, {Color: pixel.ColorKeep}, {ApplyOrientation: true}} {
+	for _, o := range []inner.DecodeOptions{{}, {Color: pixel.ColorKeep}, {EXIF: pixel.EXIFApply}} {
 		err := d.Decode(&want, &formats.Value{Data: data}, o)
 		warning := d.Warning()
 		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {

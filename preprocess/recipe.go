@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -166,28 +167,10 @@ func (r Recipe) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (r Recipe) filter() pixel.Filter {
-	if r.Filter == "" {
-		return pixel.Bilinear
-	}
-	return r.Filter
-}
-
-func (r Recipe) color() pixel.Color {
-	if r.Color == "" {
-		return pixel.ColorRGB
-	}
-	return r.Color
-}
-
-func (r Recipe) exif() pixel.EXIF {
-	if r.EXIF == "" {
-		return pixel.EXIFKeep
-	}
-	return r.EXIF
-}
-
-func (r Recipe) fast() bool { return r.Decode == codec.Fast }
+func (r Recipe) filter() pixel.Filter { return cmp.Or(r.Filter, pixel.Bilinear) }
+func (r Recipe) color() pixel.Color   { return cmp.Or(r.Color, pixel.ColorRGB) }
+func (r Recipe) exif() pixel.EXIF     { return cmp.Or(r.EXIF, pixel.EXIFKeep) }
+func (r Recipe) fast() bool           { return r.Decode == codec.Fast }
 
 // DecoderVersionKey is the key in Map of the decoder's version. It is only recorded, and ParseRecipe
 // does not read it: versions of one decoder are meant to give equal pixels, and older datasets have
@@ -234,4 +217,45 @@ func (r Recipe) Map() map[string]string {
 		m["compress"] = r.Zstd.String()
 	}
 	return m
+}
+
+// ParseRecipe reads the result of Map. It ignores unknown options.
+func ParseRecipe(m map[string]string) (r Recipe, err error) {
+	parse := func(key string, set func(value string) error) {
+		if value, ok := m[key]; ok && err == nil {
+			if err = set(value); err != nil {
+				err = fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	text := func(key string, to encoding.TextUnmarshaler) {
+		parse(key, func(v string) error { return to.UnmarshalText([]byte(v)) })
+	}
+	text("encode", &r.Encode)
+	text("resize", &r.Resize)
+	text("filter", &r.Filter)
+	text("color", &r.Color)
+	text("exif", &r.EXIF)
+	text("decode", &r.Decode)
+	text("compress", &r.Zstd)
+	parse("upscale", func(v string) (err error) { r.Upscale, err = strconv.ParseBool(v); return err })
+	parse("max-pixels", func(v string) (err error) { r.MaxPixels, err = strconv.Atoi(v); return err })
+	parse("strict", func(v string) (err error) { r.Strict, err = strconv.ParseBool(v); return err })
+	parse("strip", func(v string) (err error) { r.Strip, err = strconv.ParseBool(v); return err })
+	text("check", &r.Check)
+	if m[decoderKey] == string(DecoderGPU) {
+		r.Decoder, r.Device = DecoderGPU, recordedDevice(m)
+	}
+	return r, err
+}
+
+// CheckPixels returns an error if this build would produce other pixels than the one that recorded m, of which r was parsed.
+func (r Recipe) CheckPixels(m map[string]string) error {
+	now := r.Map()
+	for _, key := range []string{decoderKey, "resampler"} {
+		if is, ok := now[key]; ok && m[key] != is {
+			return fmt.Errorf("it was packed with the %s %s, but this dsconv has %s", key, m[key], is)
+		}
+	}
+	return nil
 }

@@ -199,7 +199,7 @@ func (w *worker) keep(i int, start time.Duration) (time.Duration, error) {
 	if v := &w.sample.Values[l.image]; l.config.Cache.Kind == Decoded && !w.lends(v) {
 		stage = stageDecode
 		o := w.options()
-		o.Reservation = &w.room
+		w.decoder.Reservation = &w.room
 		if err := w.decoder.Decode(&w.pixels, v, o); err != nil {
 			w.free()
 			return start, fmt.Errorf("decode %s: %w", w.sample.Key, err)

@@ -132,7 +132,7 @@ func (w *worker) decode(v *formats.Value, o codec.DecodeOptions) (m *pixel.Image
 		}
 		return m, false, err
 	}
-	o.Reservation = &w.room
+	w.decoder.Reservation = &w.room
 	err = w.decoder.Decode(&w.pixels, v, o)
 	if how := w.decoder.Narrowed(); how != "" {
 		w.loader.narrowed.note(w.sample.Key, how)
@@ -142,9 +142,14 @@ func (w *worker) decode(v *formats.Value, o codec.DecodeOptions) (m *pixel.Image
 
 func (w *worker) options() codec.DecodeOptions {
 	c := &w.loader.config
-	return codec.DecodeOptions{
-		Color: c.Color, Deep: c.deep(), ApplyOrientation: c.ApplyOrientation, Fast: c.FastDecode, MaxPixels: c.MaxPixels,
+	o := codec.DecodeOptions{Color: c.Color, Deep: c.deep(), MaxPixels: c.MaxPixels}
+	if c.ApplyOrientation {
+		o.EXIF = pixel.EXIFApply
 	}
+	if c.FastDecode {
+		o.Mode = codec.Fast
+	}
+	return o
 }
 
 // lends reports whether v's pixels can be used in the dataset's memory.

@@ -62,7 +62,7 @@ func (w *worker) field(v *formats.Value, from *fieldFrame, to *Field, i int) err
 // decodeMask returns a mask's pixels: the indices of a palette image.
 func (w *worker) decodeMask(v *formats.Value) (*pixel.Image, error) {
 	o := codec.MaskOptions()
-	o.MaxPixels, o.Reservation = w.loader.config.MaxPixels, &w.room
+	o.MaxPixels, w.decoder.Reservation = w.loader.config.MaxPixels, &w.room
 	w.room.Extra += w.roomToFit(v, o)
 	err := w.decoder.Decode(&w.masked, v, o)
 	return &w.masked, err
@@ -99,7 +99,7 @@ func (w *worker) mask(v *formats.Value, from *fieldFrame, dst []byte) error {
 func (w *worker) extraImage(v *formats.Value, dst []byte) error {
 	l := w.loader
 	o := w.options()
-	o.ApplyOrientation = false // that of the designated image is applied below
+	o.EXIF = pixel.EXIFKeep // that of the designated image is applied below
 	w.room.Extra += w.roomToFit(v, o)
 	decoded, own, err := w.decode(v, o)
 	if err != nil {

@@ -130,7 +130,7 @@ func (m *maker) sample(ctx context.Context, k int) error {
 
 func (m *maker) sendSource(ctx context.Context, k int, v *formats.Value) error {
 	o := codec.DecodeOptions{
-		Color: m.recipe.Color, ApplyOrientation: m.recipe.EXIF == pixel.EXIFApply, MaxPixels: m.recipe.MaxPixels,
+		Color: m.recipe.Color, EXIF: m.recipe.EXIF, MaxPixels: m.recipe.MaxPixels,
 	}
 	m.sendFile(k, "source file", v, o)
 	err := m.dec.Decode(&m.decoded, v, o)
@@ -194,7 +194,7 @@ func (m *maker) sendStored(k int, key string, v *formats.Value) error {
 
 // sendFile sends an image as it is stored, for Pillow to decode, or its pixels if it is raw.
 func (m *maker) sendFile(k int, name string, v *formats.Value, o codec.DecodeOptions) {
-	msg := image{Sample: k, Name: name, Color: cmp.Or(o.Color, pixel.ColorRGB), Orient: o.ApplyOrientation}
+	msg := image{Sample: k, Name: name, Color: cmp.Or(o.Color, pixel.ColorRGB), Orient: o.EXIF == pixel.EXIFApply}
 	if !v.Encoding.IsRaw() {
 		m.python.send(msg, v.Data)
 		return

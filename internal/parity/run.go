@@ -1,3 +1,11 @@
+// Package parity certifies that dsconv's pixels are Pillow's. It makes dsconv's images of each
+// sample on every path that pixels take: the decoding of the source, the recipe's resize, what is
+// stored, and the crops that a reader takes of it. A Python process makes the same images with
+// Pillow, and with torchvision where that is installed, compares them and writes the certificate:
+// python/src/dsconv/_parity.
+//
+// The default paths differ by 0. What was asked for by name and is not exact, such as a
+// lossy encoding, is measured.
 package parity
 
 import (
@@ -5,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
@@ -98,4 +108,53 @@ func Run(ctx context.Context, src, dst formats.Dataset, o Options) (*Result, err
 		}, m.close, nil
 	})
 	return p.finish(err)
+}
+
+// pair is a sample of the dataset and the same sample in the source.
+type pair struct {
+	key  string
+	dst  int      // index in the dataset
+	src  int      // index in the source
+	hash [16]byte // of the source's file when it was packed; zero if it cannot be compared
+}
+
+// choose gives the indices of the samples that are compared, in order: all if sample is 0.
+func choose(n, sample int) []int {
+	chosen := rand.New(rand.NewPCG(seed, 0)).Perm(n)
+	if sample > 0 {
+		chosen = chosen[:min(sample, n)]
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// match finds each chosen sample in the source: by path, else by key. missing are the keys of those
+// that are not there.
+func match(src, dst formats.Dataset, chosen []int) (pairs []pair, missing []string, err error) {
+	missing = []string{}
+	infos := make([]formats.Info, len(chosen))
+	for k, i := range chosen {
+		if infos[k], err = dst.Info(i); err != nil {
+			return nil, nil, err
+		}
+	}
+	at, err := formats.Locate(src, infos)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k, in := range infos {
+		if at[k] < 0 {
+			missing = append(missing, in.Key)
+			continue
+		}
+		p := pair{key: in.Key, dst: chosen[k], src: at[k]}
+		if src.Meta().Format == "folder" {
+			p.hash = in.Source.Hash
+		}
+		pairs = append(pairs, p)
+	}
+	if len(pairs) == 0 {
+		return nil, nil, errUnmatched
+	}
+	return pairs, missing, nil
 }

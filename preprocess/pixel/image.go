@@ -1,13 +1,14 @@
 package pixel
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
-	"github.com/dsconv/dsconv/internal/image/buffer"
-
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 )
 
 // Errors that callers distinguish. They are wrapped with details.
@@ -116,3 +117,58 @@ func source(what string, dst, src *Image) (*Image, error) {
 func (r Rect) Inside(w, h int) bool {
 	return r.X >= 0 && r.Y >= 0 && r.W > 0 && r.H > 0 && r.W <= w-r.X && r.H <= h-r.Y
 }
+
+// Header is what the beginning of an image file says. H, W, C and DType are those of Decode with
+// ColorKeep and EXIFKeep.
+type Header struct {
+	H, W, C int
+	DType   formats.DType
+	// Orientation is the EXIF orientation, 1 to 8, 1 if there is none. A TIFF's orientation is
+	// already applied to H and W (as in Pillow), so that Orientation is 1.
+	Orientation int
+	// Palette reports whether pixels are indices of a palette (PNG, BMP, GIF, TIFF).
+	Palette bool
+	// CoefficientBytes is the memory that decoding a JPEG of several scans, such as a progressive
+	// one, takes in addition to its pixels; 0 for all other images.
+	CoefficientBytes int
+}
+
+// Area is a rectangle of an image, from (X0, Y0) to (X1, Y1), whose edges may lie inside pixels.
+type Area struct{ X0, Y0, X1, Y1 float64 }
+
+// Oriented moves an area of an h by w image as Orient moves its pixels.
+func (b Area) Oriented(h, w, orientation int) Area {
+	if b == (Area{}) {
+		return b
+	}
+	t := OrientBox([4]float64{b.X0, b.Y0, b.X1, b.Y1}, h, w, orientation)
+	return Area{t[0], t[1], t[2], t[3]}
+}
+
+// Fill sets all pixels to one value, in the image's own units and clipped to the range of its
+// type: one for all channels or one for each; nil is 0. It is an error if m is not a valid image.
+func (m *Image) Fill(fill []float64) error {
+	if err := m.Check(); err != nil {
+		return fmt.Errorf("pixel: fill: %w", err)
+	}
+	n := m.PixelSize()
+	if len(fill) == 0 {
+		clear(m.Pix)
+		return nil
+	}
+	for k := range m.C {
+		v := fill[min(k, len(fill)-1)]
+		if m.DType == formats.Uint16 {
+			binary.LittleEndian.PutUint16(m.Pix[2*k:], uint16(min(max(v, 0), math.MaxUint16)))
+		} else {
+			m.Pix[k] = uint8(min(max(v, 0), math.MaxUint8))
+		}
+	}
+	for filled := n; filled < len(m.Pix); filled *= 2 {
+		copy(m.Pix[filled:], m.Pix[:filled])
+	}
+	return nil
+}
+
+// Shrink frees m's memory if it is large, for goroutines that keep an Image for the next one.
+func (m *Image) Shrink() { m.Pix = buffer.DropLarge(m.Pix) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsconv/dsconv/formats"
+	"github.com/dsconv/dsconv/internal/image/geometry"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -84,4 +85,49 @@ func (p *Pipeline) erased(x float32) float32 {
 		return float32(uint16(min(max(x, 0), math.MaxUint16)))
 	}
 	return x
+}
+
+// Source is the part of the image that the steps use.
+func (s *Steps) Source() pixel.Rect { return s.path.Source() }
+
+// Least is the height and width that Source may be scaled down to before the plan is applied,
+// because it is resampled to that size; 0 if it must not be.
+func (s *Steps) Least() (h, w int) { return s.path.Least() }
+
+// Narrow says that the image that Apply gets next is not whole: Source is its area a, as large as it is, or
+// scaled down but not below Least. Nothing else of s changes: masks and boxes are those of the whole image.
+func (s *Steps) Narrow(a pixel.Area) { s.path.Narrow(a) }
+
+// Widen takes Narrow back: the image that Apply gets next is whole.
+func (s *Steps) Widen() { s.path.Widen() }
+
+// Resampling is what Steps do that are a crop, one resize, another crop and a mirroring, or fewer of these.
+type Resampling struct {
+	Window pixel.Rect // of the image that is used
+	// H and W are what Window is resampled to by Filter; nothing is resampled if they are Window's own.
+	H, W   int
+	Filter pixel.Filter
+	Region pixel.Rect // of the result that is kept
+	// Flip mirrors that left to right, FlipV top to bottom.
+	Flip, FlipV bool
+}
+
+// Resampling returns what the steps do to an image, but for what they erase, if that is a Resampling.
+func (s *Steps) Resampling() (r Resampling, ok bool) {
+	p := &s.path
+	r = Resampling{
+		Window: p.Window, H: p.Window.H, W: p.Window.W, Filter: pixel.Bilinear, Region: pixel.Rect{W: p.W, H: p.H},
+		Flip: p.Flips.H, FlipV: p.Flips.V,
+	}
+	if s.err != nil || len(p.Steps) > 1 {
+		return Resampling{}, false
+	}
+	if len(p.Steps) == 1 {
+		st := &p.Steps[0]
+		if st.Kind != geometry.Resize || st.Flips != (flips{}) {
+			return Resampling{}, false
+		}
+		r.Window, r.H, r.W, r.Filter, r.Region = st.Window, st.H, st.W, st.Filter, p.Window
+	}
+	return r, true
 }

@@ -3,6 +3,7 @@ package augment
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/dsconv/dsconv/reader/random"
 )
@@ -91,4 +92,109 @@ func checkChance(name string, p float64) error {
 		return fmt.Errorf("%s: probability %v is not between 0 and 1", name, p)
 	}
 	return nil
+}
+
+// plainOps returns ops with the value in place of each pointer to one, for an op is recognized by its
+// type. An op that is nil is an error.
+func plainOps(ops []Op) ([]Op, error) {
+	plain := make([]Op, len(ops))
+	for i, o := range ops {
+		v := reflect.ValueOf(o)
+		if o == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, fmt.Errorf("transform %d of %d is nil (%T): leave it out, or give its value", i+1, len(ops), o)
+		}
+		if v.Kind() == reflect.Pointer {
+			if value, ok := v.Elem().Interface().(Op); ok {
+				o = value
+			}
+		}
+		if a, ok := o.(RandomApply); ok {
+			inner, err := plainOps(a.Ops)
+			if err != nil {
+				return nil, fmt.Errorf("apply: %w", err)
+			}
+			a.Ops = inner
+			o = a
+		}
+		plain[i] = o
+	}
+	return plain, nil
+}
+
+// checkOp is o's Check, a panic of which is an error.
+func checkOp(o Op, channels int) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: panic in Check: %v", text(o), p)
+		}
+	}()
+	return o.Check(channels)
+}
+
+// text is the text of o, also of one that is nil or whose String panics.
+func text(o Op) (s string) {
+	if o == nil {
+		return "nil"
+	}
+	defer func() {
+		if recover() != nil {
+			s = fmt.Sprintf("%T", o)
+		}
+	}()
+	return o.String()
+}
+
+// RandomApply does all of Ops, one after another, with probability P, else nothing:
+// torchvision.transforms.RandomApply.
+type RandomApply struct {
+	P   float64
+	Ops []Op
+}
+
+func (o RandomApply) String() string {
+	return "apply:" + formatFloat(o.P) + ":" + join(o.Ops, "+")
+}
+
+// Check implements Op.
+func (o RandomApply) Check(channels int) error {
+	for i, op := range o.Ops {
+		if op == nil {
+			return fmt.Errorf("apply: transform %d of %d is nil", i+1, len(o.Ops))
+		}
+		if !onPixels(op) {
+			return fmt.Errorf("apply: %s acts on what is in the batch and cannot be left out", op)
+		}
+		if err := op.Check(channels); err != nil {
+			return fmt.Errorf("apply: %w", err)
+		}
+	}
+	return checkChance("apply", o.P)
+}
+
+// onPixels reports whether o acts on an image and not on what is in the batch.
+func onPixels(o Op) bool {
+	_, inBatch := o.(stored)
+	_, mixes := o.(Mixer)
+	return !inBatch && !mixes
+}
+
+// AddTo implements Op.
+func (o RandomApply) AddTo(s *Steps, r *random.Rand) {
+	if r.Float64() >= o.P {
+		return
+	}
+	for _, op := range o.Ops {
+		if s.err == nil {
+			op.AddTo(s, r)
+		}
+	}
+}
+
+func (o RandomApply) sizing() sizing {
+	for _, op := range o.Ops {
+		if sizingOf(op) != keepsSize {
+			return variesSize
+		}
+	}
+	return keepsSize
 }

@@ -132,11 +132,11 @@ func TestRegionInGray(t *testing.T) {
 	}
 }
 
-// With ApplyOrientation a region is one of the upright image.
+// With EXIFApply a region is one of the upright image.
 func TestRegionOfUpright(t *testing.T) {
 	plain := regionFiles(t)["420-tiles"]
 	for orientation := 1; orientation <= 8; orientation++ {
-		c := newRegionCheck(t, pixeltest.WithOrientation(plain, byte(orientation)), DecodeOptions{ApplyOrientation: true})
+		c := newRegionCheck(t, pixeltest.WithOrientation(plain, byte(orientation)), DecodeOptions{EXIF: pixel.EXIFApply})
 		for _, r := range []pixel.Rect{{X: 3, Y: 40, W: 5, H: 9}, {X: 40, Y: 3, W: 9, H: 5}, {W: c.whole.W, H: 1}, {W: 1, H: c.whole.H}, {X: 20, Y: 20, W: 30, H: 31}} {
 			c.region(r)
 		}

@@ -1,48 +1,102 @@
+// Package codec decodes and encodes images of every encoding: JPEG through package jpeg, and PNG, GIF,
+// BMP, TIFF, WebP and raw pixels. [Inspect] reads headers, [CheckStructure] checks a file without
+// decoding it, a [Decoder] gives the pixels of an image or of a region, an [Encoder] writes them. The
+// pixels equal Pillow's bit for bit.
+//
+// A Decoder or Encoder is for one goroutine. Use it for many images, and close it at the end.
 package codec
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/image/budget"
+	"github.com/dsconv/dsconv/internal/image/buffer"
 	"github.com/dsconv/dsconv/internal/image/jpeg"
 	"github.com/dsconv/dsconv/internal/image/luma"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
-// DecodeOptions choose the pixels that a Decoder returns. The zero value is Pillow's
+// DecodeOptions choose the pixels of a decoded image. The zero value is Pillow's
 // Image.open(p).convert("RGB").
 type DecodeOptions struct {
 	Color pixel.Color
 	// Deep keeps 16 bits per channel in images that have them, whatever Color they are converted
 	// to. Without it Color decides, and the pixels are Pillow's.
 	Deep bool
-	// ApplyOrientation turns and flips the image as its EXIF orientation says.
-	ApplyOrientation bool
+	// EXIF says whether the image is turned and flipped as its EXIF orientation says.
+	EXIF pixel.EXIF
 	// Indices decodes a palette image to its indices (H, W, 1) instead of its colours, and one of single
 	// bits to 0 and 1, as numpy.asarray(Image.open(p)) does for segmentation masks.
 	Indices bool
-	// MaxPixels is the largest H*W; 0 is DefaultMaxPixels.
+	// MaxPixels is the largest H*W; 0 is pixel.DefaultMaxPixels.
 	MaxPixels int
-	// Region is the rectangle to decode, of the upright image with ApplyOrientation; the zero
-	// Rect is all. Of a JPEG little more than that is decoded, so that damage elsewhere is not
-	// found. The pixels equal those of the whole image bit for bit.
+	// MaxBytes is the size of the largest file that is read from an io.Reader; 0 is DefaultMaxBytes. A Decoder,
+	// which gets the bytes, does not look at it.
+	MaxBytes int64
+	// Region is the rectangle to decode, of the upright image with EXIFApply; the zero Rect is all.
+	// Of a JPEG little more than that is decoded, so that damage elsewhere is not found. The pixels
+	// equal those of the whole image bit for bit, except with Fast.
 	Region pixel.Rect
-	// Fast decodes JPEGs with the fast DCT, without interpolating colours, and scaled down by 2,
-	// 4 or 8 as long as Region keeps at least MinH by MinW pixels (0: not scaled). The pixels are
-	// only close to Pillow's. Area returns where the region lies in the result.
-	Fast       bool
-	MinH, MinW int
-	// Reservation holds the image's memory until the caller releases it, after the pixels are
-	// used. If it is nil, the Decoder reserves memory only while it decodes.
-	Reservation *budget.Reservation
+	// Mode is Exact or Fast. With Fast, a JPEG may be scaled down by 2, 4 or 8 as long as Region keeps
+	// at least MinW by MinH pixels (0: not scaled), and the result may begin and end within a pixel of
+	// Region: see Decoder.Area.
+	Mode       Mode
+	MinW, MinH int
+}
+
+// CheckOptions returns an error about an invalid field.
+func CheckOptions(o DecodeOptions) error {
+	if err := errors.Join(o.Color.UnmarshalText([]byte(o.Color)), o.EXIF.UnmarshalText([]byte(o.EXIF)), o.Mode.UnmarshalText([]byte(o.Mode))); err != nil {
+		return fmt.Errorf("codec: %w", err)
+	}
+	if o.MaxPixels < 0 || o.MaxBytes < 0 || o.MinW < 0 || o.MinH < 0 {
+		return fmt.Errorf("codec: MaxPixels %d, MaxBytes %d, MinW %d, MinH %d: none may be negative", o.MaxPixels, o.MaxBytes, o.MinW, o.MinH)
+	}
+	return nil
+}
+
+// Mode is how JPEGs are decoded. "" is Exact.
+type Mode string
+
+// The ways to decode JPEGs.
+const (
+	// Exact gives Pillow's pixels.
+	Exact Mode = "exact"
+	// Fast gives pixels close to them: the fast DCT, colours that are not interpolated, and an image
+	// that is scaled down by 2, 4 or 8 as far as MinW and MinH allow.
+	Fast Mode = "fast"
+)
+
+// MarshalText implements encoding.TextMarshaler.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m), nil }
+
+// UnmarshalText reads the value of --decode; "" is the default.
+func (m *Mode) UnmarshalText(text []byte) error {
+	switch mode := Mode(text); mode {
+	case "", Exact, Fast:
+		*m = mode
+		return nil
+	}
+	return fmt.Errorf("decode %q: choose exact or fast", text)
+}
+
+// turns reports whether o turns an image with that header.
+func (o DecodeOptions) turns(h pixel.Header) bool {
+	return o.EXIF == pixel.EXIFApply && h.Orientation != 1
 }
 
 // Decoder decodes images of every encoding. It is for one goroutine and for many images; Close
 // frees its memory.
 type Decoder struct {
+	// Reservation holds the image's memory until the caller releases it, after the pixels are
+	// used. If it is nil, the Decoder reserves memory only while it decodes.
+	Reservation *budget.Reservation
+
 	jpeg     jpeg.Decoder
 	png      pngDecoder
 	zstd     *zstd.Decoder
@@ -92,16 +146,14 @@ func (d *Decoder) Header() pixel.Header { return d.header }
 // reference to v. ErrTruncated, ErrCorrupt, ErrTooLarge, ErrUnsupported or ErrNotImage is in the
 // chain of an error, or EndsRun reports true for it.
 func (d *Decoder) Decode(dst *pixel.Image, v *formats.Value, o DecodeOptions) error {
-	if o.Color == "" {
-		o.Color = pixel.ColorRGB
-	}
+	o.Color = cmp.Or(o.Color, pixel.ColorRGB)
 	d.warning, d.narrowed, d.header, d.area = "", "", pixel.Header{}, pixel.Area{}
 	if err := d.stop.Err(); err != nil {
 		return err
 	}
-	d.reservation, d.fileSize, d.maxPixels, d.dst = o.Reservation, len(v.Data), o.MaxPixels, dst
+	d.reservation, d.fileSize, d.maxPixels, d.dst = d.Reservation, len(v.Data), o.MaxPixels, dst
 	defer func() { d.dst = nil }()
-	if o.Reservation == nil {
+	if d.Reservation == nil {
 		d.reservation = &d.ownReservation
 		defer d.free()
 	}
@@ -142,7 +194,7 @@ func (d *Decoder) decodeFile(dst *pixel.Image, v *formats.Value, o DecodeOptions
 	if err != nil {
 		return err
 	}
-	turn := o.ApplyOrientation && h.Orientation != 1
+	turn := o.turns(h)
 	if turn {
 		o.MinH, o.MinW = pixel.OrientedSize(o.MinH, o.MinW, h.Orientation) // as the image is stored
 	}
@@ -239,3 +291,93 @@ func (d *Decoder) colors(dst *pixel.Image, table *[256][3]byte, o DecodeOptions)
 		copy(dst.Pix[3*i:3*i+3], table[v][:])
 	}
 }
+
+// reserve reserves the n bytes that decoding takes.
+func (d *Decoder) reserve(n int64) error {
+	d.reserved = n
+	return d.reserveMore(0)
+}
+
+// reserveMore reserves n bytes in addition. Pixels decoded so far may be lost.
+func (d *Decoder) reserveMore(n int64) error {
+	return d.reservation.ReserveImageOr(d.reserved+n, d.fileSize, d.maxPixels, d)
+}
+
+// Drop frees the buffers that memory was reserved for.
+func (d *Decoder) Drop() {
+	d.Shrink()
+	d.dst.Shrink()
+}
+
+// DecodeMemory estimates the bytes that decoding the rectangle r of an image file takes, all in
+// all. It is for an intact file: the extra memory of a damaged one is reserved once the damage is
+// found.
+func DecodeMemory(data []byte, enc formats.Encoding, h pixel.Header, r pixel.Rect, o DecodeOptions) int64 {
+	own := h.C * h.DType.Size()
+	perPixel := o.pixelMemory(h)
+	n := int64(0)
+	switch enc {
+	case formats.JPEG:
+		return jpegMemory(h, r, o)
+	case formats.PNG:
+		n = budget.ImageBytes(2, h.W, own)
+		if h.Palette {
+			perPixel++
+		}
+	case formats.GIF:
+		perPixel += 2
+	case formats.TIFF:
+		more, block := tiffMemory(data)
+		perPixel, n = perPixel+more, block
+	case formats.BMP:
+		perPixel++
+	case formats.WebP:
+		perPixel += 4 // libwebp's own pixels, or alpha
+	}
+	n += budget.ImageBytes(h.H, h.W, perPixel)
+	if r != (pixel.Rect{W: h.W, H: h.H}) {
+		n += budget.ImageBytes(r.H, r.W, perPixel)
+	}
+	if o.turns(h) {
+		n += budget.ImageBytes(r.H, r.W, perPixel)
+	}
+	return n
+}
+
+// pixelMemory is the bytes of a pixel in the file's format plus, if it is converted, in the
+// caller's.
+func (o DecodeOptions) pixelMemory(h pixel.Header) int {
+	own := h.C * h.DType.Size()
+	if o.keeps(h) {
+		return own
+	}
+	return own + o.pixelSize(h)
+}
+
+// jpegMemory is decodeMemory of a JPEG, whose rows and columns around r are not kept.
+func jpegMemory(h pixel.Header, r pixel.Rect, o DecodeOptions) int64 {
+	n := o.scaleDenominator(r)
+	perPixel := o.Color.Channels(h.C)
+	sum := budget.ImageBytes(r.H/n+1, r.W/n+1, perPixel)
+	if o.turns(h) {
+		sum *= 2
+	}
+	return sum + int64(h.CoefficientBytes)
+}
+
+// Shrink frees large buffers.
+func (d *Decoder) Shrink() {
+	for i := range d.scratch {
+		d.scratch[i].Shrink()
+	}
+	d.tiff = buffer.DropLarge(d.tiff)
+	d.png.rows = [2][]byte{buffer.DropLarge(d.png.rows[0]), buffer.DropLarge(d.png.rows[1])}
+	if d.zstd != nil { // it keeps a reference to its last output
+		d.zstd.Close()
+		d.zstd = nil
+	}
+}
+
+// MaskOptions is how masks are decoded, in a pack and in a Loader: with their own channels and depth, and the
+// indices of a palette image or of single bits.
+func MaskOptions() DecodeOptions { return DecodeOptions{Color: pixel.ColorKeep, Indices: true} }

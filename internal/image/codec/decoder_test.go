@@ -19,7 +19,7 @@ import (
 // samePillow compares Decode's pixels with Pillow's. It returns false if neither reads the image.
 func samePillow(t *testing.T, p *pixeltest.Pillow, d *Decoder, path, mode string, o DecodeOptions) bool {
 	t.Helper()
-	want := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": mode, "orient": o.ApplyOrientation, "indices": o.Indices})
+	want := p.Ask(pixeltest.Ask{"op": "convert", "path": path, "mode": mode, "orient": o.EXIF == pixel.EXIFApply, "indices": o.Indices})
 	var m pixel.Image
 	err := d.Decode(&m, pixeltest.ReadValue(t, path), o)
 	switch {
@@ -56,7 +56,7 @@ func TestDecodeEqualsPillow(t *testing.T) {
 			t.Errorf("%s: neither reads it", name)
 		}
 		samePillow(t, p, d, path, "L", DecodeOptions{Color: pixel.ColorGray})
-		samePillow(t, p, d, path, "RGB", DecodeOptions{Color: pixel.ColorRGB, ApplyOrientation: true})
+		samePillow(t, p, d, path, "RGB", DecodeOptions{Color: pixel.ColorRGB, EXIF: pixel.EXIFApply})
 		if keepsChannels(name) {
 			samePillow(t, p, d, path, "", DecodeOptions{Color: pixel.ColorKeep})
 		}
@@ -313,7 +313,7 @@ func TestDecodeRaw(t *testing.T) {
 func samePixels(t testing.TB, d *Decoder, data, out []byte) {
 	t.Helper()
 	var want, got pixel.Image
-	for _, o := range []DecodeOptions{{}, {Color: pixel.ColorKeep}, {ApplyOrientation: true}} {
+	for _, o := range []DecodeOptions{{}, {Color: pixel.ColorKeep}, {EXIF: pixel.EXIFApply}} {
 		err := d.Decode(&want, &formats.Value{Data: data}, o)
 		warning := d.Warning()
 		if err := errors.Join(err, d.Decode(&got, &formats.Value{Data: out}, o)); err != nil {

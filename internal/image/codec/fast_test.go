@@ -43,7 +43,7 @@ func TestFastIsNear(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, region := range []pixel.Rect{{}, {X: 37, Y: 53, W: 251, H: 307}} {
-			exact, fast := scaledCrop(t, d, data, region, false), scaledCrop(t, d, data, region, true)
+			exact, fast := scaledCrop(t, d, data, region, Exact), scaledCrop(t, d, data, region, Fast)
 			if p := psnr(exact, fast); p < 38 {
 				t.Errorf("%v, region %+v: %.1f dB from the exact pixels", size, region, p)
 			}
@@ -52,14 +52,14 @@ func TestFastIsNear(t *testing.T) {
 }
 
 // scaledCrop decodes a region and scales it to 60x40 pixels.
-func scaledCrop(t *testing.T, d *Decoder, data []byte, region pixel.Rect, fast bool) *pixel.Image {
+func scaledCrop(t *testing.T, d *Decoder, data []byte, region pixel.Rect, mode Mode) *pixel.Image {
 	t.Helper()
-	o := DecodeOptions{Region: region, Fast: fast, MinH: 40, MinW: 60}
+	o := DecodeOptions{Region: region, Mode: mode, MinH: 40, MinW: 60}
 	var m, out pixel.Image
 	if err := d.Decode(&m, &formats.Value{Data: data}, o); err != nil {
 		t.Fatal(err)
 	}
-	if fast && jpeg.HasLibjpegTurbo && m.W > 200 {
+	if mode == Fast && jpeg.HasLibjpegTurbo && m.W > 200 {
 		t.Errorf("%+v was decoded to %dx%d", region, m.W, m.H)
 	}
 	var r resample.Resampler
@@ -85,7 +85,7 @@ func TestFastOfTurnedImages(t *testing.T) {
 		}
 		d := NewDecoder()
 		var m pixel.Image
-		o := DecodeOptions{Fast: true, ApplyOrientation: true, MinH: 160, MinW: 40}
+		o := DecodeOptions{Mode: Fast, EXIF: pixel.EXIFApply, MinH: 160, MinW: 40}
 		if err := d.Decode(&m, &formats.Value{Data: turned(data, orientation)}, o); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func turned(data []byte, orientation int) []byte {
 // A region decoded fast equals the region of the whole image decoded fast.
 func TestFastRegion(t *testing.T) {
 	for name, data := range regionFiles(t) {
-		c := newRegionCheck(t, data, DecodeOptions{Fast: true})
+		c := newRegionCheck(t, data, DecodeOptions{Mode: Fast})
 		for _, n := range []int{1, 2, 4} {
 			c.fast(name, n)
 		}

@@ -1,3 +1,9 @@
+// Package jpeg decodes, encodes and inspects JPEGs, decodes a region of one, and rewrites JPEGs as
+// restart-tiled ones without loss ([Transcoder]). It uses libjpeg-turbo through cgo, with a Huffman
+// decoder of its own if libjpeg's layout allows. A build without cgo has none of that:
+// its functions return pixel.ErrNoCgo.
+//
+// Decoders and encoders hold C memory. Use one a goroutine for many images, and close it at the end.
 package jpeg
 
 import (
@@ -9,6 +15,24 @@ import (
 	"github.com/dsconv/dsconv/internal/image/exif"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
+
+// EncodeOptions are how a JPEG is encoded; see Encode.
+type EncodeOptions struct {
+	Quality               int
+	Sampling              pixel.Sampling
+	Optimize, Progressive bool
+	Interval              int
+}
+
+// Request is the region of a JPEG to decode, and how.
+type Request struct {
+	W, H        int        // of the whole image
+	Channels    int        // 1 or 3
+	Scale       int        // 1, 2, 4 or 8: the image is scaled down by so much
+	Region      pixel.Rect // of the scaled image
+	Fast        bool
+	LibjpegOnly bool // without our Huffman decoder, for tests to compare with
+}
 
 // JPEG markers (ITU-T T.81, table B.1), without the leading 0xFF.
 const (

@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/exif"
@@ -107,4 +108,79 @@ func (p *jpegSegments) blocksAcross() int {
 		h = max(h, int(p.frame[c]>>4))
 	}
 	return h
+}
+
+// Each scan of a JPEG goes through all of its blocks, though its data may be a few bytes: a small
+// file of thousands of scans would take minutes. Encoders write about ten scans. jpeg_watch.c has the
+// same limits.
+const (
+	maxScans       = 500
+	scansOfAnySize = 100     // whatever the size
+	maxScanPixels  = 4 << 30 // of all scans together
+)
+
+// ErrScans is returned for a JPEG with so many scans that decoding it would take too long.
+var ErrScans = fmt.Errorf("%w: a JPEG with more than %d scans, or more than %d that have more than %d million pixels together",
+	pixel.ErrUnsupported, maxScans, scansOfAnySize, maxScanPixels/1_000_000)
+
+// restartInterval returns the number of MCUs between the restart markers of a JPEG whose rows have
+// row MCUs. A scan has one interval, and each row must begin after a marker, so that it is the
+// largest divisor of row up to wanted. Divisors below 3 would make the file much larger with
+// markers; then the interval is a whole row.
+func restartInterval(row, wanted int) int {
+	const smallest = 3
+	for n := min(row, wanted); n >= min(smallest, wanted); n-- {
+		if row%n == 0 {
+			return n
+		}
+	}
+	return row
+}
+
+// Tile returns the width and height in pixels of the parts of a JPEG that can be decoded without the others,
+// because restart markers separate them; 0 if there are none.
+func Tile(data []byte) (w, h int) {
+	var frame []byte
+	interval := 0
+	for i := 2; ; {
+		mark, next, ok := NextMarker(data, i)
+		if !ok {
+			return 0, 0
+		}
+		if Standalone(mark) {
+			i = next
+			continue
+		}
+		body, end, err := Segment(data, next)
+		switch {
+		case err != nil || mark == MarkEOI:
+			return 0, 0
+		case mark == MarkDRI && len(body) >= 2:
+			interval = int(binary.BigEndian.Uint16(body))
+		case IsSOF(mark) && mark > MarkSOF0+1: // progressive, or by arithmetic coding
+			return 0, 0
+		case IsSOF(mark):
+			frame = body
+		case mark == MarkSOS:
+			return tile(frame, interval)
+		}
+		i = end
+	}
+}
+
+// tile is Tile of a sequential JPEG by its frame header and the number of MCUs between markers.
+func tile(frame []byte, interval int) (w, h int) {
+	if interval == 0 || len(frame) < 9 {
+		return 0, 0
+	}
+	across, down := 1, 1
+	for c := 6; frame[5] > 1 && c+2 < len(frame); c += 3 {
+		across, down = max(across, int(frame[c+1]>>4)), max(down, int(frame[c+1]&15))
+	}
+	width := int(binary.BigEndian.Uint16(frame[3:]))
+	row := (width + 8*across - 1) / (8 * across)
+	if row%interval != 0 { // a marker is not where a row of MCUs begins
+		interval = row
+	}
+	return 8 * across * interval, 8 * down
 }

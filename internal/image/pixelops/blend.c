@@ -1,4 +1,4 @@
-#include "blend.h"
+#include "kernels.h"
 
 #include "../resample/level.h"
 

@@ -1,4 +1,4 @@
-#include "blur_kernel.h"
+#include "kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

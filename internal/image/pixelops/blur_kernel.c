@@ -1,4 +1,4 @@
-#include "blur_kernel.h"
+#include "kernels.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "blur_kernel.h"
+#include "kernels.h"
 
 // A sum must not be fused with a product, or levels and Go would differ.
 #if defined(__clang__)

@@ -1,4 +1,4 @@
-#include "enhance_kernel.h"
+#include "kernels.h"
 
 // luma is Pillow's L of an RGB pixel.
 static int luma(const uint8_t *p) { return (p[0] * 19595 + p[1] * 38470 + p[2] * 7471 + 0x8000) >> 16; }

@@ -4,9 +4,7 @@ package pixelops
 
 /*
 #cgo CFLAGS: -O3 -Wall
-#include "blend.h"
-#include "blur_kernel.h"
-#include "enhance_kernel.h"
+#include "kernels.h"
 */
 import "C"
 

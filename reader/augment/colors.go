@@ -7,7 +7,92 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// The ops of this file change an image's colours with a probability, else not at all.
+// ColorJitter changes brightness, contrast, saturation and hue in random order by random
+// factors: torchvision.transforms.ColorJitter. The factors of the first three are drawn from
+// [max(0, 1-x), 1+x], that of the hue from [-x, x] turns of the colour circle, x at most
+// 0.5; 0 leaves that property alone. On grey images saturation and hue do nothing.
+type ColorJitter struct {
+	Brightness, Contrast, Saturation, Hue float64
+	// Ranges are what the four factors are drawn from instead, low and high, in that order;
+	// one that is zero leaves it to the number above.
+	Ranges [4][2]float64
+}
+
+func (o ColorJitter) strengths() [4]float64 {
+	return [4]float64{o.Brightness, o.Contrast, o.Saturation, o.Hue}
+}
+
+func (o ColorJitter) String() string {
+	if o.Ranges == [4][2]float64{} && o.Hue == 0 && o.Brightness == o.Contrast && o.Contrast == o.Saturation {
+		return "jitter:" + formatFloat(o.Brightness)
+	}
+	s := "jitter"
+	for i, x := range o.strengths() {
+		if r := o.Ranges[i]; r != [2]float64{} {
+			s += ":" + formatFloats(r[:])
+		} else {
+			s += ":" + formatFloat(x)
+		}
+	}
+	return s
+}
+
+// Check implements Op.
+func (o ColorJitter) Check(channels int) error {
+	for _, x := range o.strengths() {
+		if !(0 <= x && x <= 1e6) {
+			return fmt.Errorf("jitter: strength %v is negative or not a number", x)
+		}
+	}
+	if o.Hue > 0.5 {
+		return fmt.Errorf("jitter: hue %v is more than 0.5", o.Hue)
+	}
+	least, most := [4]float64{3: -0.5}, [4]float64{1e6, 1e6, 1e6, 0.5}
+	for i, r := range o.Ranges {
+		if !(least[i] <= r[0] && r[0] <= r[1] && r[1] <= most[i]) {
+			return fmt.Errorf("jitter: range %s: wanted %v <= low <= high <= %v", formatFloats(r[:]), least[i], most[i])
+		}
+	}
+	return checkColors("jitter", channels)
+}
+
+// AddTo implements Op.
+func (o ColorJitter) AddTo(s *Steps, r *random.Rand) {
+	type jitter struct {
+		change Change
+		varies bool
+		factor float64
+	}
+	changes := [4]Change{Brightness, Contrast, Saturation, Hue}
+	var jitters [4]jitter
+	for i, c := range changes {
+		low, high := o.bounds(i)
+		jitters[i] = jitter{c, o.strengths()[i] != 0 || o.Ranges[i] != [2]float64{}, r.Uniform(low, high)}
+	}
+	for i := len(jitters) - 1; i > 0; i-- {
+		j := r.IntN(i + 1)
+		jitters[i], jitters[j] = jitters[j], jitters[i]
+	}
+	for _, j := range jitters {
+		if j.varies {
+			s.Enhance(j.change, j.factor)
+		}
+	}
+}
+
+// bounds is what the i-th factor is drawn from.
+func (o ColorJitter) bounds(i int) (low, high float64) {
+	x := o.strengths()[i]
+	switch {
+	case o.Ranges[i] != [2]float64{}:
+		return o.Ranges[i][0], o.Ranges[i][1]
+	case i == 3:
+		return -x, x
+	}
+	return max(0, 1-x), 1 + x
+}
+
+// The ops from here to RandomAdjustSharpness change an image's colours with a probability, else not at all.
 
 // RandomGrayscale makes the image grey with probability P, with as many channels as it has:
 // torchvision.transforms.RandomGrayscale, and Grayscale if P is 1. Grey images stay as they
@@ -154,4 +239,39 @@ func checkColors(name string, channels int) error {
 
 func checkRandomColors(name string, p float64, channels int) error {
 	return cmp.Or(checkChance(name, p), checkColors(name, channels))
+}
+
+// GaussianBlur blurs the image by a Gaussian kernel of H by W pixels, both odd, its standard
+// deviation drawn evenly from Sigma: torchvision.transforms.GaussianBlur. A value at the
+// border of two levels may come out 1 off, because PyTorch adds up in another order.
+type GaussianBlur struct {
+	H, W int
+	// Sigma is (0.1, 2) if zero.
+	Sigma [2]float64
+}
+
+var defaultSigma = [2]float64{0.1, 2}
+
+func (o GaussianBlur) sigma() [2]float64 { return cmp.Or(o.Sigma, defaultSigma) }
+
+func (o GaussianBlur) String() string {
+	return "blur:" + formatSize(o.H, o.W) + formatOption("sigma", o.Sigma, defaultSigma, formatRange)
+}
+
+// Check implements Op.
+func (o GaussianBlur) Check(channels int) error {
+	s := o.sigma()
+	switch {
+	case min(o.H, o.W) <= 0 || max(o.H, o.W) > maxSide || o.H%2 == 0 || o.W%2 == 0:
+		return fmt.Errorf("blur: kernel %s: width and height must be odd, from 1 to %d", formatSize(o.H, o.W), maxSide)
+	case !(0 < s[0] && s[0] <= s[1] && s[1] <= 1e6):
+		return fmt.Errorf("blur: sigma %s: wanted 0 < low <= high", formatRange(s))
+	}
+	return checkColors("blur", channels)
+}
+
+// AddTo implements Op. An image of up to half a kernel has too few pixels to mirror.
+func (o GaussianBlur) AddTo(s *Steps, r *random.Rand) {
+	sigmas := o.sigma()
+	s.Blur(o.H, o.W, r.Uniform(sigmas[0], sigmas[1]))
 }
