@@ -83,7 +83,7 @@ def run(
         of: the loader that the batches are from, if they were kept.
     """
     found, now, counted = Pass(), time.perf_counter, counter(iterable if of is None else of)
-    before, synchronize = Surroundings.now(), _synchronize()
+    before, synchronize = Surroundings.now(), synchronizer()
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start
     while limit is None or found.count < limit:
@@ -114,7 +114,8 @@ def run(
         found.add(asked - start, ready - start, done - start)
         asked = now()
     found.seconds = now() - start
-    _close(iterator)
+    if callable(close := getattr(iterator, "close", None)):
+        close()
     del iterator
     found.around = Surroundings.now().since(before)
     return found
@@ -124,13 +125,7 @@ def _reached(value: float, limit: float | None) -> bool:
     return limit is not None and value >= limit
 
 
-def _close(iterator: Any) -> None:
-    close = getattr(iterator, "close", None)
-    if callable(close):
-        close()
-
-
-def _synchronize() -> Callable[[], None]:
+def synchronizer() -> Callable[[], None]:
     """The function that waits for the GPU."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
