@@ -16,9 +16,9 @@ from dsconv.transforms import translate
 from .image_files import ImageFiles, NotImageFiles, image_files
 from .look import is_dataloader
 from .native import near
+from .passes import kept_states
 from .rows import Row
 from .same_images import OtherLabels, indices, target_transform
-from .states import kept_states
 
 
 def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> tuple[list[Row], list[str]]:

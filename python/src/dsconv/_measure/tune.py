@@ -19,9 +19,8 @@ from torch.utils.data import DataLoader
 from dsconv._errors import ArgumentError
 from dsconv._short_messages import short_message
 
-from .passes import Pass, run
+from .passes import Pass, kept_states, run
 from .rebuild import SETTINGS, CannotRebuild, close, rebuilt, settings
-from .states import kept_states
 from .surroundings import cores
 from .turns import Plan, batch_bytes
 

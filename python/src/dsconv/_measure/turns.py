@@ -14,9 +14,8 @@ from dsconv._short_messages import cut
 from .costs import Loop
 from .look import is_dataloader, look
 from .own_python import runs_python, timed_transforms
-from .passes import Pass, Step, run
+from .passes import Pass, Step, kept_states, run
 from .rows import Row
-from .states import kept_states
 
 Found = TypeVar("Found")
 
