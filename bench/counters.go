@@ -1,5 +1,10 @@
 package bench
 
+import (
+	"syscall"
+	"time"
+)
+
 // Counters are what this process waited for, and what others did, since it started or, as a difference of two, in between: the
 // kernel's own accounting. What the system does not count is 0. Times are seconds, summed over threads unless it says otherwise.
 type Counters struct {
@@ -45,4 +50,13 @@ func (c Counters) swapStall(blocked float64, threads int) float64 {
 		stall = min(max(stall, c.MemoryStall*share*own), c.MemoryStall*float64(max(threads, 1)))
 	}
 	return stall
+}
+
+// ownCPU is the CPU time of this process so far, user and system; 0 if the system does not say.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

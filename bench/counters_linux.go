@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dsconv/dsconv/bench/internal/cputime"
+	"github.com/dsconv/dsconv/internal/procmemory"
 )
 
 // readCounters reads the Counters of this process. It takes some microseconds a thread. Threads that have ended no longer count
@@ -19,7 +19,7 @@ func readCounters() (c Counters, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.OtherCPU = (busy - cputime.Own()).Seconds()
+	c.OtherCPU = (busy - ownCPU()).Seconds()
 	c.addProcess(root)
 	c.Queue += goroutinesQueued()
 	c.addGroup(root)
@@ -136,4 +136,24 @@ func groupFolder(root fs.FS) string {
 func number(text string) int64 {
 	n, _ := strconv.ParseInt(text, 10, 64)
 	return n
+}
+
+// residentNow reads the counters; zeros if they cannot be read.
+func residentNow() resident {
+	f := fields("/proc/self/status")
+	return resident{now: f["VmRSS"], peak: f["VmHWM"], mapped: f["RssFile"] + f["RssShmem"]}
+}
+
+// resetPeak sets the high-water mark to what is resident now and reports whether it could.
+func resetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }
+
+func totalMemory() int64 { return fields("/proc/meminfo")["MemTotal"] }
+
+// fields reads the lines "Name:  123 kB" of a file, in bytes; none if it cannot be read.
+func fields(path string) map[string]int64 {
+	m, err := procmemory.Sizes(path)
+	if err != nil {
+		return nil
+	}
+	return m
 }

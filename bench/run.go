@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv"
-	"github.com/dsconv/dsconv/bench/internal/cputime"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
 	"github.com/dsconv/dsconv/internal/misuse"
@@ -201,14 +200,14 @@ func (b *bench) turn(ctx context.Context, s *subject, round int) error {
 // augmentations in them.
 func (s *subject) measure(ctx context.Context, first, epochs int, o *Options) (Round, error) {
 	m := Round{Epochs: epochs}
-	clock, cpu := s.loader.Clock(), cputime.Own()
+	clock, cpu := s.loader.Clock(), ownCPU()
 	var wait, step time.Duration
 	for epoch := first; epoch < first+epochs; epoch++ {
 		if err := s.epoch(ctx, epoch, o, &m, &wait, &step); err != nil {
 			return m, err
 		}
 	}
-	m.CPUSeconds = (cputime.Own() - cpu).Seconds()
+	m.CPUSeconds = (ownCPU() - cpu).Seconds()
 	m.WaitSeconds = wait.Seconds()
 	spent := s.loader.Clock().Sub(clock)
 	m.Loaded, m.Bytes, m.Depth = spent.Images, spent.Bytes, spent.Depth()

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsconv/dsconv/bench/internal/cputime"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -112,7 +110,7 @@ func swapChild() {
 		}
 	}
 	touch(memory) // what does not fit is swapped out
-	used := cputime.Own()
+	used := ownCPU()
 	before, err := readCounters()
 	if err != nil {
 		fmt.Println(err)
@@ -143,7 +141,7 @@ func swapChild() {
 		wall += w
 	}
 	d := after.sub(before)
-	blocked := wall.Seconds() - (cputime.Own() - used).Seconds() - d.Queue
+	blocked := wall.Seconds() - (ownCPU() - used).Seconds() - d.Queue
 	fmt.Println(d.SwapIn, d.swapStall(blocked, swapThreads), blocked)
 	fmt.Printf("%+v\n", d)
 }

@@ -16,15 +16,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import slow_parts  # noqa: E402
+from dsconv._bench import judged  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
-from dsconv._measure.costs import Found, Loop  # noqa: E402
-from dsconv._measure.costs import loader as seconds_of_loader  # noqa: E402
+from dsconv._measure.costs import Loop  # noqa: E402
 from dsconv._measure.image_files import NotImageFiles, image_files  # noqa: E402
-from dsconv._measure.judged import judged  # noqa: E402
 from dsconv._measure.passes import Pass  # noqa: E402
 from dsconv._measure.rows import Row  # noqa: E402
-from dsconv._measure.turns import Plan, Turn, measure, steps_of  # noqa: E402
+from dsconv._measure.turns import Plan, measure, steps_of  # noqa: E402
 from dsconv.measure import main  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
 from torchvision import transforms  # noqa: E402
@@ -135,7 +134,7 @@ def test_a_loader_that_was_slow_alone() -> None:
         (quick, [slow, slow], None, 0.02),
         (slow, [Pass(images=40, batch=40, count=1, seconds=0.1)], Loop(step=1.0), 0.2),
     ):
-        assert seconds_of_loader(Found(passes, 1, alone, loop=loop), alone) == pytest.approx(want)
+        assert Row("", None, passes, alone=alone, loop=loop).per_image(1) == pytest.approx(want)
 
 
 def test_ways_to_pack_are_tried(photos: Path) -> None:
@@ -143,9 +142,9 @@ def test_ways_to_pack_are_tried(photos: Path) -> None:
     loader = DataLoader(
         Photos(photos, transforms.Compose([transforms.RandomResizedCrop(32), transforms.ToTensor()])), 8, shuffle=True
     )
-    turns: list[Turn] = []
+    turns: list[dict[str, Any]] = []
     measured = bench(loader, rounds=1, limit_batches=2, on_turn=turns.append)
-    assert [t.name.partition(", ")[2] for t in turns] == ["", "looked into", "", "", ""]
+    assert [t["dataset"].partition(", ")[2] for t in turns] == ["", "looked into", "", "", ""]
     assert "dsconv pack" not in judged(measured).advice["text"] + str(judged(measured).advice["candidates"])
     tried = judged(measured, advise=None).advice
     assert tried is not None and any(c["command"].startswith("dsconv pack") for c in tried["candidates"])

@@ -11,8 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from dsconv._measure.passes import kept_states  # noqa: E402
 from dsconv._measure.rebuild import CannotRebuild, close, rebuilt, settings  # noqa: E402
-from dsconv._measure.states import kept_states  # noqa: E402
 from torch.utils.data import (  # noqa: E402
     BatchSampler,
     DataLoader,

@@ -11,8 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from dsconv import measure  # noqa: E402
 from dsconv._errors import ArgumentError  # noqa: E402
 from dsconv._measure import tune  # noqa: E402
-from dsconv._measure.bench import _of_tuning, bench  # noqa: E402
-from dsconv._measure.candidates import advise  # noqa: E402
+from dsconv._measure.bench import _of_tuning, advise, bench  # noqa: E402
 from dsconv._measure.rebuild import settings  # noqa: E402
 from dsconv._measure.rows import Row  # noqa: E402
 from dsconv._measure.tune import Trial, Tuned  # noqa: E402
@@ -65,8 +64,8 @@ def test_the_report_has_the_best_settings() -> None:
     assert candidate["before_seconds"] == pytest.approx(own.rounds[0].seconds)
     ratio = best.rounds[0].images_per_second / own.rounds[0].images_per_second
     assert candidate["after_seconds"] == pytest.approx(own.rounds[0].seconds / ratio)
-    trials = [t for t in turns if not t.total]
-    assert trials and all(t.name.startswith("train.py:loader, ") for t in trials)
+    trials = [t for t in turns if not t["total"]]
+    assert trials and all(t["dataset"].startswith("train.py:loader, ") for t in trials)
 
 
 @pytest.mark.usefixtures("computed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +11,6 @@ from typing import Any, Callable
 
 from dsconv import _command, _progress, _scratch
 from dsconv._errors import ArgumentError
-from dsconv._measure.judged import judged, report_file
 from dsconv._read_options import FieldMap
 from dsconv._report import Report
 from dsconv._short_messages import shown
@@ -99,11 +100,18 @@ def bench(
         dsconv.Error: any other error.
     """
     datasets = tuple(_joined(d) if isinstance(d, Mapping) else d for d in datasets)
-    if any(not isinstance(d, (str, os.PathLike)) for d in datasets):
+    if not all(_is_path(d) for d in datasets):
         given = {name: value for name, value in locals().items() if name in _OF_DATASETS and value not in (None, False)}
         if given:
             raise ArgumentError(f"bench of a loader takes no {', '.join(sorted(given))}: they are options of datasets")
-        return _of_loader(datasets, rounds, limit_batches, step, transfer, consume, tune, advise, merge, progress)
+        _check_subjects(datasets)
+        from dsconv._measure.bench import bench as measured
+
+        with contextlib.closing(_progress.JSONProgress("turn", "bench", progress)) as bar:
+            loop: dict[str, Any] = {"step": step, "transfer": transfer, "consume": consume}
+            turns: dict[str, Any] = {"rounds": rounds, "limit_batches": limit_batches, "on_turn": bar.show}
+            report = measured(datasets[0], datasets[1:], tune=tune, **loop, **turns)
+        return judged(report, merge, advise, progress)
     if callable(step) or callable(transfer):
         raise ArgumentError("step and transfer are functions only beside a loader; beside a script they are names")
     if script is not None and python is None:
@@ -121,13 +129,47 @@ def bench(
     )  # fmt: skip
     if advise is not None:
         options.append(f"--advise={str(bool(advise)).lower()}")
+    paths = [os.fspath(d) for d in datasets if isinstance(d, (str, os.PathLike))]
+    return _run(["--progress=json", *options], merge, paths, unit="turn", title="bench", drawn=progress)
+
+
+def judged(
+    report: Report,
+    merge: Sequence[Report | str | os.PathLike[str]] = (),
+    advise: bool | None = False,
+    drawn: bool = False,
+) -> Report:
+    """The report with the command's verdicts, and with reports of other runs below it.
+
+    With advise, ways to pack are tried for its DataLoader; None: if a row of dsconv.Loader has native transforms.
+    drawn shows the progress of that."""
+    if advise is None:
+        advise = any("augment" in (row.settings or {}) for row in report.datasets[1:])
+    options = ["--merge=-", *(["--advise", "--progress=json"] if advise else [])]
+    return _run(options, merge, unit="step", title="pack", drawn=drawn, stdin=report.to_json())
+
+
+def _run(
+    options: Sequence[str],
+    merge: Sequence[Report | str | os.PathLike[str]],
+    paths: Sequence[str] = (),
+    **shown: Any,
+) -> Report:
+    """The command's report."""
     with _scratch.scratch("bench") as scratch:
         out = os.path.join(scratch, "report.json")
-        merged = [f"--merge={report_file(r, scratch, i)}" for i, r in enumerate(merge)]
-        paths = [os.fspath(d) for d in datasets if isinstance(d, (str, os.PathLike))]
-        arguments = ["bench", f"--json={out}", "--progress=json", *options, *merged, "--", *paths]
-        _progress.run_command(arguments, unit="turn", title="bench", drawn=progress)
+        merged = [f"--merge={_report_file(r, scratch, i)}" for i, r in enumerate(merge)]
+        _progress.run_command(["bench", f"--json={out}", *options, *merged, "--", *paths], **shown)
         return Report.load(out)
+
+
+def _report_file(report: Report | str | os.PathLike[str], scratch: str, i: int) -> str:
+    """The path of a report's file; a Report is written to scratch first."""
+    if not isinstance(report, Report):
+        return os.fspath(report)
+    file = os.path.join(scratch, f"merged-{i}.json")
+    dataclasses.replace(report, source=report.source or f"merged {i + 1}").save(file)
+    return file
 
 
 # Options that a loader has itself.
@@ -139,47 +181,18 @@ _OF_DATASETS = {
 }  # fmt: skip
 
 
-def _of_loader(
-    subjects: Sequence[Any],
-    rounds: int | None,
-    limit_batches: int | None,
-    step: Any,
-    transfer: Any,
-    consume: str | float | None,
-    tune: bool,
-    advise: bool | None,
-    merge: Sequence[Report | str | os.PathLike[str]],
-    progress: bool,
-) -> Report:
-    """The report of a loader of this process; the command adds the verdict."""
-    from dsconv._measure.bench import bench as measured
-    from dsconv._measure.progress import shown as turns_shown
-
-    loader, *others = subjects
-    if isinstance(loader, (str, os.PathLike)):
+def _check_subjects(subjects: Sequence[Any]) -> None:
+    if _is_path(subjects[0]):
         raise ArgumentError("bench: the loader is the first argument; datasets follow it")
     for subject in subjects:
-        if not isinstance(subject, (str, os.PathLike)) and not _is_iterable(subject):
+        if not (_is_path(subject) or hasattr(subject, "__iter__") or hasattr(subject, "__getitem__")):
             raise ArgumentError(f"bench of {shown(subject)}: it must be a path, a DataLoader or another iterable")
-    with turns_shown(progress) as on_turn:
-        report = measured(
-            loader,
-            others,
-            rounds=rounds,
-            limit_batches=limit_batches,
-            step=step,
-            transfer=transfer,
-            consume=consume,
-            tune=tune,
-            on_turn=on_turn,
-        )
-    return judged(report, merge, advise, progress)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
 
 
 def _joined(sources: Mapping[str, Path]) -> str:
     """Several sources as one word of the command."""
     return ",".join(source_words(sources))
-
-
-def _is_iterable(value: Any) -> bool:
-    return hasattr(value, "__iter__") or hasattr(value, "__getitem__")

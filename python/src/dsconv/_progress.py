@@ -58,17 +58,20 @@ class JSONProgress:
         """Handles a line of progress. Returns False for any other line."""
         if not line.startswith("{"):
             return False
-        if not self._drawn:
-            return True
-        step = json.loads(line)
-        if not step["total"] and self._unit != "item":  # a measurement beside the turns, of which nobody knows how many
-            return True
+        if self._drawn:
+            self.show(json.loads(line))
+        return True
+
+    def show(self, step: dict[str, Any]) -> None:
+        """Shows what a line says."""
+        beside = not step["total"] and self._unit != "item"  # the turns: nobody knows how many of these there will be
+        if not self._drawn or beside:
+            return
         title, total = self._title or step["dataset"], step["total"] or None  # an iterable has no length
         if self._bar is None or (title, total) != self._dataset:
             self.close()
             self._dataset, self._bar = (title, total), Bar(title, total, self._unit)
         self._bar.show(step["done"], _note(step))
-        return True
 
     def close(self) -> None:
         if self._bar is not None:

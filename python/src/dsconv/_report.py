@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import statistics
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -47,8 +48,11 @@ class Machine:
     device: str = _optional("")  # of the model, such as a GPU's name
 
     @classmethod
-    def this(cls, torch: str = "", device: str = "") -> Machine:
-        """The machine of this process."""
+    def this(cls, device: str = "") -> Machine:
+        """The machine of this process, with torch and the GPU if they are in use."""
+        torch = sys.modules.get("torch")
+        if torch is not None and not device and torch.cuda.is_initialized():
+            device = torch.cuda.get_device_name()
         cores = os.cpu_count() or 1
         try:
             usable = len(os.sched_getaffinity(0))
@@ -60,7 +64,7 @@ class Machine:
             os=platform.system().lower(),
             arch=platform.machine(),
             python=platform.python_version(),
-            torch=torch,
+            torch=torch.__version__ if torch is not None else "",
             device=device,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable, Generic, TypeVar
@@ -11,20 +10,16 @@ from typing import Any, Callable, Generic, TypeVar
 from dsconv._measure.batches import counter
 from dsconv._measure.costs import Loop
 from dsconv._measure.look import Look, is_dataloader, looked_at
-from dsconv._measure.machine import machine
-from dsconv._measure.passes import Pass
+from dsconv._measure.passes import Pass, synchronizer
 from dsconv._measure.rows import Row
 from dsconv._measure.surroundings import Surroundings
-from dsconv._report import WORKER_STAGES, DatasetReport, Report, Round, Stages
+from dsconv._report import Machine, Report
 from dsconv._short_messages import counted, shown
 
 Batch = TypeVar("Batch")
 
 # The share of the time of a DataLoader's workers that timers may take.
 _BUDGET = 0.01
-
-# Attributes of a loader that the report includes, if it has them.
-_SETTINGS = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
 
 
 def timed(
@@ -86,46 +81,43 @@ class Timed(Generic[Batch]):
         self._name = name or _name_of(iterable)
         self._images: Callable[[Any], int] = images or counter(iterable)
         self._sync, self._warmup = sync, warmup
-        self._rounds: list[Round] = []
-        self._passes: list[Pass] = []  # the same epochs, with the times of their batches
+        self._passes: list[Pass] = []  # one for each epoch
         self._clocks: list[dict[str, float]] = []  # of a dsconv.Loader, in each epoch
         self._look = Look() if look and is_dataloader(iterable) else None
-        self._left = False  # an epoch was left before its end
-        self._batch = 0  # images in the largest batch
 
     def __iter__(self) -> Iterator[Batch]:
-        now, images, wait, step, synchronize = time.perf_counter, 0, 0.0, 0.0, _synchronize(self._sync)
+        now, synchronize = time.perf_counter, synchronizer() if self._sync else None
         seen, before = Pass(began=time.perf_counter_ns()), Surroundings.now()
-        spent, cpu, start, whole = self._clock(), time.process_time(), now(), False
+        spent, cpu, start = self._clock(), time.process_time(), now()
         mark, asked = start, 0.0
         opened = contextlib.ExitStack()
         iterator = opened.enter_context(self._iterator())
         try:
             for batch in iterator:
                 ready = now()
-                wait += ready - mark
+                seen.wait += ready - mark
                 n = self._images(batch)
-                images += n
-                if n > self._batch:
-                    self._batch = n
+                seen.images += n
+                if n > seen.batch:
+                    seen.batch = n
                 try:
                     yield batch
                 finally:
                     if synchronize is not None:
                         synchronize()
                     mark = now()
-                    step += mark - ready
+                    seen.step += mark - ready
                     seen.add(asked, ready - start, mark - start)
                     asked = mark - start
-            wait += now() - mark
-            whole = True
+            seen.wait += now() - mark
+            seen.ended = True
         finally:
-            seconds, cpu = now() - start, time.process_time() - cpu
+            seen.seconds, seen.cpu = now() - start, time.process_time() - cpu
             opened.close()
-            self._left = self._left or not whole
-            self._rounds.append(self._round(images, seconds, wait, step, cpu, spent))
-            seen.images, seen.batch, seen.seconds, seen.wait, seen.step = images, self._batch, seconds, wait, step
-            seen.cpu, seen.ended, seen.around = cpu, whole, Surroundings.now().since(before)
+            after = self._clock()
+            if spent is not None and after is not None:
+                self._clocks.append({key: after[key] - spent.get(key, 0) for key in after})
+            seen.around = Surroundings.now().since(before)
             self._passes.append(seen)
             close = getattr(iterator, "close", None)
             if close is not None:
@@ -146,50 +138,38 @@ class Timed(Generic[Batch]):
 
     def report(self) -> Report:
         """The measurement so far, as from `dsconv.bench`. Raises RuntimeError before the first counted epoch."""
-        rounds = self._rounds[self._warmup :]
-        if not rounds:
-            counts = f"{len(self._rounds)} epochs were timed, and the first {self._warmup} are not counted"
+        passes = self._passes[self._warmup :]
+        if not passes:
+            counts = f"{len(self._passes)} epochs were timed, and the first {self._warmup} are not counted"
             raise RuntimeError(f"{self._name}: nothing to report yet: {counts}")
-        settings = {k: v for k in _SETTINGS if isinstance(v := getattr(self, k, None), (int, bool))}
-        dataset = DatasetReport(
-            path=self._name,
-            format=type(self._iterable).__name__,
-            samples=max(r.images for r in rounds),
-            settings=settings,
-            rounds=rounds,
-        )
-        self._look_up(dataset)
+        each = 1e6 / max(1, sum(p.images for p in passes))
+        loop = Loop(each * sum(p.step for p in passes), each * sum(p.cpu for p in passes))
+        row = Row(self._name, self._iterable, passes, self._clocks[self._warmup :], loop=loop)
+        row.workers = self._look.workers() if self._look else ()
+        dataset = row.report(with_costs=bool(row.workers or row.clocks))
+        for p, r in zip(passes, dataset.rounds):
+            r.cpu_seconds = p.cpu if row.clocks else 0.0  # that of other processes is unknown
+        left = not all(p.ended for p in self._passes)
         report = Report(
-            machine=machine(),
-            options={"epochs": 1, "batch": self._batch, "workers": settings.get("num_workers", 0)},
+            machine=Machine.this(),
+            options={
+                "epochs": 1,
+                "batch": max(p.batch for p in self._passes),
+                "workers": dataset.settings.get("num_workers", 0),
+            },
             consumer="the loop",
             datasets=[dataset],
-            notes=["an epoch was left before its end"] if self._left else [],
+            notes=["an epoch was left before its end"] if left else [],
         )
         return report.summarise().judge()
 
-    def _look_up(self, dataset: DatasetReport) -> None:
-        """Adds the costs to a row, with what the workers' timers found."""
-        passes = self._passes[self._warmup :]
-        images = max(1, sum(p.images for p in passes))
-        loop = Loop(1e6 * sum(p.step for p in passes) / images, 1e6 * sum(p.cpu for p in passes) / images)
-        row = Row(self._name, self._iterable, passes, loop=loop)
-        row.workers = self._look.workers() if self._look else ()
-        row.clocks = self._clocks[self._warmup :]
-        if row.workers:
-            for k, (r, p) in enumerate(zip(dataset.rounds, passes)):
-                r.stage_seconds = Stages(**row.stage_seconds(k, p), step=p.step)
-        if row.workers or row.clocks:
-            dataset.costs = row.costs()
-        dataset.timeline = row.timeline()
-
     def __repr__(self) -> str:
-        head = f"Timed({self._name!r}): {counted(len(self._rounds), 'epoch')}"
-        if not self._rounds:
+        head = f"Timed({self._name!r}): {counted(len(self._passes), 'epoch')}"
+        if not self._passes:
             return head
-        last = self._rounds[-1]
-        starved = 100 * last.wait_seconds / last.seconds if last.seconds else 0.0
-        return f"{head}, the last one {last.images_per_second:.0f} images/s, starved {starved:.0f} %"
+        last = self._passes[-1]
+        rate, starved = (x / last.seconds if last.seconds else 0.0 for x in (last.images, 100 * last.wait))
+        return f"{head}, the last one {rate:.0f} images/s, starved {starved:.0f} %"
 
     def _clock(self) -> dict[str, float] | None:
         """The times of the loader's workers so far; None if it has no clock."""
@@ -197,29 +177,7 @@ class Timed(Generic[Batch]):
         times: dict[str, float] | None = clock() if callable(clock) else None
         return times
 
-    def _round(
-        self, images: int, seconds: float, wait: float, step: float, cpu: float, before: dict[str, float] | None
-    ) -> Round:
-        r = Round(images=images, loaded=images, seconds=seconds, wait_seconds=wait, stage_seconds=Stages(step=step))
-        after = self._clock()
-        if before is None or after is None:
-            return r  # the workers are other processes, whose CPU time is unknown too
-        spent = {key: after[key] - before.get(key, 0) for key in after}
-        self._clocks.append(spent)
-        r.loaded, r.bytes, r.cpu_seconds = int(spent["images"]), int(spent["bytes"]), cpu
-        r.stage_seconds = Stages(**{stage: spent[stage] for stage in WORKER_STAGES}, step=step)
-        return r
-
 
 def _name_of(iterable: object) -> str:
     path = getattr(iterable, "path", None)
     return str(path) if path is not None else type(iterable).__name__
-
-
-def _synchronize(wanted: bool) -> Callable[[], None] | None:
-    """The function that waits for the GPU; None if it is not wanted or not needed."""
-    torch = sys.modules.get("torch")  # without it, nothing runs on a GPU
-    if not wanted or torch is None or not torch.cuda.is_available():
-        return None
-    synchronize: Callable[[], None] = torch.cuda.synchronize
-    return synchronize

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from typing import IO
+from typing import IO, Any
 
 from dsconv._errors import ArgumentError
 from dsconv._measure.bench import bench
-from dsconv._measure.progress import write_line
 from dsconv._measure.script import Script, split
 
 
@@ -40,10 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 transfer=script.function(options.transfer) if options.transfer else None,
                 consume=options.consume,
                 tune=options.tune,
-                on_turn=write_line if options.progress == "json" else None,
+                on_turn=_write_line if options.progress == "json" else None,
             )
         except ArgumentError as err:
-            sys.exit(_usage(str(err)))
+            print(f"dsconv.measure: {err}", file=sys.stderr)
+            sys.exit(2)
         except KeyboardInterrupt:
             sys.exit(130)
         out.write(report.to_json())
@@ -83,17 +84,16 @@ def _reports(options: argparse.Namespace) -> Iterator[IO[str]]:
         yield f
 
 
+def _write_line(turn: dict[str, Any]) -> None:
+    print(json.dumps(turn), file=sys.stderr, flush=True)
+
+
 def _stop(*_: object) -> None:
     """Ends the measurement and its workers. Ctrl-C in a terminal comes twice, from it and from `dsconv bench`: the
     second one must not interrupt the end of the first."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise KeyboardInterrupt
-
-
-def _usage(message: str) -> int:
-    print(f"dsconv.measure: {message}", file=sys.stderr)
-    return 2
 
 
 if __name__ == "__main__":

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dsconv._arguments import whole
 from dsconv._errors import ArgumentError
-from dsconv._report import Report
+from dsconv._report import DatasetReport, Machine, Report
 from dsconv._short_messages import shown
 
 from .batches import counter
-from .candidates import advise, faster
 from .look import is_dataloader
-from .machine import machine
 from .ours import ours
 from .passes import Step
-from .rows import Row, settings
-from .turns import Plan, Turn, measure
+from .rows import Row
+from .turns import Plan, measure
+
+if TYPE_CHECKING:  # it imports torch
+    from .tune import Trial, Tuned
 
 _STAYING = (
     "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop "
@@ -38,7 +40,7 @@ def bench(
     transfer: Step | None = None,
     consume: str | float | None = None,
     tune: bool = False,
-    on_turn: Callable[[Turn], None] | None = None,
+    on_turn: Callable[[dict[str, Any]], None] | None = None,
 ) -> Report:
     """Measures epochs of a loader, and of dsconv.Loader on the same images, in interleaved rounds.
 
@@ -56,22 +58,39 @@ def bench(
             returns it.
         consume: images/s of a simulated GPU, in place of a step.
         tune: also measure the DataLoader with its best settings, in a row of its own.
+        on_turn: is called with each pass that has ended, as a line of the command's --progress json.
 
     Raises ValueError for wrong options.
     """
-    plan = _plan(loader, rounds, limit_batches, step, transfer, consume, on_turn)
+    for what, function in (("step", step), ("transfer", transfer)):
+        if function is not None and not callable(function):
+            raise ArgumentError(f"{what}={shown(function)}: beside a loader it must be a function of a batch")
+    if consume is not None and (step is not None or transfer is not None):
+        raise ArgumentError("consume stands in for a loop: leave out step and transfer")
+    plan = Plan(
+        3 if rounds is None else whole("rounds", rounds, 1),
+        None if limit_batches is None else whole("limit_batches", limit_batches, 1),
+        step if consume is None else Consumer(consume, loader),
+        transfer,
+        on_turn,
+    )
     if tune and not is_dataloader(loader):
         raise ArgumentError(f"tune needs a DataLoader of torch's; this is a {type(loader).__name__}")
     rows, notes = ours(loader, others, name, plan.loops)
-    tuned = None
     try:
-        if tune:
-            tuned = _add_best(rows, plan)
+        tuned = _add_best(rows, plan) if tune else None
         measure(rows, plan)
+        first = rows[0]
         report = Report(
-            machine=machine(),
-            options=_options(rows, plan),
-            consumer=_consumer(plan),
+            machine=Machine.this(),
+            options={
+                "rounds": plan.rounds,
+                "epochs": 1,
+                "batch": max(p.batch for p in first.passes),
+                "workers": first.settings.get("num_workers", 0),
+                **({"limit_batches": plan.limit} if plan.limit else {}),
+            },
+            consumer=str(plan.step) if consume else "the loop's step" if plan.loops else "loader alone",
             datasets=[row.report() for row in rows],
             notes=notes + _notes(rows, plan),
         ).summarise()
@@ -84,27 +103,46 @@ def bench(
     return report
 
 
-def _add_best(rows: list[Row], plan: Plan) -> Any:
+def _add_best(rows: list[Row], plan: Plan) -> Tuned:
     """Finds the DataLoader's best settings, and adds a row with them after the user's."""
     from .rebuild import rebuilt  # imports torch
     from .tune import Meter, tune
 
     own = rows[0]
 
-    def show(changes: str, trial: Any) -> None:
-        if plan.on_turn is not None:
-            name = f"{own.name}, {changes or 'as it is'}"
-            plan.on_turn(Turn(name, 0, plan.rounds, 0, 0, trial.epoch_seconds, trial.images_per_second))
+    def show(changes: str, trial: Trial) -> None:
+        plan.tell(f"{own.name}, {changes or 'as it is'}", 0, trial.epoch_seconds, trial.images_per_second)
 
     tuned = tune(own.iterable, Meter(plan), show)
     if tuned.changes:
         best = rebuilt(own.iterable, **tuned.changes)
-        command = f"DataLoader({tuned.command})"
-        rows.insert(1, Row(f"{own.name}, tuned", best, settings=settings(best), command=command))
+        rows.insert(1, Row(f"{own.name}, tuned", best, command=f"DataLoader({tuned.command})"))
     return tuned
 
 
-def _of_tuning(tuned: Any, report: Report) -> list[str]:
+def advise(report: Report, rows: Sequence[Row]) -> None:
+    """Fills in the report's advice, of which the command chooses and words one: what could take the place of the first
+    row. All rows were measured in turns."""
+    own = report.datasets[0]
+    before = statistics.median(r.seconds / r.epochs for r in own.rounds)
+    found = []
+    for row, other in zip(rows[1:], report.datasets[1:]):
+        if row.command:
+            times = faster(other, own)
+            after = before / times if times else 0.0
+            seconds = {"before_seconds": before, "after_seconds": after}
+            found.append({"command": row.command, "setting": True, "lossless": row.lossless, **seconds})
+    if found:
+        report.advice = {"text": "", "candidates": found}
+
+
+def faster(a: DatasetReport, b: DatasetReport) -> float:
+    """How many times as fast a is as b: the median over the rounds, in which they took turns."""
+    ratios = [x.images_per_second / y.images_per_second for x, y in zip(a.rounds, b.rounds) if y.images_per_second]
+    return statistics.median(ratios) if ratios else 0.0
+
+
+def _of_tuning(tuned: Tuned, report: Report) -> list[str]:
     """What tuning found, in sentences."""
     own = report.datasets[0]
     notes = [f"tune: {what} was not tried: {why}" for what, why in tuned.refused.items()]
@@ -138,44 +176,11 @@ class Consumer:
         if not 0 < self.rate < math.inf:
             raise ArgumentError(f"consume={shown(rate)}: write images per second, such as 3000")
 
+    def __str__(self) -> str:
+        return f"a consumer of {self.rate:g} images/s"
+
     def __call__(self, batch: Any) -> None:
         time.sleep(self._images_of(batch) / self.rate)
-
-
-def _plan(
-    loader: Any,
-    rounds: int | None,
-    limit: int | None,
-    step: Step | None,
-    transfer: Step | None,
-    consume: str | float | None,
-    on_turn: Callable[[Turn], None] | None,
-) -> Plan:
-    for name, function in (("step", step), ("transfer", transfer)):
-        if function is not None and not callable(function):
-            raise ArgumentError(f"{name}={shown(function)}: beside a loader it must be a function of a batch")
-    if consume is not None and (step is not None or transfer is not None):
-        raise ArgumentError("consume stands in for a loop: leave out step and transfer")
-    rounds = 3 if rounds is None else whole("rounds", rounds, 1)
-    limit = None if limit is None else whole("limit_batches", limit, 1)
-    return Plan(rounds, limit, step if consume is None else Consumer(consume, loader), transfer, on_turn)
-
-
-def _options(rows: Sequence[Row], plan: Plan) -> dict[str, Any]:
-    first = rows[0]
-    return {
-        "rounds": plan.rounds,
-        "epochs": 1,
-        "batch": max(p.batch for p in first.passes),
-        "workers": first.settings.get("num_workers", 0),
-        **({"limit_batches": plan.limit} if plan.limit else {}),
-    }
-
-
-def _consumer(plan: Plan) -> str:
-    if isinstance(plan.step, Consumer):
-        return f"a consumer of {plan.step.rate:g} images/s"
-    return "the loop's step" if plan.loops else "loader alone"
 
 
 def _notes(rows: Sequence[Row], plan: Plan) -> list[str]:

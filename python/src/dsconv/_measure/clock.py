@@ -17,6 +17,7 @@ _open, _close, _pread = os.open, os.close, os.pread
 
 # A lap that lost less than this to waiting is not looked up in the scheduler's statistics.
 _WAITED_NS = 30_000
+_MAX_PARTS = 200
 # The number of attempts to read all times without waiting for a core in between.
 _TRIES = 4
 
@@ -33,6 +34,22 @@ class Label:
     name: str
     kind: str
     dataset: bool = False
+
+
+@dataclass
+class Times:
+    """The times of a part, in nanoseconds, without those of the timers."""
+
+    calls: int = 0
+    wall: float = 0.0
+    cpu: float = 0.0
+    queue: float = 0.0
+
+    def add(self, other: Times) -> None:
+        self.calls += other.calls
+        self.wall += other.wall
+        self.cpu += other.cpu
+        self.queue += other.queue
 
 
 class Clock:
@@ -111,6 +128,16 @@ class Clock:
         """The kind of the innermost part; "" outside of all."""
         return self.labels[self._stack[-1]].kind if self._stack else ""
 
+    def spent(self, timers: Overhead) -> list[tuple[tuple[str, str, bool], tuple[int, int, int, int]]]:
+        """The first parts' labels and times, without those of the timers, as plain tuples."""
+        found = []
+        figures = zip(self.labels[:_MAX_PARTS], self.calls, self.children, self.wall, self.cpu, self.queue)
+        for label, calls, children, wall, cpu, queue in figures:
+            wall = max(0, wall - calls * timers.inside_wall - children * timers.outside_wall)
+            cpu = max(0, min(wall, cpu - calls * timers.inside_cpu - children * timers.outside_cpu))
+            found.append(((label.name, label.kind, label.dataset), (calls, wall, cpu, queue)))
+        return found
+
     def _credit(self, part: int, wall: int, cpu: int) -> None:
         wall, cpu = wall - self._wall, cpu - self._cpu
         self.wall[part] += wall
@@ -165,7 +192,10 @@ class Overhead:
             empty()
         clock.leave()
         clock.close()
-        bare = _bare(calls)
+        began = time.perf_counter_ns()
+        for _ in range(calls):
+            _nothing()
+        bare = time.perf_counter_ns() - began
         return cls(
             clock.wall[inner] // calls,
             clock.cpu[inner] // calls,
@@ -182,14 +212,6 @@ def overhead() -> Overhead:
 
 def _nothing() -> None:
     pass
-
-
-def _bare(calls: int) -> int:
-    """Nanoseconds of untimed calls of nothing."""
-    began = time.perf_counter_ns()
-    for _ in range(calls):
-        _nothing()
-    return time.perf_counter_ns() - began
 
 
 def timed(clock: Clock, part: int, function: Callable[..., Any], outermost: bool = False) -> Callable[..., Any]:
@@ -209,8 +231,4 @@ def timed(clock: Clock, part: int, function: Callable[..., Any], outermost: bool
 
 def named(call: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """call with the name and signature of function, for whoever looks at them."""
-    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__defaults__"):
-        if name != "__defaults__" and hasattr(function, name):
-            setattr(call, name, getattr(function, name))
-    call.__wrapped__ = function  # type: ignore[attr-defined]
-    return call
+    return functools.update_wrapper(call, function, updated=())

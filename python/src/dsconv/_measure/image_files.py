@@ -65,7 +65,9 @@ def image_files(dataset: Any) -> ImageFiles:
             f"{type(inner).__name__} has no attribute transform that is called with an image: "
             "to compare, keep the transforms there"
         )
-    labelled, paths = _labelled(root, paths), _full(root, paths)
+    paths = [path if os.path.isabs(path) or os.path.isfile(path) else os.path.join(root, path) for path in paths]
+    folder = os.path.realpath(root)
+    labelled = not any(os.path.realpath(os.path.dirname(path)) == folder for path in paths[:1000])
     own = getattr(inner, "target_transform", None)
     return ImageFiles(root, inner, paths, chosen, samples or len(paths), transform, own, labelled)
 
@@ -131,14 +133,3 @@ def _transform(dataset: Any) -> Any:
         if callable(value):
             return value
     return None
-
-
-def _labelled(root: str, paths: list[str]) -> bool:
-    """Reports whether the images are in a folder for each class."""
-    full = _full(root, paths[:1000])
-    return not any(os.path.realpath(os.path.dirname(path)) == os.path.realpath(root) for path in full)
-
-
-def _full(root: str, paths: list[str]) -> list[str]:
-    """The paths, with the root where they are relative to it."""
-    return [path if os.path.isabs(path) or os.path.isfile(path) else os.path.join(root, path) for path in paths]

@@ -7,7 +7,6 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any, Callable
 
 from .clock import AUGMENT, COLLATE, DECODE, READ, Clock, Label, named, timed
@@ -16,27 +15,23 @@ from .patches import Patches
 # The functions as they are without timers.
 _open, _readv, _close = os.open, os.readv, os.close
 
-# Module or class, the functions, their kind. Only modules that are already imported are looked at.
+# Modules, a class in them, the functions, their kind. Only modules that are already imported are looked at. Those that
+# change images are at the end: a transform that calls one has its time itself.
 _FUNCTIONS: list[tuple[str, str, str, str]] = [
     ("os", "", "read pread preadv sendfile", READ),
     ("PIL.Image", "", "open", DECODE),
     ("PIL.ImageFile", "ImageFile", "load", DECODE),
     ("cv2", "", "imread imdecode imreadmulti", DECODE),
-    ("imageio", "", "imread", DECODE),
-    ("imageio.v2", "", "imread", DECODE),
-    ("imageio.v3", "", "imread", DECODE),
-    ("skimage.io", "", "imread", DECODE),
+    ("imageio imageio.v2 imageio.v3 skimage.io", "", "imread", DECODE),
     ("turbojpeg", "TurboJPEG", "decode", DECODE),
     ("simplejpeg", "", "decode_jpeg", DECODE),
-    ("torchvision.io.image", "", "read_file", READ),
+    ("torchvision.io.image torchvision.io", "", "read_file", READ),
     (
-        "torchvision.io.image",
+        "torchvision.io.image torchvision.io",
         "",
         "decode_image decode_jpeg decode_png decode_gif decode_webp decode_avif decode_heic",
         DECODE,
     ),
-    ("torchvision.io", "", "read_file", READ),
-    ("torchvision.io", "", "decode_image decode_jpeg decode_png decode_gif decode_webp", DECODE),
     ("numpy", "", "load fromfile", READ),
     ("numpy", "memmap", "__getitem__", READ),
     ("h5py", "Dataset", "__getitem__ read_direct", READ),
@@ -50,24 +45,31 @@ _FUNCTIONS: list[tuple[str, str, str, str]] = [
     ("socket", "SocketIO", "readinto", READ),
     ("requests.sessions", "Session", "request", READ),
     ("botocore.response", "StreamingBody", "read", READ),
-]
-
-# What calls the functions below in these has their time itself; "" is the loop.
-_HAVE_IT_THEMSELVES = ("", AUGMENT, DECODE, COLLATE)
-
-# Functions that change images. A transform that calls them has their time itself.
-_CHANGES: list[tuple[str, str, str]] = [
-    ("PIL.Image", "Image", "convert resize crop rotate transpose transform filter thumbnail reduce"),
-    ("PIL.ImageOps", "", "fit pad contain equalize autocontrast exif_transpose mirror flip posterize solarize"),
-    ("cv2", "", "resize cvtColor warpAffine warpPerspective flip GaussianBlur blur medianBlur remap LUT filter2D"),
+    ("PIL.Image", "Image", "convert", DECODE),  # to the colours that training wants
+    ("PIL.Image", "Image", "resize crop rotate transpose transform filter thumbnail reduce", AUGMENT),
+    (
+        "PIL.ImageOps",
+        "",
+        "fit pad contain equalize autocontrast exif_transpose mirror flip posterize solarize",
+        AUGMENT,
+    ),
+    (
+        "cv2",
+        "",
+        "resize cvtColor warpAffine warpPerspective flip GaussianBlur blur medianBlur remap LUT filter2D",
+        AUGMENT,
+    ),
     (
         "torchvision.transforms.functional",
         "",
         "to_tensor pil_to_tensor normalize resize crop center_crop resized_crop hflip vflip rotate affine "
         "adjust_brightness adjust_contrast adjust_saturation adjust_hue gaussian_blur to_grayscale erase",
+        AUGMENT,
     ),
 ]
 
+# What calls functions that change images in these has their time itself; "" is the loop.
+_HAVE_IT_THEMSELVES = ("", AUGMENT, DECODE, COLLATE)
 
 # Modules that others import only when they are first used.
 _COMPANIONS = {"PIL.Image": "PIL.ImageFile"}
@@ -89,16 +91,9 @@ class Libraries:
             if module in sys.modules:
                 importlib.import_module(companion)
         first, self._modules = self._modules == 0, len(sys.modules)
-        for module, cls, names, kind in _FUNCTIONS:
-            for holder, name, function in self._new(module, cls, names):
-                part = self._clock.part(Label(_shown(module, cls, name), kind))
-                wrap = _reading_first if name == "imread" else timed
-                self._patches.attribute(holder, name, wrap(self._clock, part, function))
-        for module, cls, names in _CHANGES:
-            for holder, name, function in self._new(module, cls, names):
-                kind = DECODE if name == "convert" else AUGMENT  # of an image to the colours that training wants
-                part = self._clock.part(Label(_shown(module, cls, name), kind))
-                self._patches.attribute(holder, name, outside_of_transforms(self._clock, part, function))
+        for modules, cls, names, kind in _FUNCTIONS:
+            for module in modules.split():
+                self._wrap(module, cls, names, kind)
         if first:
             _open_files(self._clock, self._patches)
 
@@ -107,8 +102,8 @@ class Libraries:
         self._done.clear()
         self._modules = 0
 
-    def _new(self, module: str, cls: str, names: str) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
-        """The functions that exist and have no timer yet, with what holds them."""
+    def _wrap(self, module: str, cls: str, names: str, kind: str) -> None:
+        """Times the functions that exist and have no timer yet."""
         holder: Any = sys.modules.get(module)
         if holder is not None and cls:
             holder = getattr(holder, cls, None)
@@ -116,11 +111,11 @@ class Libraries:
             function = vars(holder).get(name)
             if callable(function) and (module, cls, name) not in self._done:
                 self._done.add((module, cls, name))
-                yield holder, name, function
-
-
-def _shown(module: str, cls: str, name: str) -> str:
-    return ".".join(filter(None, (module.partition(".")[0], cls, name)))
+                label = Label(".".join(filter(None, (module.partition(".")[0], cls, name))), kind)
+                wrap = _reading_first if name == "imread" else timed
+                if kind == AUGMENT or name == "convert":
+                    wrap = outside_of_transforms
+                self._patches.attribute(holder, name, wrap(self._clock, self._clock.part(label), function))
 
 
 def outside_of_transforms(clock: Clock, part: int, function: Callable[..., Any]) -> Callable[..., Any]:

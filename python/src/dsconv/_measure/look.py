@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 import weakref
@@ -12,7 +13,7 @@ from typing import Any
 
 from . import slots
 from .clock import overhead
-from .probe import Probe, probing
+from .probe import Probe
 
 
 def is_dataloader(obj: Any) -> bool:
@@ -73,7 +74,7 @@ def timers(loader: Any, found: Look, budget: float | None) -> Iterator[None]:
             loader.collate_fn = Collate(collate)
             yield
             return
-        with probing(found.folder, loader.dataset, collate, budget) as probe:
+        with contextlib.closing(Probe(found.folder, os.getpid(), loader.dataset, collate, budget)) as probe:
             loader.collate_fn = probe.collate
             yield
     finally:
@@ -85,17 +86,13 @@ def looked_at(loader: Any, found: Look, budget: float) -> Iterator[Iterator[Any]
     """An iterator of the DataLoader with timers, for the user's own loop: nothing is started anew. Workers that run
     already have no timers."""
     if loader.num_workers > 0:
-        with contextlib.nullcontext() if _running(loader) else timers(loader, found, budget):
+        running = getattr(loader, "_iterator", None) is not None  # workers that stay from epoch to epoch
+        with contextlib.nullcontext() if running else timers(loader, found, budget):
             iterator = iter(loader)
         yield iterator
         return
     with timers(loader, found, budget):
         yield iter(loader)
-
-
-def _running(loader: Any) -> bool:
-    """Reports whether the DataLoader has workers that stay from epoch to epoch."""
-    return getattr(loader, "_iterator", None) is not None
 
 
 def _forget_workers(loader: Any) -> None:

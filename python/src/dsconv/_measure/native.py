@@ -1,14 +1,28 @@
-"""dsconv's equals of a dataset's transforms."""
+"""dsconv's equals of a dataset's transforms, and native ops that do nearly what transforms of Albumentations do: with
+Pillow's pixels in place of OpenCV's."""
 
 from __future__ import annotations
 
 import importlib
+import operator
+from collections.abc import Callable
 from typing import Any
 
-from dsconv.transforms import translate
+from dsconv.transforms import ColorJitter, RandomGrayscale, RandomResizedCrop, Resize, from_albumentations, translate
+from dsconv.transforms.choose_native import choose_native
+from dsconv.transforms.native_ops import NativeOps
+from dsconv.transforms.steps import Step
 
 from .clock import AUGMENT
 from .walk import Found
+
+# Those that draw from the same distributions. Values differ by the rounding of colours and by the filter of a resize.
+_NEAR: dict[str, Callable[[Any], Any]] = {
+    "RandomResizedCrop": lambda t: RandomResizedCrop(tuple(t.size), tuple(t.scale), tuple(t.ratio)),
+    "Resize": lambda t: Resize((t.height, t.width)),
+    "SmallestMaxSize": lambda t: Resize(operator.index(t.max_size)),  # an error if one of several sizes is drawn
+    "ColorJitter": lambda t: ColorJitter(t.brightness, t.contrast, t.saturation, t.hue),
+}
 
 
 def native(found: list[Found]) -> dict[str, str]:
@@ -49,3 +63,31 @@ def _on_tensors(transform: Any) -> Any:
     except ImportError:
         pass
     return None
+
+
+def near(transforms: Any) -> str:
+    """The native ops, as a Loader's transforms takes them; "" if there are none for one of the transforms, or if the
+    pixels are the same."""
+    if not from_albumentations.is_compose(transforms):
+        return ""
+    try:
+        if transforms.p < 1 or not any(_name(t) in _NEAR for t in transforms.transforms):
+            return ""
+        plan = choose_native([Step(_op(t), t) for t in transforms.transforms], NativeOps("pil"))
+    except Exception:  # another version's parameters, or an order that is impossible
+        return ""
+    return plan.words if plan.rest is None and plan.dtype == "float32" and plan.kind == "tensor" else ""
+
+
+def _op(t: Any) -> Any:
+    name = _name(t)
+    if name == "ToGray":
+        return RandomGrayscale(t.p)
+    if name in _NEAR and t.p == 1:
+        return _NEAR[name](t)
+    (step,) = from_albumentations.steps(type("Alone", (), {"p": 1, "transforms": [t]}))
+    return step.op
+
+
+def _name(t: Any) -> str:
+    return type(t).__name__ if type(t).__module__.startswith("albumentations.") else ""

@@ -15,10 +15,10 @@ from dsconv.transforms import translate
 
 from .image_files import ImageFiles, NotImageFiles, image_files
 from .look import is_dataloader
-from .near import near
-from .rows import Row, settings
+from .native import near
+from .passes import kept_states
+from .rows import Row
 from .same_images import OtherLabels, indices, target_transform
-from .states import kept_states
 
 
 def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> tuple[list[Row], list[str]]:
@@ -27,8 +27,8 @@ def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> 
     others are datasets, which dsconv.Loader reads as it reads the folder, or further loaders. With loops a step takes
     the batches: dsconv's must be like the user's.
     """
-    rows = [Row(name or _name(loader), loader, settings=settings(loader))]
-    rows += [Row(_name(other), other, settings=settings(other)) for other in others if not _is_path(other)]
+    rows = [Row(name or _name(loader), loader)]
+    rows += [Row(_name(other), other) for other in others if not _is_path(other)]
     paths = [os.fspath(other) for other in others if _is_path(other)]
     if not is_dataloader(loader):
         return rows, [f"{path}: not measured, as {rows[0].name} is no DataLoader with transforms" for path in paths]
@@ -131,7 +131,7 @@ def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row
         raise NotImageFiles(f"{path}: {err}") from err
     if _collates(loader):
         _try_collate(made)
-    row = Row(f"dsconv.Loader({path})", made, settings=settings(made), added=True)
+    row = Row(f"dsconv.Loader({path})", made, added=True)
     row.settings.update(dataset=path, **_native(transforms))
     row.notes = [f"{row.name}: {w.message}" for w in warned]
     return row

@@ -11,8 +11,9 @@ from typing import Any, Callable
 
 from dsconv import _python_transforms
 
-from .clock import AUGMENT, Clock, Label
-from .slots import Times
+from .clock import AUGMENT, Clock, Label, Times
+from .costs import listed
+from .patches import Patches
 from .walk import title
 
 
@@ -29,20 +30,8 @@ class InPython:
 
     def parts(self, images: int) -> list[dict[str, Any]]:
         """The parts of the Loader's costs."""
-        each = 1e-3 / max(1, images)
-        return [
-            {
-                "name": name,
-                "kind": AUGMENT,
-                "wall_us": each * spent.wall,
-                "cpu_us": each * min(spent.cpu, spent.wall),
-                "queue_us": each * min(spent.queue, max(0.0, spent.wall - spent.cpu)),
-                "calls": spent.calls,
-                "python": True,
-            }
-            for times in (self.on_threads, self.in_loop)
-            for name, spent in times.items()
-        ]
+        times = [*self.on_threads.items(), *self.in_loop.items()]
+        return [listed(Label(name, AUGMENT), spent, max(1, images), {}) for name, spent in times]
 
     def seconds(self) -> float:
         """The time that the loop's thread took."""
@@ -58,7 +47,7 @@ def runs_python(loader: Any) -> bool:
 @contextlib.contextmanager
 def timed_transforms() -> Iterator[InPython]:
     """Times the transforms of the epochs that this thread iterates. The results do not change."""
-    found, clock, lock = InPython(), Clock(), threading.Lock()
+    found, clock, lock, patches = InPython(), Clock(), threading.Lock(), Patches()
     view = _python_transforms._View
     in_loop, on_threads = view.in_loop, view.on_threads
 
@@ -84,13 +73,12 @@ def timed_transforms() -> Iterator[InPython]:
                     found.on_threads.setdefault("transforms in Python", Times()).add(spent)
 
     clock.start()
-    setattr(view, "in_loop", timed_in_loop)  # noqa: B010 - mypy: a method
-    setattr(view, "on_threads", timed_on_threads)  # noqa: B010
+    patches.attribute(view, "in_loop", timed_in_loop)
+    patches.attribute(view, "on_threads", timed_on_threads)
     try:
         yield found
     finally:
-        setattr(view, "in_loop", in_loop)  # noqa: B010
-        setattr(view, "on_threads", on_threads)  # noqa: B010
+        patches.undo()
         clock.close()
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from .batches import counter
 from .surroundings import Surroundings
@@ -83,7 +87,7 @@ def run(
         of: the loader that the batches are from, if they were kept.
     """
     found, now, counted = Pass(), time.perf_counter, counter(iterable if of is None else of)
-    before, synchronize = Surroundings.now(), _synchronize()
+    before, synchronize = Surroundings.now(), synchronizer()
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start
     while limit is None or found.count < limit:
@@ -114,7 +118,8 @@ def run(
         found.add(asked - start, ready - start, done - start)
         asked = now()
     found.seconds = now() - start
-    _close(iterator)
+    if callable(close := getattr(iterator, "close", None)):
+        close()
     del iterator
     found.around = Surroundings.now().since(before)
     return found
@@ -124,16 +129,37 @@ def _reached(value: float, limit: float | None) -> bool:
     return limit is not None and value >= limit
 
 
-def _close(iterator: Any) -> None:
-    close = getattr(iterator, "close", None)
-    if callable(close):
-        close()
-
-
-def _synchronize() -> Callable[[], None]:
+def synchronizer() -> Callable[[], None]:
     """The function that waits for the GPU."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
         return lambda: None
     synchronize: Callable[[], None] = torch.cuda.synchronize
     return synchronize
+
+
+@contextlib.contextmanager
+def kept_states(iterable: Any) -> Iterator[None]:
+    """Restores the generators of Python, numpy and torch, and those of a DataLoader and its samplers: a measurement
+    leaves no trace in a training after it, and each pass has the same samples in the same order, unless the loader
+    draws from elsewhere."""
+    torch: Any = sys.modules.get("torch")
+    owned = [] if torch is None else _generators(iterable, torch)
+    python, numbers = random.getstate(), np.random.get_state()
+    states = [(generator, generator.get_state()) for generator in owned]
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numbers)
+        for generator, state in states:
+            generator.set_state(state)
+
+
+def _generators(iterable: Any, torch: Any) -> list[Any]:
+    found = [torch.default_generator]
+    for holder in (iterable, getattr(iterable, "sampler", None), getattr(iterable, "batch_sampler", None)):
+        generator = getattr(holder, "generator", None)
+        if isinstance(generator, torch.Generator) and all(generator is not g for g in found):
+            found.append(generator)
+    return found

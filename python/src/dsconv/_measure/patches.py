@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 _ABSENT = object()
@@ -11,34 +12,24 @@ class Patches:
     """Attributes and elements that were replaced. `undo` restores them in reverse order."""
 
     def __init__(self) -> None:
-        self._done: list[tuple[Any, Any, Any, bool]] = []  # holder, name, what was there, an element
+        self._undo = contextlib.ExitStack()
 
-    def attribute(self, holder: Any, name: str, value: Any) -> bool:
-        """Sets an attribute of an object, class or module. False if that is impossible, as for classes in C."""
+    def attribute(self, holder: Any, name: str, value: Any) -> None:
+        """Sets an attribute of an object, class or module, if that is possible: not of classes in C."""
         before = vars(holder).get(name, _ABSENT) if hasattr(holder, "__dict__") else getattr(holder, name, _ABSENT)
-        try:
+        with contextlib.suppress(Exception):  # an object's own __setattr__ may raise anything
             setattr(holder, name, value)
-        except Exception:  # an object's own __setattr__ may raise anything
-            return False
-        self._done.append((holder, name, before, False))
-        return True
+            if before is _ABSENT:
+                self._undo.callback(delattr, holder, name)
+            else:
+                self._undo.callback(setattr, holder, name, before)
 
-    def element(self, holder: Any, key: Any, value: Any) -> bool:
-        """Sets an element of a list or dict. False if that is impossible."""
-        try:
+    def element(self, holder: Any, key: Any, value: Any) -> None:
+        """Sets an element of a list or dict, if that is possible."""
+        with contextlib.suppress(Exception):
             before = holder[key]
             holder[key] = value
-        except Exception:
-            return False
-        self._done.append((holder, key, before, True))
-        return True
+            self._undo.callback(holder.__setitem__, key, before)
 
     def undo(self) -> None:
-        while self._done:
-            holder, name, before, element = self._done.pop()
-            if element:
-                holder[name] = before
-            elif before is _ABSENT:
-                delattr(holder, name)
-            else:
-                setattr(holder, name, before)
+        self._undo.close()

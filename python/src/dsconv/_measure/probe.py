@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import resource
 import sys
 import time
@@ -123,9 +121,11 @@ class Probe:
             "cpu": time.process_time_ns() - self._cpu,
             "thread_cpu": time.thread_time_ns() - self._thread_cpu,
             "major_faults": _major_faults() - self._faults,
+            "samples": self._clock.samples,
+            "sent_calls": self._sent[0],
+            "sent_cpu": self._sent[1],
         }
-        header.update(zip(("sent_calls", "sent_cpu"), self._sent))
-        self._slots.write(self._clock, header, self._overhead, self._loads)
+        self._slots.write((header, self._clock.spent(self._overhead), self._loads))
 
     def _function(self, found: Found, part: int) -> None:
         wrap = outside_of_transforms if found.label.kind == OTHER else timed
@@ -135,11 +135,12 @@ class Probe:
             change(place.holder, place.key, call)
 
     def _method(self, cls: type, method: str, parts: dict[int, int]) -> None:
-        function = getattr(cls, method)
-        dataset = self._clock.labels[next(iter(parts.values()))].dataset
-        wrap = _iterations if method == "__iter__" else _calls
-        count = {"__getitem__": _one, "__getitems__": _many}.get(method, _none) if dataset else _none
-        self._patches.attribute(cls, method, wrap(self._clock, parts, function, dataset, count))
+        function, dataset = getattr(cls, method), self._clock.labels[next(iter(parts.values()))].dataset
+        if method == "__iter__":
+            call = _iterations(self._clock, parts, function)
+        else:
+            call = _calls(self._clock, parts, function, dataset, many=method == "__getitems__")
+        self._patches.attribute(cls, method, call)
 
     def count_sending(self) -> None:
         """Also times how long batches take to be sent to the loop, in the thread that does it."""
@@ -161,22 +162,10 @@ class Probe:
         queues._ForkingPickler = Pickler  # the process ends with the worker
 
 
-def _one(_: tuple[Any, ...]) -> int:
-    return 1
-
-
-def _many(args: tuple[Any, ...]) -> int:
-    return len(args[0]) if args else 0
-
-
-def _none(_: tuple[Any, ...]) -> int:
-    return 0
-
-
 def _calls(
-    clock: Clock, parts: dict[int, int], function: Callable[..., Any], dataset: bool, count: Callable[[Any], int]
+    clock: Clock, parts: dict[int, int], function: Callable[..., Any], dataset: bool, many: bool
 ) -> Callable[..., Any]:
-    """A method with its time added to the part of its object."""
+    """A method with its time added to the part of its object. A call of a dataset's makes a sample, or many."""
     enters, leave, inside = clock.enters, clock.leave, clock.inside
     default = next(iter(parts.values()))
 
@@ -184,8 +173,8 @@ def _calls(
         outside = not inside()
         if not enters(parts.get(id(self), default), dataset):
             return function(self, *args, **kwargs)
-        if outside:
-            clock.samples += count(args)
+        if outside and dataset:
+            clock.samples += 1 if not many else len(args[0]) if args else 0
         try:
             return function(self, *args, **kwargs)
         finally:
@@ -194,16 +183,10 @@ def _calls(
     return named(call, function)
 
 
-def _iterations(
-    clock: Clock, parts: dict[int, int], function: Callable[..., Any], dataset: bool, _: Callable[[Any], int]
-) -> Callable[..., Any]:
+def _iterations(clock: Clock, parts: dict[int, int], function: Callable[..., Any]) -> Callable[..., Any]:
     """__iter__ whose iterator's time is added to the part of its object."""
     default = next(iter(parts.values()))
-
-    def call(self: Any) -> Any:
-        return TimedIterator(clock, parts.get(id(self), default), function(self))
-
-    return named(call, function)
+    return named(lambda self: TimedIterator(clock, parts.get(id(self), default), function(self)), function)
 
 
 class TimedIterator:
@@ -234,13 +217,3 @@ class TimedIterator:
 
 def _major_faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_majflt
-
-
-@contextlib.contextmanager
-def probing(folder: Path, dataset: Any, collate: Any, budget: float | None) -> Iterator[Probe]:
-    """A Probe in this process, for a while."""
-    probe = Probe(folder, os.getpid(), dataset, collate, budget)
-    try:
-        yield probe
-    finally:
-        probe.close()

@@ -8,17 +8,32 @@ would come out, or none, is refused by an error that names it.
 from __future__ import annotations
 
 import copy
+import io
 from collections.abc import Iterator
 from typing import Any
 
 from torch.utils.data import DataLoader, IterableDataset
 
 from dsconv._errors import ArgumentError
-from dsconv._measure.shared_handles import open_handle
+from dsconv._reachable import reachable
 from dsconv._short_messages import named, shown
 
 # The settings that can be changed, in the order in which they are shown.
 SETTINGS = ("num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
+
+# Classes of other libraries whose open objects must not cross a fork, by their module and name.
+_HANDLES = {
+    ("h5py", "File"): "h5py File",
+    ("h5py", "Group"): "h5py Group",
+    ("h5py", "Dataset"): "h5py Dataset",
+    ("lmdb", "Environment"): "LMDB environment",
+    ("lmdb", "Transaction"): "LMDB transaction",
+    ("sqlite3", "Connection"): "sqlite3 connection",
+    ("zipfile", "ZipFile"): "ZipFile",
+    ("tarfile", "TarFile"): "TarFile",
+}
+# Memory, not files.
+_IN_MEMORY = (io.BytesIO, io.StringIO)
 
 
 class CannotRebuild(ArgumentError):
@@ -89,7 +104,7 @@ def _check_workers(loader: DataLoader[Any], workers: int) -> None:
         if loader.worker_init_fn is not None:
             raise CannotRebuild(f"{setting}: nothing would call worker_init_fn={named(loader.worker_init_fn)}")
     if loader.num_workers == 0:
-        handle = open_handle(loader.dataset)
+        handle = _open_handle(loader.dataset)
         if handle:
             raise CannotRebuild(f"{setting}: {handle}, and workers would share it: open it in each worker")
     if isinstance(loader.dataset, IterableDataset) and max(workers, loader.num_workers) > 1:
@@ -97,3 +112,35 @@ def _check_workers(loader: DataLoader[Any], workers: int) -> None:
             f"{setting}: {type(loader.dataset).__name__} is iterable and divides its samples among workers by itself, "
             "so their number may depend on num_workers"
         )
+
+
+def _open_handle(dataset: Any) -> str:
+    """What the dataset holds open, as "the dataset has an open ... (its path)"; "" for nothing.
+
+    Two processes that read through the same handle move each other's position in the file, or read what the other
+    one's cache holds.
+    """
+    for path, value in reachable((dataset,)):
+        kind = _kind(value)
+        if kind:
+            attribute = path.partition(".")[2]
+            return f"the dataset has an open {kind}" + (f" ({attribute})" if attribute else "")
+    return ""
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, io.IOBase) and not isinstance(value, _IN_MEMORY):
+        return "" if value.closed or _is_standard(value) else "file"
+    for cls in type(value).__mro__:
+        name = (str(cls.__module__).partition(".")[0], cls.__name__)
+        if name in _HANDLES:
+            return _HANDLES[name]
+    return ""
+
+
+def _is_standard(file: io.IOBase) -> bool:
+    """Reports whether it is standard input, output or error, which processes share on purpose."""
+    try:
+        return file.fileno() <= 2
+    except (OSError, ValueError):  # it has no number
+        return True

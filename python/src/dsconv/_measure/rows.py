@@ -9,12 +9,13 @@ from typing import Any
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
 from .clock import OTHER, READ
-from .costs import WAITING, Found, Loop, costs, parts, stages
+from .costs import WAITING, Loop, blocked, parts, stages
 from .look import is_dataloader
 from .native import native
 from .own_python import InPython
 from .passes import Pass
 from .slots import Measured
+from .surroundings import cores
 from .walk import walk
 
 # Attributes of a loader that its row includes, if it has them.
@@ -27,10 +28,10 @@ class Row:
 
     name      in the report
     iterable  the DataLoader, dsconv.Loader or any iterable of batches
-    passes    one for each round
+    passes    one for each round, as the loop uses it
     clocks    of a dsconv.Loader: its stages' seconds, images and bytes in each pass
-    alone     a pass without the loop's step, if passes have one
-    looked    the pass that was looked into, with what its workers' timers found
+    alone     a pass without the loop's step: the loader's own speed; None if passes have no step
+    looked    the pass that was looked into, with what its workers' timers found; None: in all
     loop      what the loop does on batches in memory; None if there is no loop
     command   what the user would do to get this row in place of the first one; "" if that is no advice
     lossless  the same pixels reach training
@@ -46,25 +47,28 @@ class Row:
     looked: Pass | None = None
     workers: Sequence[Measured] = ()
     loop: Loop | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(init=False)
     notes: list[str] = field(default_factory=list)
     command: str = ""
     lossless: bool = True
     in_python: InPython | None = None
     added: bool = False
 
-    def report(self) -> DatasetReport:
+    def __post_init__(self) -> None:
+        values = {name: getattr(self.iterable, name, None) for name in SETTINGS}
+        self.settings = {name: value for name, value in values.items() if isinstance(value, (int, bool))}
+
+    def report(self, with_costs: bool = True) -> DatasetReport:
         """The row with its rounds, costs and timeline. `Report.summarise` fills in the medians."""
-        dataset = DatasetReport(
+        return DatasetReport(
             path=self.name,
             format=type(self.iterable).__name__,
             samples=max(p.images for p in self.passes),
-            settings=self.settings or settings(self.iterable),
+            settings=self.settings,
             rounds=[self._round(k, p) for k, p in enumerate(self.passes)],
+            costs=self.costs() if with_costs else None,
+            timeline=self.timeline(),
         )
-        dataset.costs = self.costs()
-        dataset.timeline = self.timeline()
-        return dataset
 
     def close(self) -> None:
         """Closes a dsconv.Loader; ends the workers of a DataLoader that bench made."""
@@ -77,22 +81,76 @@ class Row:
             end(self.iterable)
 
     def costs(self) -> dict[str, Any]:
-        """The JSON object `costs` of the row."""
-        found = Found(self.passes, workers_of(self.iterable), self.alone, self.workers, loop=self.loop)
-        found.looked = self.looked if is_dataloader(self.iterable) else None
-        found.stay = bool(getattr(self.iterable, "persistent_workers", False))
+        """The JSON object `costs` of the row, as bench/verdict reads it."""
+        count = workers_of(self.iterable)
         if is_dataloader(self.iterable):
-            found.native = native(walk(self.iterable.dataset, self.iterable.collate_fn))
-        elif self.clocks:
-            found.threads, found.parts = True, self._stages()
-            if self.in_python is not None and self.looked is not None:
-                found.parts += self.in_python.parts(self.looked.images)
-                if self.in_python.seconds() > 0.5 * self.looked.seconds:
-                    found.workers_count = 0  # they run in the loop's thread, and the workers wait for it
-        else:
-            found.parts, found.threads = self._whole(), True
-            found.workers_count = int(self._loads_ahead())
-        return costs(found)
+            words = native(walk(self.iterable.dataset, self.iterable.collate_fn))
+            return self.costs_of(parts(self.workers, words), count, processes=True)
+        if not self.clocks:
+            return self.costs_of(self._whole(), int(self._loads_ahead()))
+        listed = self._stages()
+        if self.in_python is not None and self.looked is not None:
+            listed += self.in_python.parts(self.looked.images)
+            if self.in_python.seconds() > 0.5 * self.looked.seconds:
+                count = 0  # they run in the loop's thread, and the workers wait for it
+        return self.costs_of(listed, count)
+
+    def costs_of(self, parts: list[dict[str, Any]], workers: int, processes: bool = False) -> dict[str, Any]:
+        """The costs of a loader with these parts and workers. Times per image are microseconds."""
+        typical = self._typical()
+        images, around = max(1, typical.images), typical.around
+        waited = images / 1e6 * sum(map(blocked, parts))
+        loop = self.loop or Loop()
+        values: dict[str, Any] = {
+            "samples": typical.images,
+            "batch": typical.batch,
+            "workers": workers,
+            "processes": workers > 0 and processes,
+            "cores": cores(),
+            "parts": parts,
+            "loader_us": 1e6 * self.per_image(workers),
+            "start_seconds": 0.0 if getattr(self.iterable, "persistent_workers", False) else self._begun(workers),
+            "loop": self.loop is not None,
+            "epoch_seconds": typical.seconds,
+            "starved": typical.wait / typical.seconds if typical.seconds else 0.0,
+            "swap_us": 1e6 * around.swapping(waited, workers) / images,
+            "swap_in_bytes": around.swapped_in,
+            "other_cores": around.other_cores,
+            "step_us": loop.step,
+            "step_cpu_us": loop.step_cpu,
+            "transfer_us": loop.transfer,
+        }
+        required = ("samples", "workers", "cores", "epoch_seconds")
+        return {key: value for key, value in values.items() if value or key in required}
+
+    def _typical(self) -> Pass:
+        return sorted(self.passes, key=lambda p: p.seconds)[len(self.passes) // 2]
+
+    def per_image(self, workers: int) -> float:
+        """Seconds per image of the loader alone, from the begin of the first batches until the last one is there. If
+        that pass was looked into, the parts are of the same moments."""
+        if self.loop is None and self.looked is not None and any(w.loads for w in self.workers):
+            return max(0.0, self.looked.last - self._begun(workers)) / max(1, self.looked.images)
+        alone = self.alone or (self._typical() if self.loop is None else None)
+        measured = alone.per_image(workers) if alone is not None else 0.0
+        if self.loop is None or not measured:
+            return measured
+        # Another program may have been busy then: a loader is not slower than the epochs that it gave to the loop.
+        return min([measured, *filter(None, (p.per_image(workers) for p in self.passes))])
+
+    def _begun(self, workers: int) -> float:
+        """Seconds from asking for an epoch until the workers begin their first batches: the mean over the workers."""
+        passes = [self.looked] if self.looked is not None else self.passes
+        delays = []
+        for worker in self.workers:
+            begin = worker.loads[0][0] if worker.loads else 0
+            asked = max((p.began for p in passes if p.began <= begin), default=None)
+            if asked is not None:
+                delays.append((begin - asked - worker.header["begun"]) / 1e9)
+        if delays:
+            return max(0.0, sum(delays) / len(delays))
+        alone = self.alone or (self.passes[0] if self.loop is None else None)
+        return alone.start(workers) if alone is not None else 0.0
 
     def _whole(self) -> list[dict[str, Any]]:
         """The one part of an iterable that cannot be looked into. What it does not compute, it waits for."""
@@ -112,42 +170,37 @@ class Row:
 
     def _stages(self) -> list[dict[str, Any]]:
         """The parts of a dsconv.Loader. Its clock has wall times; CPU times are this process's, in proportion."""
-        middle = sorted(range(len(self.passes)), key=lambda k: self.passes[k].seconds)[len(self.passes) // 2]
-        clock, around = self.clocks[middle], self.passes[middle].around
+        typical = self._typical()
+        clock = self.clocks[self.passes.index(typical)]
         whole = sum(clock[s] for s in WORKER_STAGES)
-        cpu = min(1.0, around.cpu / whole) if whole and self.loop is None else 1.0
+        cpu = min(1.0, typical.around.cpu / whole) if whole and self.loop is None else 1.0
         return stages(clock, clock["images"], cpu)
 
     def _round(self, k: int, p: Pass) -> Round:
-        made = Round(
+        """A DataLoader's stages are those of the pass that was looked into."""
+        if k < len(self.clocks):
+            clock = self.clocks[k]
+            seconds = {stage: clock[stage] for stage in WORKER_STAGES}
+            loaded, stored = int(clock["images"]), int(clock["bytes"])
+        else:
+            seconds, loaded, stored = dict.fromkeys(WORKER_STAGES, 0.0), p.images, 0
+            for part in parts(self.workers, {}):
+                kind = "augment" if part["kind"] == OTHER else part["kind"]
+                seconds[kind] += 1e-6 * part["wall_us"] * p.images
+        return Round(
             images=p.images,
-            loaded=p.images,
+            loaded=loaded,
+            bytes=stored,
             seconds=p.seconds,
             wait_seconds=p.wait,
             cpu_seconds=p.around.cpu,
             transfer_seconds=p.transfer if self.loop is not None and self.loop.transfer else 0.0,
+            stage_seconds=Stages(**seconds, step=p.step),
         )
-        stages = self.stage_seconds(k, p)
-        made.stage_seconds = Stages(**stages, step=p.step)
-        if k < len(self.clocks):
-            made.loaded, made.bytes = int(self.clocks[k]["images"]), int(self.clocks[k]["bytes"])
-        return made
 
-    def stage_seconds(self, k: int, p: Pass) -> dict[str, float]:
-        """The stages' seconds of a pass. Those of a DataLoader are of the pass that was looked into."""
-        if k < len(self.clocks):
-            return {stage: self.clocks[k][stage] for stage in WORKER_STAGES}
-        seconds = dict.fromkeys(WORKER_STAGES, 0.0)
-        for part in parts(self.workers, {}):
-            kind = "augment" if part["kind"] == OTHER else part["kind"]
-            seconds[kind] += 1e-6 * part["wall_us"] * p.images
-        return seconds
-
-    def timeline(self) -> dict[str, Any] | None:
-        """The JSON object `timeline` of the row; None if there was no pass."""
-        p = self.looked or (self.passes[0] if self.passes else None)
-        if p is None:
-            return None
+    def timeline(self) -> dict[str, Any]:
+        """The JSON object `timeline` of the row."""
+        p = self.looked or self.passes[0]
         timeline: dict[str, Any] = {
             "seconds": p.seconds,
             "batches": [{"asked": a, "ready": r, "done": d} for a, r, d in p.batches],
@@ -164,11 +217,6 @@ class Row:
         if loads:
             timeline["loads"] = sorted(loads, key=lambda load: load["begin"])
         return timeline
-
-
-def settings(iterable: Any) -> dict[str, Any]:
-    """The settings of a loader."""
-    return {k: v for k in SETTINGS if isinstance(v := getattr(iterable, k, None), (int, bool))}
 
 
 def workers_of(iterable: Any) -> int:

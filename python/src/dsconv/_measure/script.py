@@ -38,16 +38,14 @@ class Script:
         if file.suffix != ".py" or "." in file.stem:
             raise ArgumentError(f"{path}: its name must end in .py and have no other dot, so that it can be imported")
         self.path = path
-        known = sys.modules.get(file.stem)
-        if known is not None and not _same(getattr(known, "__file__", None), file):
-            raise ArgumentError(f"{path}: Python has a module of the name {file.stem} already; rename the script")
+        if file.stem in sys.modules:
+            _check_same(sys.modules[file.stem], path)
         sys.path.insert(0, str(file.resolve().parent))
         importlib.invalidate_caches()
         sys.argv = [path, *arguments]
         with _remarks(path), _ending(path):
             self._module = importlib.import_module(file.stem)
-        if not _same(getattr(self._module, "__file__", None), file):
-            raise ArgumentError(f"{path}: Python has a module of the name {file.stem} already; rename the script")
+        _check_same(self._module, path)
 
     def loader(self, name: str) -> Any:
         """The DataLoader, or another iterable, of that name; if it is a function, what it returns. A function that
@@ -157,8 +155,10 @@ def _may_load(value: Any) -> bool:
     return loads or inspect.isroutine(value)
 
 
-def _same(found: str | None, file: Path) -> bool:
-    return found is not None and os.path.exists(found) and os.path.samefile(found, file)
+def _check_same(module: Any, path: str) -> None:
+    found = getattr(module, "__file__", None)
+    if found is None or not os.path.exists(found) or not os.path.samefile(found, path):
+        raise ArgumentError(f"{path}: Python has a module of the name {Path(path).stem} already; rename the script")
 
 
 def _kind(value: Any) -> str:

@@ -6,32 +6,15 @@ import marshal
 import mmap
 import os
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .clock import Clock, Label, Overhead
+from .clock import Label, Times
 
 LOADS = 200  # batches whose times are kept
-_MAX_PARTS = 200
 _SIZE = 1 << 18
 _HEAD = struct.Struct("=qq")  # the version, which is odd while the data is written, and the length of the data
-
-
-@dataclass
-class Times:
-    """The times of a part in one worker, in nanoseconds, without those of the timers."""
-
-    calls: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-    queue: float = 0.0
-
-    def add(self, other: Times) -> None:
-        self.calls += other.calls
-        self.wall += other.wall
-        self.cpu += other.cpu
-        self.queue += other.queue
 
 
 @dataclass
@@ -39,9 +22,9 @@ class Measured:
     """What one worker measured. Times are nanoseconds of time.perf_counter_ns."""
 
     worker: int
-    header: dict[str, int] = field(default_factory=dict)
-    parts: dict[Label, Times] = field(default_factory=dict)
-    loads: list[tuple[int, int]] = field(default_factory=list)
+    header: dict[str, int]
+    parts: dict[Label, Times]
+    loads: list[tuple[int, int]]
 
 
 class Slots:
@@ -53,11 +36,9 @@ class Slots:
             self._memory = mmap.mmap(f.fileno(), _SIZE)
         self._version = 0
 
-    def write(self, clock: Clock, header: dict[str, int], overhead: Overhead, loads: list[tuple[int, int]]) -> None:
-        """Writes all figures. A reader notices that it read while this ran."""
-        figures = zip(clock.labels[:_MAX_PARTS], clock.calls, clock.children, clock.wall, clock.cpu, clock.queue)
-        parts = [((of.name, of.kind, of.dataset), *numbers) for of, *numbers in figures]
-        data = marshal.dumps(({**header, **vars(overhead), "samples": clock.samples}, parts, loads))
+    def write(self, figures: tuple[dict[str, int], list[Any], list[tuple[int, int]]]) -> None:
+        """Writes the header, parts and loads of a Measured. A reader notices that it read while this ran."""
+        data = marshal.dumps(figures)
         if len(data) > _SIZE - _HEAD.size:
             return
         _HEAD.pack_into(self._memory, 0, self._version + 1, len(data))
@@ -71,8 +52,13 @@ class Slots:
 
 def read(folder: Path) -> list[Measured]:
     """What all workers that wrote into the folder have measured so far."""
-    found = ((path, _consistent(path)) for path in sorted(folder.iterdir()))
-    return [_measured(int(path.name.partition("-")[0]), *data) for path, data in found if data is not None]
+    found = []
+    for path in sorted(folder.iterdir()):
+        if (figures := _consistent(path)) is not None:
+            header, parts, loads = figures
+            times = {Label(*label): Times(*spent) for label, spent in parts}
+            found.append(Measured(int(path.name.partition("-")[0]), header, times, loads))
+    return found
 
 
 def _consistent(path: Path) -> Any:
@@ -85,12 +71,3 @@ def _consistent(path: Path) -> Any:
         if version % 2 == 0 and _HEAD.unpack_from(path.read_bytes())[0] == version:
             return marshal.loads(before[_HEAD.size : _HEAD.size + length]) if version else None
     return None
-
-
-def _measured(worker: int, header: dict[str, int], parts: list[Any], loads: list[tuple[int, int]]) -> Measured:
-    found = Measured(worker, header, loads=loads)
-    for label, calls, children, wall, cpu, queue in parts:
-        wall -= calls * header["inside_wall"] + children * header["outside_wall"]
-        cpu -= calls * header["inside_cpu"] + children * header["outside_cpu"]
-        found.parts[Label(*label)] = Times(calls, max(0, wall), max(0, min(wall, cpu)), queue)
-    return found

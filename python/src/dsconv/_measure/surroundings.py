@@ -41,8 +41,9 @@ class Surroundings:
     def now(cls) -> Surroundings:
         cpu, faults = _tree()
         some, full = _memory_pressure()
-        swapped_in, read = _vmstat("pswpin") * _PAGE, _vmstat("pgpgin") * 1024
-        return cls(time.perf_counter(), cpu, _busy(), faults, swapped_in, some, full, read, _vmstat("pgmajfault"))
+        vmstat = dict(line.split()[:2] for line in _text(Path("/proc/vmstat")).splitlines() if " " in line)
+        swapped_in, read, all_faults = (int(vmstat.get(name, 0)) for name in ("pswpin", "pgpgin", "pgmajfault"))
+        return cls(time.perf_counter(), cpu, _busy(), faults, swapped_in * _PAGE, some, full, read * 1024, all_faults)
 
     def since(self, before: Surroundings) -> Surroundings:
         """What happened from before until self."""
@@ -77,14 +78,12 @@ def cores() -> float:
 
 
 def _quotas() -> Iterator[float]:
-    for folder in _control_groups():
-        quota, _, period = _text(folder / "cpu.max").strip().partition(" ")
-        if quota.isdigit() and period.isdigit():
-            yield int(quota) / int(period)
-    quota = _text(Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")).strip()  # version 1
-    period = _text(Path("/sys/fs/cgroup/cpu/cpu.cfs_period_us")).strip()
-    if quota.isdigit() and period.isdigit():
-        yield int(quota) / int(period)
+    limits = [_text(folder / "cpu.max").split() for folder in _control_groups()]
+    version1 = Path("/sys/fs/cgroup/cpu")
+    limits.append([_text(version1 / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")])
+    for limit in limits:
+        if len(limit) == 2 and all(map(str.isdigit, limit)):
+            yield int(limit[0]) / int(limit[1])
 
 
 def _control_groups() -> list[Path]:
@@ -105,13 +104,6 @@ def _memory_pressure() -> tuple[float, float]:
         if len(totals) == 2 and all(map(str.isdigit, totals)):
             return int(totals[0]) / 1e6, int(totals[1]) / 1e6
     return 0.0, 0.0
-
-
-def _vmstat(name: str) -> int:
-    for line in _text(Path("/proc/vmstat")).splitlines():
-        if line.startswith(f"{name} "):
-            return int(line.split()[1])
-    return 0
 
 
 def _busy() -> float:

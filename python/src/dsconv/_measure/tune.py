@@ -19,9 +19,8 @@ from torch.utils.data import DataLoader
 from dsconv._errors import ArgumentError
 from dsconv._short_messages import short_message
 
-from .passes import Pass, run
+from .passes import Pass, kept_states, run
 from .rebuild import SETTINGS, CannotRebuild, close, rebuilt, settings
-from .states import kept_states
 from .surroundings import cores
 from .turns import Plan, batch_bytes
 
@@ -116,8 +115,7 @@ def tune(loader: DataLoader[Any], measure: Measure, on_trial: OnTrial | None = N
     if own is None:
         raise CannotRebuild(next(iter(search.refused.values())))
     _climb(search, cores or share_of_cores())
-    for refine in (_prefetch, _persistence, _pinning):
-        refine(search)
+    _refine(search)
     best = search.fastest()
     changes = {name: best.settings[name] for name in SETTINGS if best.settings[name] != own.settings[name]}
     if (best.settings["prefetch_factor"] or _BY_DEFAULT) == (own.settings["prefetch_factor"] or _BY_DEFAULT):
@@ -193,30 +191,22 @@ def _climb(search: Search, cores: int) -> None:
 
 def _workers(search: Search, count: int) -> Trial | None:
     """The trial of that many workers. They are kept between epochs where that is possible, so that their start does not
-    hide what they do; `_persistence` asks whether that is needed."""
+    hide what they do; `_refine` asks whether that is needed."""
     return search.trial(num_workers=count, persistent_workers=True) or search.trial(num_workers=count)
 
 
-def _prefetch(search: Search) -> None:
+def _refine(search: Search) -> None:
+    """Tries to prefetch more, not to keep the workers unless the user does, and to pin."""
     best = search.fastest()
-    if not best.settings["num_workers"]:
-        return
     seconds = best.epoch_seconds
-    for factor in (2 * _BY_DEFAULT, 4 * _BY_DEFAULT):
+    for factor in (2 * _BY_DEFAULT, 4 * _BY_DEFAULT) if best.settings["num_workers"] else ():
         trial = search.trial(**{**best.settings, "prefetch_factor": factor})
         if _seconds(trial) > seconds * (1 - MARGIN):
-            return
+            break
         seconds = _seconds(trial)
-
-
-def _persistence(search: Search) -> None:
-    """Also tries the best settings without persistent workers, unless the user has them."""
     best = search.fastest()
     if best.settings["persistent_workers"] and not search.loader.persistent_workers:
         search.trial(**{**best.settings, "persistent_workers": False})
-
-
-def _pinning(search: Search) -> None:
     if not torch.cuda.is_available():
         search.refused["pin_memory"] = "there is no GPU to copy to"
         return
@@ -293,7 +283,6 @@ def _images(loader: DataLoader[Any], p: Pass) -> float:
 def _quiet() -> Iterator[None]:
     """Without torch's warnings about settings that are only tried."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*worker processes in total")
-        warnings.filterwarnings("ignore", ".*no accelerator is found")
-        warnings.filterwarnings("ignore", ".*Length of IterableDataset")
+        for text in ("worker processes in total", "no accelerator is found", "Length of IterableDataset"):
+            warnings.filterwarnings("ignore", f".*{text}")
         yield

@@ -14,9 +14,8 @@ from dsconv._short_messages import cut
 from .costs import Loop
 from .look import is_dataloader, look
 from .own_python import runs_python, timed_transforms
-from .passes import Pass, Step, run
+from .passes import Pass, Step, kept_states, run
 from .rows import Row
-from .states import kept_states
 
 Found = TypeVar("Found")
 
@@ -30,19 +29,6 @@ STEP_SECONDS = 1.0
 _LOOK_SECONDS, _MOST_LOOKS = 1.0, 3
 
 
-@dataclass(frozen=True)
-class Turn:
-    """A pass that has ended, for showing progress."""
-
-    name: str
-    round: int  # 0 is the warm-up
-    rounds: int
-    done: int
-    total: int
-    seconds: float
-    images_per_second: float
-
-
 @dataclass
 class Plan:
     """How rows are measured.
@@ -50,33 +36,37 @@ class Plan:
     limit     the maximum number of batches in a pass; None: all, but no more than PASS_SECONDS take
     step      the loop's step, which takes what transfer returns
     transfer  moves a batch to the device
-    on_turn   is called after each pass
+    on_turn   is called with each pass that has ended, as a line of the command's --progress json
     """
 
     rounds: int = 3
     limit: int | None = None
     step: Step | None = None
     transfer: Step | None = None
-    on_turn: Callable[[Turn], None] | None = None
+    on_turn: Callable[[dict[str, Any]], None] | None = None
 
     @property
     def loops(self) -> bool:
         return self.step is not None or self.transfer is not None
+
+    def tell(self, name: str, number: int, seconds: float, rate: float, done: int = 0, total: int = 0) -> None:
+        """Calls on_turn. Round 0 is the warm-up; without a total nobody knows how many there will be."""
+        if self.on_turn is not None:
+            figures = {"seconds": seconds, "images_per_second": rate}
+            self.on_turn({"round": number, "done": done, "total": total, **figures, "dataset": name})
 
 
 def measure(rows: list[Row], plan: Plan) -> None:
     """Fills in the rows' passes: a round to warm up, then the others, in turns. Each row that is a DataLoader is looked
     into in the first round. All passes have as many batches as the first row's. A row that bench added and that fails
     is removed: a note of the first row says why."""
-    total = len(rows) * (plan.rounds + 1) + sum(map(_extra, rows, [plan] * len(rows)))
+    total = len(rows) * (plan.rounds + 1) + sum(_looked(row) + plan.loops for row in rows)
     done = 0
 
     def turn(name: str, number: int, p: Pass) -> None:
         nonlocal done
         done += 1
-        if plan.on_turn is not None:
-            rate = p.images / p.seconds if p.seconds else 0.0
-            plan.on_turn(Turn(name, number, plan.rounds, done, total, p.seconds, rate))
+        plan.tell(name, number, p.seconds, p.images / p.seconds if p.seconds else 0.0, done, total)
 
     images = None
     for number in range(plan.rounds + 1):
@@ -129,27 +119,25 @@ def _give_up(rows: list[Row], row: Row, err: Exception) -> None:
     rows[0].notes.append(f"{row.name} was not measured: {type(err).__name__}: {cut(str(err))}")
 
 
-def _extra(row: Row, plan: Plan) -> int:
-    looked = is_dataloader(row.iterable) or runs_python(row.iterable)
-    return int(looked) + int(plan.loops)
+def _looked(row: Row) -> bool:
+    return is_dataloader(row.iterable) or runs_python(row.iterable)
 
 
 def _pass(row: Row, plan: Plan, images: int | None, warm_up: bool) -> Pass:
     clock = getattr(row.iterable, "clock", None)
     before = clock() if callable(clock) else None
-    with kept_states(row.iterable):
-        p = run(row.iterable, plan.limit, plan.step, plan.transfer, most_images=images, seconds=_seconds(plan))
-    if warm_up:
-        return p
-    row.passes.append(p)
-    if callable(clock) and before is not None:
-        after = clock()
-        row.clocks.append({key: after[key] - before.get(key, 0) for key in after})
+    p = _run(row, plan, images, plan.step, plan.transfer)
+    if not warm_up:
+        row.passes.append(p)
+        if before is not None:
+            row.clocks.append({key: value - before.get(key, 0) for key, value in row.iterable.clock().items()})
     return p
 
 
-def _seconds(plan: Plan) -> float | None:
-    return PASS_SECONDS if plan.limit is None else None
+def _run(row: Row, plan: Plan, images: int | None, step: Step | None = None, transfer: Step | None = None) -> Pass:
+    seconds = PASS_SECONDS if plan.limit is None else None
+    with kept_states(row.iterable):
+        return run(row.iterable, plan.limit, step, transfer, most_images=images, seconds=seconds)
 
 
 def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[tuple[str, Pass]]:
@@ -166,10 +154,7 @@ def _extras(row: Row, plan: Plan, images: int | None) -> Iterator[tuple[str, Pas
         yield "looked into", row.looked
     if plan.loops:
         kept: list[Any] = []
-        with kept_states(row.iterable):
-            row.alone = run(
-                row.iterable, plan.limit, lambda batch: _keep(kept, batch), most_images=images, seconds=_seconds(plan)
-            )
+        row.alone = _run(row, plan, images, lambda batch: _keep(kept, batch))
         row.loop = step_alone(kept, plan, row.iterable)
         yield "without the loop", row.alone
 
@@ -179,15 +164,14 @@ def _look_into(
     plan: Plan,
     images: int | None,
     looking: Callable[[], contextlib.AbstractContextManager[Found]],
-    step: Step | None = None,
-    transfer: Step | None = None,
+    *loop: Step | None,
 ) -> tuple[Pass, Found]:
     """A pass in the context that looking makes, with what was found there: the fastest of several if they are short,
     since what the others took longer, another program caused."""
     looks: list[tuple[Pass, Found]] = []
     while len(looks) < _MOST_LOOKS and sum(p.seconds for p, _ in looks) < _LOOK_SECONDS:
-        with kept_states(row.iterable), looking() as found:
-            p = run(row.iterable, plan.limit, step, transfer, most_images=images, seconds=_seconds(plan))
+        with looking() as found:
+            p = _run(row, plan, images, *loop)
         looks.append((p, found))
     return min(looks, key=lambda each: each[0].seconds / max(1, each[0].images))
 
@@ -210,14 +194,13 @@ def batch_bytes(batch: Any) -> int:
 def step_alone(batches: Sequence[Any], plan: Plan, loader: Any) -> Loop:
     """The loop's step on a loader's batches in memory, again and again, while nothing is loaded."""
     run(batches, step=plan.step, transfer=plan.transfer, of=loader)  # the first steps allocate
-    images, transfer, step, cpu = 0, 0.0, 0.0, 0.0
+    images, transfer, step, began = 0, 0.0, 0.0, time.process_time()
     until = time.perf_counter() + STEP_SECONDS
     while True:
-        began = time.process_time()
         p = run(batches, step=plan.step, transfer=plan.transfer, of=loader)
-        cpu += time.process_time() - began
         images, transfer, step = images + p.images, transfer + p.transfer, step + p.step
         if time.perf_counter() >= until or not images:
             break
     each = 1e6 / max(1, images)
+    cpu = time.process_time() - began
     return Loop(each * step, each * cpu, each * transfer if plan.transfer is not None else 0.0)

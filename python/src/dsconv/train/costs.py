@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dsconv._measure import costs as measured
+from dsconv._measure.costs import Loop, stages
 from dsconv._measure.passes import Pass
+from dsconv._measure.rows import Row
 from dsconv.train.epoch import Epoch
 
 
@@ -42,9 +43,7 @@ def costs(epochs: Sequence[Epoch], of: Subject) -> dict[str, Any]:
     step = min(of.alone, *(e.step_seconds / e.steps for e in epochs)) * epochs[0].steps / passes[0].images
     transfer = statistics.median(e.transfer_seconds / p.images for e, p in zip(epochs, passes))
     typical = sorted(epochs, key=lambda e: e.seconds)[len(epochs) // 2]
-    found = measured.Found(passes, of.workers, threads=of.threads)
-    found.loop = measured.Loop(step=1e6 * step, transfer=1e6 * transfer)
-    if not of.gpu:
-        found.parts = measured.stages(typical.loader, typical.images)
+    row = Row("", None, passes, loop=Loop(step=1e6 * step, transfer=1e6 * transfer))
+    found = row.costs_of([] if of.gpu else stages(typical.loader, typical.images), of.workers, not of.threads)
     ranks = {"ranks": of.ranks, "local_ranks": of.local_ranks} if of.ranks > 1 else {}
-    return measured.costs(found) | ranks | ({"gpu": True} if of.gpu else {})
+    return found | ranks | ({"gpu": True} if of.gpu else {})

@@ -48,7 +48,7 @@ def report(results: Sequence[Result], settings: Settings, world: World) -> Repor
     ]
     gpu = world.device.type == "cuda"
     result = Report(
-        machine=Machine.this(torch.__version__, torch.cuda.get_device_name(world.device) if gpu else "cpu"),
+        machine=Machine.this(torch.cuda.get_device_name(world.device) if gpu else "cpu"),
         options=options(results, settings, world),
         consumer=f"{settings.model} in PyTorch, {world.size} process(es)",
         datasets=datasets,
