@@ -24,11 +24,8 @@ func Open(path string) (formats.Dataset, error) {
 // cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has, and
 // "train=a.tar,val=b/" are several folders and archives as one: see SplitSources and OpenSources.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	switch {
-	case ctx == nil:
-		return nil, errNilContext("OpenSource")
-	case path == "":
-		return nil, wrongOptions{errors.New("dsconv.OpenSource: the path is empty")}
+	if ctx == nil || path == "" {
+		return nil, wrongOptions{errors.New("dsconv.OpenSource: the context is nil, or the path is empty")}
 	}
 	return OpenSources(ctx, []string{path}, cfg, formats.ReadOptions{})
 }
@@ -114,7 +111,3 @@ type wrongOptions struct{ error }
 func (e wrongOptions) Unwrap() error { return e.error }
 
 func (wrongOptions) Is(target error) bool { return target == convert.ErrOptions }
-
-func errNilContext(function string) error {
-	return wrongOptions{fmt.Errorf("dsconv.%s: the context is nil: give context.Background()", function)}
-}

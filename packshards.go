@@ -19,9 +19,6 @@ type ShardResult = shards.Result
 // removes what it wrote; that of a process that was killed stays until CommitShards. Bad images are no error unless
 // Options.OnError was convert.Fail. The error is formats.ErrChanged, and names a file, if the sources are not those of the plan.
 func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*ShardResult, error) {
-	if ctx == nil {
-		return nil, errNilContext("PackShard")
-	}
 	p, err := shards.Read(file)
 	if err != nil {
 		return nil, err
@@ -32,9 +29,6 @@ func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*Sh
 // MissingShards returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
 // damaged are there: CommitShards finds them.
 func MissingShards(ctx context.Context, file string) ([]int, error) {
-	if ctx == nil {
-		return nil, errNilContext("MissingShards")
-	}
 	p, err := shards.Read(file)
 	if err != nil {
 		return nil, err
@@ -60,9 +54,6 @@ type CommittedShards struct {
 // error, and after it is done. formats.ErrLocked if another process commits. The result is never nil.
 func CommitShards(ctx context.Context, file string, o CommitOptions) (*CommittedShards, error) {
 	to := &CommittedShards{Report: &Report{}}
-	if ctx == nil {
-		return to, errNilContext("CommitShards")
-	}
 	p, err := shards.Read(file)
 	if err != nil {
 		return to, err

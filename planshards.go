@@ -58,9 +58,6 @@ type PlannedDataset struct {
 // split. Options that say how a process works, such as Workers, are not used. The same call again changes nothing; the
 // error is formats.ErrExists if another plan is in the file, or a dataset at dst, which shards never replace.
 func PlanShards(ctx context.Context, sources []string, dst, file string, o Options, po ShardPlanOptions) (*ShardPlan, error) {
-	if ctx == nil {
-		return nil, errNilContext("PlanShards")
-	}
 	if file == "" {
 		return nil, wrongOptions{errors.New("dsconv.PlanShards: give the file for the plan, such as plan.json")}
 	}

@@ -13,10 +13,6 @@ import (
 // sample, the next step reads the next sample; formats.ErrClosed ends the loop.
 func Samples(ds formats.Dataset) iter.Seq2[*formats.Sample, error] {
 	return func(yield func(*formats.Sample, error) bool) {
-		if ds == nil {
-			yield(nil, wrongOptions{errors.New("dsconv.Samples: the dataset is nil: open one first")})
-			return
-		}
 		var s formats.Sample
 		for i := range ds.Len() {
 			err := guard.Do(func() error { return ds.Read(i, &s) })

@@ -70,10 +70,7 @@ func splitAll(sources []string) (all []Source) {
 // A source that another program wrote, which must be the only one, is read as o says. The format "archive" is for several
 // too: archives that look like a WebDataset are then folders.
 func OpenSources(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	switch {
-	case ctx == nil:
-		return nil, errNilContext("OpenSources")
-	case len(sources) == 0:
+	if len(sources) == 0 {
 		return nil, wrongOptions{errors.New("dsconv.OpenSources: no source is given")}
 	}
 	closeLate := func(ds formats.Dataset) { _ = ds.Close() } // nobody waits for it

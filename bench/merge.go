@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // ReadReport reads the JSON of a report: of [Run], or of a loop in Python.
 func ReadReport(in io.Reader) (*Report, error) {
-	if err := misuse.Nil("bench.ReadReport", "in", in); err != nil {
-		return nil, err
-	}
 	var r Report
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
 		return nil, fmt.Errorf("not a report of dsconv bench --json, or only a part of one: %w", err)

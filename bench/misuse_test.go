@@ -28,7 +28,7 @@ func TestMisuse(t *testing.T) {
 	for says, err := range map[string]error{
 		"bench.Run: ctx is nil":        run(none, paths, usual),
 		"bench.Run: paths is empty":    run(t.Context(), nil, usual),
-		"bench.Run: paths[1] is empty": run(t.Context(), []string{"a", ""}, usual),
+		"or has an empty path":         run(t.Context(), []string{"a", ""}, usual),
 		"rounds -1":                    run(t.Context(), paths, func(o *Options) { o.Rounds = -1 }),
 		"epochs -1":                    run(t.Context(), paths, func(o *Options) { o.Epochs = -1 }),
 		"size -1":                      run(t.Context(), paths, func(o *Options) { o.Size = -1 }),

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/durable"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
 	"github.com/dsconv/dsconv/internal/storage/sidecar"
@@ -24,9 +22,6 @@ import (
 //
 // Repair and verify.Run need what this restores. Formats of one file, HDF5, have no such files.
 func RepairDescription(ctx context.Context, reg formats.Registry, path string, dryRun bool) (names []string, rebuilt bool, err error) {
-	if err := cmp.Or(misuse.Context("edit.RepairDescription", ctx), misuse.Registry("edit.RepairDescription", reg), misuse.Path("edit.RepairDescription", "path", path)); err != nil {
-		return nil, false, err
-	}
 	f, err := reg.ByExistingPath(path)
 	if err != nil {
 		return nil, false, err

@@ -14,7 +14,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/preprocess"
@@ -62,7 +61,7 @@ type Lost struct {
 // A dataset without damage is not written, unless the names in its index files for other programs are
 // outdated (verify.Report's Notes). With an error of the run comes a report.
 func Repair(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o RepairOptions) (*RepairReport, error) {
-	if err := cmp.Or(misuse.Dataset("edit.Repair", "src", src), o.check(ctx, "edit.Repair", reg, "path", path)); err != nil {
+	if err := o.check(ctx, "edit.Repair", path); err != nil {
 		return nil, err
 	}
 	found := o.Found

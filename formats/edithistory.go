@@ -1,6 +1,5 @@
 package formats
 
-import "errors"
 
 // Provenance records the origin of a sample and which of its values were edited by hand, so that
 // adding from the source again does not undo the edits.
@@ -54,9 +53,6 @@ type RemovalWriter interface {
 
 // RemovedFrom returns the samples that were removed from ds by hand.
 func RemovedFrom(ds Dataset) ([]RemovedSample, error) {
-	if ds == nil {
-		return nil, errors.New("formats.RemovedFrom: the dataset is nil")
-	}
 	if r, ok := ds.(Removals); ok {
 		return r.Removed()
 	}

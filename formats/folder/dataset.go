@@ -188,9 +188,6 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
-	}
 	in := d.info(it)
 	begin(s, &d.meta, &in)
 	err = d.readValues(it, &in.Source, s.Values)

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,9 +51,6 @@ func IsList(path string) bool {
 // The Dataset is that of the deepest folder that has all images, with these images alone. Skips has the rows whose
 // files cannot be packed.
 func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("folder.OpenList: ctx is nil: give context.Background()")
-	}
 	if file != tables.Stdin {
 		if err := formats.CheckPath(file); err != nil {
 			return nil, err

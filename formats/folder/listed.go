@@ -115,9 +115,6 @@ func (d *ListedDataset) Read(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.in, i)
-	}
 	begin(s, &d.meta, &in)
 	v := &s.Values[d.meta.Schema.ImageIndex()]
 	of := in.Source

@@ -42,9 +42,6 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // that cannot be part of the dataset. The error is about the whole: no folder, no image, an
 // invalid table.
 func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("folder.Open: ctx is nil: give context.Background()")
-	}
 	if err := formats.CheckPath(root); err != nil {
 		return nil, err
 	}
@@ -208,9 +205,6 @@ type progressKey struct{}
 // at a time, with the number of files and folders that were found so far. report must return soon, and may be called until the
 // folder is open.
 func WithProgress(ctx context.Context, report func(files int)) context.Context {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	return context.WithValue(ctx, progressKey{}, report)
 }
 

@@ -18,9 +18,6 @@ type Tree = vfs.Tree
 // OpenTree is Open for a Tree, which the Dataset owns: Close closes it, and so does an error. Paths in cfg are those
 // of files on the disk, or else in the Tree. Keys, labels, skips and samples are those of the same files on the disk.
 func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
-	if t == nil {
-		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")
-	}
 	return openOwned(ctx, vfs.NewTree(t), cfg)
 }
 
@@ -31,9 +28,6 @@ func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err erro
 			err = errors.Join(err, in.Close())
 		}
 	}()
-	if ctx == nil {
-		return nil, errors.New("folder: ctx is nil: give context.Background()")
-	}
 	return openIn(ctx, in, cfg)
 }
 

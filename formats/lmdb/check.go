@@ -21,8 +21,8 @@ func (d *dataset) Check(ctx context.Context, p formats.Portion, workers int, rep
 		return err
 	}
 	defer d.Gate.Leave(0)
-	if err := checksum.Arguments(ctx, d.Path, p, report); err != nil {
-		return err
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
@@ -41,9 +41,6 @@ func (d *dataset) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	defer d.Gate.Leave(0)
-	if err := checksum.Arguments(ctx, d.Path, formats.Portion{}, report); err != nil {
-		return err
-	}
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {
 		return err
