@@ -1,7 +1,6 @@
 package augment
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/dsconv/dsconv/internal/image/geometry"
@@ -17,9 +16,6 @@ func (s *Steps) Turned(orientation int) { s.path.Orientation = orientation }
 // image that s was Reset to is scaled to that first. Narrow does not matter. dst becomes as large as s ends in, with
 // mask's channels and type, uint8 or uint16; it must be another image.
 func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
-	if s == nil || mask == nil || dst == nil {
-		return errors.New("augment: Runner.Mask: the steps, the mask or dst is nil")
-	}
 	if err := r.mover.MoveTo(dst, &s.path, mask, geometry.How{Nearest: true}); err != nil {
 		return fmt.Errorf("mask: %w", err)
 	}
@@ -29,9 +25,6 @@ func (r *Runner) Mask(s *Steps, mask, dst *pixel.Image) error {
 // Fit returns what Apply gets of an extra image that follows s: m itself, or m turned and scaled, bilinear unless s
 // resizes by another filter, to the size that s was Reset to, in r's memory until the next Fit, Mask or Apply.
 func (r *Runner) Fit(s *Steps, m *pixel.Image) (*pixel.Image, error) {
-	if s == nil || m == nil {
-		return nil, errors.New("augment: Runner.Fit: the steps or the image is nil")
-	}
 	return r.mover.Fit(&s.path, m, geometry.How{})
 }
 
