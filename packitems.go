@@ -16,6 +16,9 @@ import (
 // descriptors of Unix sockets, one for each process, which are closed. The format is internal to one version of dsconv.
 func PackItems(ctx context.Context, header io.Reader, sockets []int, dst string, o Options) (r *Report, err error) {
 	r = &Report{}
+	if ctx == nil || header == nil {
+		return r, wrongOptions{errors.New("dsconv.PackItems: the context or the header is nil")}
+	}
 	h, err := items.ReadHeader(header)
 	if err != nil {
 		return r, wrongOptions{err}
