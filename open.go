@@ -37,11 +37,8 @@ func Open(path string) (formats.Dataset, error) {
 // cfg says, or another dataset, for which cfg must name no labels or classes. "-" is a list that cfg.Stdin has, and
 // "train=a.tar,val=b/" are several folders and archives as one: see SplitSources and OpenSources.
 func OpenSource(ctx context.Context, path string, cfg folder.Config) (formats.Dataset, error) {
-	switch {
-	case ctx == nil:
-		return nil, errNilContext("OpenSource")
-	case path == "":
-		return nil, wrongOptions{errors.New("dsconv.OpenSource: the path is empty")}
+	if ctx == nil || path == "" {
+		return nil, wrongOptions{errors.New("dsconv.OpenSource: the context is nil, or the path is empty")}
 	}
 	return OpenSources(ctx, []string{path}, cfg, formats.ReadOptions{})
 }
@@ -128,10 +125,6 @@ func (e wrongOptions) Unwrap() error { return e.error }
 
 func (wrongOptions) Is(target error) bool { return target == convert.ErrOptions }
 
-func errNilContext(function string) error {
-	return wrongOptions{fmt.Errorf("dsconv.%s: the context is nil: give context.Background()", function)}
-}
-
 // Source is one of several folders and archives that are read as one folder.
 type Source struct {
 	name string // the folder below which it is put; "" is the root
@@ -187,10 +180,7 @@ func splitAll(sources []string) (all []Source) {
 // A source that another program wrote, which must be the only one, is read as o says. The format "archive" is for several
 // too: archives that look like a WebDataset are then folders.
 func OpenSources(ctx context.Context, sources []string, cfg folder.Config, o formats.ReadOptions) (formats.Dataset, error) {
-	switch {
-	case ctx == nil:
-		return nil, errNilContext("OpenSources")
-	case len(sources) == 0:
+	if len(sources) == 0 {
 		return nil, wrongOptions{errors.New("dsconv.OpenSources: no source is given")}
 	}
 	closeLate := func(ds formats.Dataset) { _ = ds.Close() } // nobody waits for it

@@ -100,7 +100,7 @@ type PackPlan struct {
 // a source. Errors about what was asked for are convert.ErrOptions. The caller must close the plan.
 func PlanPack(ctx context.Context, sources []string, dst string, o Options) (*PackPlan, error) {
 	if ctx == nil {
-		return nil, errNilContext("PlanPack")
+		return nil, wrongOptions{errors.New("dsconv.PlanPack: the context is nil: give context.Background()")}
 	}
 	if err := o.sharePatterns(); err != nil {
 		return nil, err
@@ -187,11 +187,8 @@ func (o *Options) sharePatterns() error {
 }
 
 func planDataset(ctx context.Context, src formats.Dataset, dst string, o Options) (*PackPlan, error) {
-	switch {
-	case ctx == nil:
-		return nil, errNilContext("PackDataset")
-	case src == nil:
-		return nil, wrongOptions{errors.New("dsconv.PackDataset: the source is nil: open one first, for instance with dsconv.Open")}
+	if ctx == nil || src == nil {
+		return nil, wrongOptions{errors.New("dsconv.PackDataset: the context or the source is nil")}
 	}
 	var outs *outputList
 	err := guard.Do(func() (err error) { // src may be anybody's
@@ -271,14 +268,8 @@ func (p *PackPlan) countSplits(r *Report) {
 // interrupted Pack of the same plan finished are not written again. The Report is never nil; with an
 // error it has the work until then.
 func (p *PackPlan) Run(ctx context.Context) (*Report, error) {
-	if ctx == nil {
-		return &Report{}, errNilContext("PackPlan.Run")
-	}
 	if p.closed {
 		return &Report{}, closedPlan{errors.New("dsconv.PackPlan.Run: the plan is closed: PlanPack makes another")}
-	}
-	if len(p.Datasets) == 0 {
-		return &Report{}, wrongOptions{errors.New("dsconv.PackPlan.Run: the plan is empty: PlanPack makes one")}
 	}
 	r := p.Report.begin()
 	if err := p.checkMissing(); err != nil {

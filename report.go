@@ -72,9 +72,6 @@ const (
 // NewReport returns what is known about src, of which the patterns are packed, before an image is read.
 func NewReport(src formats.Dataset, patterns formats.Patterns) (r *Report, err error) {
 	r = &Report{Skipped: []convert.Problem{}}
-	if src == nil {
-		return r, wrongOptions{errors.New("dsconv.NewReport: the source is nil: open one first")}
-	}
 	if f, ok := src.(*folder.Dataset); ok {
 		r.Ignored, r.KeepExtension = f.Ignored(), f.KeepExtension()
 		r.Labels, r.LabelNotices, r.UnusedTable = f.LabelColumns(), f.LabelNotices(), f.UnusedDescription()

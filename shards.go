@@ -60,9 +60,6 @@ type PlannedDataset struct {
 // split. Options that say how a process works, such as Workers, are not used. The same call again changes nothing; the
 // error is formats.ErrExists if another plan is in the file, or a dataset at dst, which shards never replace.
 func PlanShards(ctx context.Context, sources []string, dst, file string, o Options, po ShardPlanOptions) (*ShardPlan, error) {
-	if ctx == nil {
-		return nil, errNilContext("PlanShards")
-	}
 	if file == "" {
 		return nil, wrongOptions{errors.New("dsconv.PlanShards: give the file for the plan, such as plan.json")}
 	}
@@ -227,24 +224,17 @@ type ShardResult = shards.Result
 // removes what it wrote; that of a process that was killed stays until CommitShards. Bad images are no error unless
 // Options.OnError was convert.Fail. The error is formats.ErrChanged, and names a file, if the sources are not those of the plan.
 func PackShard(ctx context.Context, file string, shard int, o ShardOptions) (*ShardResult, error) {
-	p, err := readPlan(ctx, "PackShard", file)
+	p, err := shards.Read(file)
 	if err != nil {
 		return nil, err
 	}
 	return p.Pack(ctx, Formats(), shard, o, replan)
 }
 
-func readPlan(ctx context.Context, function, file string) (*shards.Plan, error) {
-	if ctx == nil {
-		return nil, errNilContext(function)
-	}
-	return shards.Read(file)
-}
-
 // MissingShards returns the numbers of the shards that are not there yet, none if the plan was committed. Shards that are
 // damaged are there: CommitShards finds them.
 func MissingShards(ctx context.Context, file string) ([]int, error) {
-	p, err := readPlan(ctx, "MissingShards", file)
+	p, err := shards.Read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +259,7 @@ type CommittedShards struct {
 // error, and after it is done. formats.ErrLocked if another process commits. The result is never nil.
 func CommitShards(ctx context.Context, file string, o CommitOptions) (*CommittedShards, error) {
 	to := &CommittedShards{Report: &Report{}}
-	p, err := readPlan(ctx, "CommitShards", file)
+	p, err := shards.Read(file)
 	if err != nil {
 		return to, err
 	}

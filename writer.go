@@ -38,9 +38,6 @@ type request struct {
 // get their number as key. Without o.Order tars and TFRecords have the samples in shuffled order, which takes a copy of
 // all on the disk; convert.KeyOrder is the order of the calls.
 func NewWriter(ctx context.Context, dst string, schema formats.Schema, o Options) (*Writer, error) {
-	if ctx == nil {
-		return nil, errNilContext("NewWriter")
-	}
 	if err := schema.Validate(); err != nil {
 		return nil, wrongOptions{err}
 	}
@@ -80,9 +77,6 @@ func (w *Writer) Checkpoint() error { return w.ask(request{}) }
 // Commit finishes the dataset and publishes it. The Report is never nil.
 func (w *Writer) Commit() (*Report, error) {
 	err := w.ask(request{end: true})
-	if errors.Is(err, errUnmade) {
-		return &Report{}, err
-	}
 	<-w.ended
 	return w.report, cmp.Or(err, w.err)
 }
@@ -90,9 +84,6 @@ func (w *Writer) Commit() (*Report, error) {
 // Close ends the Writer. Before Commit it keeps what was written in DST.partial, for another Writer; after it, or a
 // second time, it does nothing.
 func (w *Writer) Close() error {
-	if w == nil || w.stop == nil {
-		return nil
-	}
 	var err error
 	w.closing.Do(func() {
 		w.stop()
@@ -104,12 +95,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-var errUnmade = errors.New("dsconv.Writer: it is empty: NewWriter makes one")
-
 func (w *Writer) ask(r request) error {
-	if w == nil || w.stop == nil {
-		return errUnmade
-	}
 	r.done = make(chan struct{})
 	select {
 	case w.requests <- r:

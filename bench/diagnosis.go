@@ -15,9 +15,6 @@ const starvedFrom = 0.05
 // waiting times. Advice that has candidates and no text gets its text. So reports of loops in Python are
 // judged by the same rules as those of Run.
 func (r *Report) Judge() {
-	if r == nil {
-		return
-	}
 	for _, run := range r.runs() {
 		for i := range run.Datasets {
 			d := &run.Datasets[i]

@@ -26,15 +26,15 @@ func TestMisuse(t *testing.T) {
 	}
 	usual := func(*Options) {}
 	for says, err := range map[string]error{
-		"bench.Run: ctx is nil":        run(none, paths, usual),
-		"bench.Run: paths is empty":    run(t.Context(), nil, usual),
-		"bench.Run: paths[1] is empty": run(t.Context(), []string{"a", ""}, usual),
-		"rounds -1":                    run(t.Context(), paths, func(o *Options) { o.Rounds = -1 }),
-		"epochs -1":                    run(t.Context(), paths, func(o *Options) { o.Epochs = -1 }),
-		"size -1":                      run(t.Context(), paths, func(o *Options) { o.Size = -1 }),
-		"consume -1":                   run(t.Context(), paths, func(o *Options) { o.Consume = -1 }),
-		"consume NaN":                  run(t.Context(), paths, func(o *Options) { o.Consume = math.NaN() }),
-		"bench b: ":                    run(t.Context(), []string{"b"}, usual),
+		"bench.Run: ctx is nil":     run(none, paths, usual),
+		"bench.Run: paths is empty": run(t.Context(), nil, usual),
+		"or has an empty path":      run(t.Context(), []string{"a", ""}, usual),
+		"rounds -1":                 run(t.Context(), paths, func(o *Options) { o.Rounds = -1 }),
+		"epochs -1":                 run(t.Context(), paths, func(o *Options) { o.Epochs = -1 }),
+		"size -1":                   run(t.Context(), paths, func(o *Options) { o.Size = -1 }),
+		"consume -1":                run(t.Context(), paths, func(o *Options) { o.Consume = -1 }),
+		"consume NaN":               run(t.Context(), paths, func(o *Options) { o.Consume = math.NaN() }),
+		"bench b: ":                 run(t.Context(), []string{"b"}, usual),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/internal/figures"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -209,9 +208,6 @@ func ratio(a, b float64) float64 {
 
 // ReadReport reads the JSON of a report: of [Run], or of a loop in Python.
 func ReadReport(in io.Reader) (*Report, error) {
-	if err := misuse.Nil("bench.ReadReport", "in", in); err != nil {
-		return nil, err
-	}
 	var r Report
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
 		return nil, fmt.Errorf("not a report of dsconv bench --json, or only a part of one: %w", err)

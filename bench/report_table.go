@@ -11,7 +11,6 @@ import (
 	"github.com/dsconv/dsconv/bench/verdict"
 	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
-	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // nameWidth is the largest width of a dataset's name in a table of 100 columns.
@@ -31,9 +30,6 @@ func cell(measured bool, figure string) string {
 // and the results of training loops, and sentences for each dataset. In each table merged
 // reports follow.
 func (r *Report) WriteTable(w io.Writer) error {
-	if err := misuse.Nil("bench.Report.WriteTable", "w", w); err != nil {
-		return err
-	}
 	if len(r.Datasets) == 0 {
 		return errors.New("bench.Report.WriteTable: the report has no datasets")
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/dsconv/dsconv"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/formats/folder"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -62,16 +62,11 @@ func openAny(ctx context.Context, path string) (formats.Dataset, error) {
 }
 
 func checkArguments(ctx context.Context, paths []string) error {
-	if err := misuse.Context("bench.Run", ctx); err != nil {
-		return err
-	}
-	if len(paths) == 0 {
-		return errors.New("bench.Run: paths is empty: give the path of at least one dataset to measure")
-	}
-	for i, path := range paths {
-		if err := misuse.Path("bench.Run", fmt.Sprintf("paths[%d]", i), path); err != nil {
-			return err
-		}
+	switch {
+	case ctx == nil:
+		return errors.New("bench.Run: ctx is nil: give context.Background()")
+	case len(paths) == 0 || slices.Contains(paths, ""):
+		return errors.New("bench.Run: paths is empty or has an empty path: give the path of at least one dataset to measure")
 	}
 	return nil
 }

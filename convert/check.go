@@ -42,17 +42,8 @@ func asOptions(err error) error {
 
 // checkArguments checks the arguments of New and NewVersion.
 func checkArguments(ctx context.Context, src formats.Dataset, f formats.WritableFormat, dst string) error {
-	switch {
-	case ctx == nil:
-		return errors.New("convert.New: the context is nil: give context.Background()")
-	case src == nil:
-		return errors.New("convert.New: the source is nil: open one first, for instance with folder.Open")
-	case f == nil:
-		return errors.New("convert.New: the format is nil: give one, such as shard.Format{}")
-	case dst == "":
-		return errors.New("convert.New: the path of the output is empty")
-	case src.Meta() == nil:
-		return errors.New("convert.New: the source's Meta is nil: a Dataset must describe its fields")
+	if ctx == nil || src == nil || f == nil || dst == "" {
+		return errors.New("convert.New: the context, the source or the format is nil, or the path of the output is empty")
 	}
 	if err := formats.CheckBuilt(f); err != nil {
 		return fmt.Errorf("%s: %w", dst, err)

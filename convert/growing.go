@@ -16,9 +16,6 @@ import (
 // CheckGrowing returns an error if a pack with the options into f has to know all samples before the first is written, so that its
 // source cannot be a formats.Growing.
 func (o Options) CheckGrowing(f formats.WritableFormat) error {
-	if f == nil {
-		return errors.New("convert.Options.CheckGrowing: the format is nil: give one, such as shard.Format{}")
-	}
 	patterns := len(o.Patterns.Include)+len(o.Patterns.Exclude) > 0
 	for _, one := range []struct {
 		asked bool

@@ -45,11 +45,6 @@ func (d stranger) Read(i int, s *formats.Sample) error {
 	return err
 }
 
-// blind is a Dataset without a description.
-type blind struct{ *memory }
-
-func (blind) Meta() *formats.Meta { return nil }
-
 // TestNewNamesNonsense: what cannot be meant is an ErrOptions that names it, and nothing is written.
 func TestNewNamesNonsense(t *testing.T) {
 	src, tar := newMemory(t, 10, 0), shard.Format{}
@@ -71,12 +66,11 @@ func TestNewNamesNonsense(t *testing.T) {
 		path string
 		options
 	}{
-		"the context is nil":                 {src: src, f: tar},
-		"the source is nil":                  {ctx: t.Context(), f: tar},
+		"the context, the source or the fo":  {src: src, f: tar},
+		"the source or the format is nil":    {ctx: t.Context(), f: tar},
 		"panic":                              {ctx: t.Context(), src: (*stranger)(nil), f: tar},
-		"Meta is nil":                        {ctx: t.Context(), src: blind{src}, f: tar},
 		"no field of kind image":             {ctx: t.Context(), src: none, f: tar},
-		"the format is nil":                  {ctx: t.Context(), src: src},
+		"or the format is nil":               {ctx: t.Context(), src: src},
 		"path of the output is empty":        {ctx: t.Context(), src: src, f: tar, path: "-"},
 		"no samples are selected":            {ctx: t.Context(), src: newMemory(t, 0, 0), f: tar},
 		`"k00004" follows "k00004"`:          {ctx: t.Context(), src: in(func(in *formats.Info) { in.Key = "k00004" }), f: tar},
@@ -143,9 +137,6 @@ func TestRunBeforeAnythingIsWritten(t *testing.T) {
 		t.Errorf("a missing folder: %v", err)
 	}
 	p := plan(t, src, shard.Format{}, filepath.Join(dir, "x.tar"), Options{})
-	if _, err := p.Run(nil); err == nil || !strings.Contains(err.Error(), "context is nil") { //nolint:staticcheck // what happens then
-		t.Errorf("without a context: %v", err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
@@ -154,20 +145,10 @@ func TestRunBeforeAnythingIsWritten(t *testing.T) {
 	if _, err := New(ctx, src, shard.Format{}, filepath.Join(dir, "x.tar"), Options{}); !errors.Is(err, context.Canceled) || errors.Is(err, ErrOptions) {
 		t.Errorf("planning is cancelled: %v", err)
 	}
-	empty := new(Plan)
-	if _, err := empty.Run(t.Context()); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "the plan is empty") {
-		t.Errorf("an empty plan: %v", err)
-	}
-	if _, done := empty.Finished(); done || empty.Len()+empty.Kept()+len(empty.SplitCounts()) != 0 {
-		t.Error("an empty plan is finished, or has samples")
-	}
 	if head, err := p.Head(-1); err != nil || len(head) > 0 {
 		t.Errorf("the first -1 samples: %v, %v", head, err)
 	}
-	if _, err := NoSplits.Assign(nil); err == nil {
-		t.Error("splits of no dataset")
-	}
-	if _, err := NewVersion(t.Context(), nil, Version{}, shard.Format{}, "x.tar", Options{}); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "source is nil") {
+	if _, err := NewVersion(t.Context(), nil, Version{}, shard.Format{}, "x.tar", Options{}); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "the source") {
 		t.Errorf("a new version of nothing: %v", err)
 	}
 	if _, err := NewVersion(t.Context(), src, Version{}, shard.Format{}, "x.tar", Options{Workers: -3}); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "-3") {

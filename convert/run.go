@@ -107,7 +107,7 @@ func (r *run) execute(ctx context.Context) (*Report, error) {
 	p := r.Plan
 	r.started = time.Now()
 	r.report = Report{Path: p.Path, Shards: p.Shards, Found: r.total(), NotReached: r.total()}
-	if err := errors.Join(p.checkRun(ctx), durable.CheckParent(p.Path), p.checkSpace()); err != nil {
+	if err := errors.Join(ctx.Err(), durable.CheckParent(p.Path), p.checkSpace()); err != nil {
 		return &r.report, err
 	}
 	r.schema = p.src.Meta().Schema
@@ -180,17 +180,6 @@ func (r *run) stopped(ctx context.Context, err error) error {
 		at += fmt.Sprintf(", of which %d are kept", r.kept)
 	}
 	return fmt.Errorf("%s: %s: %w", r.Path, at, cause)
-}
-
-// checkRun returns an error if the plan cannot run.
-func (p *Plan) checkRun(ctx context.Context) error {
-	switch {
-	case ctx == nil:
-		return optionError{errors.New("convert: the context is nil: give context.Background()")}
-	case p.src == nil:
-		return optionError{errors.New("convert: the plan is empty: New makes one")}
-	}
-	return ctx.Err()
 }
 
 // commitDataset publishes the dataset, with its record of edits.

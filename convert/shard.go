@@ -139,7 +139,7 @@ type Stitching struct {
 // unfinished Stitch is begun again; one that was interrupted while it published is completed. The error is
 // formats.ErrPartial if there is another unfinished dataset with samples.
 func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitching) (*Report, error) {
-	if err := s.check(ctx, f, path); err != nil {
+	if err := s.check(); err != nil {
 		return &Report{Path: path}, optionError{err}
 	}
 	report := s.report(path)
@@ -169,16 +169,9 @@ func Stitch(ctx context.Context, f formats.WritableFormat, path string, s *Stitc
 }
 
 // check returns an error about arguments that make no sense.
-func (s *Stitching) check(ctx context.Context, f formats.WritableFormat, path string) error {
-	switch {
-	case ctx == nil:
-		return errors.New("convert.Stitch: the context is nil: give context.Background()")
-	case f == nil:
-		return errors.New("convert.Stitch: the format is nil: give one, such as shard.Format{}")
-	case s == nil || len(s.Parts) == 0 || len(s.Parts) != len(s.Reports) || slices.Contains(s.Reports, nil):
+func (s *Stitching) check() error {
+	if len(s.Parts) == 0 || len(s.Parts) != len(s.Reports) || slices.Contains(s.Reports, nil) {
 		return errors.New("convert.Stitch: give the parts, and a report for each of them")
-	case path == "":
-		return errors.New("convert.Stitch: the path of the output is empty")
 	}
 	_, err := doubts.ParseLimit(s.Options.MaxSkipped)
 	return err

@@ -128,9 +128,6 @@ func (sp Splitter) Assign(src formats.Dataset) (*Splits, error) { return sp.assi
 
 // assign is Assign; memory is that of the sort.
 func (sp Splitter) assign(src formats.Dataset, memory int64) (*Splits, error) {
-	if src == nil {
-		return nil, errors.New("convert.Splitter.Assign: the source is nil: open one first")
-	}
 	s := &Splits{splitter: sp}
 	var err error
 	if s.shares, err = sp.shares(); err != nil {

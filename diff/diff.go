@@ -21,6 +21,7 @@ package diff
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -28,7 +29,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
 	"github.com/dsconv/dsconv/internal/image/codec"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -136,9 +136,11 @@ type Options struct {
 // A read error ends the run; it names the dataset and the key. One that is about the files of one sample, in a folder, is
 // a difference, AspectUnreadable. The run ends too when ctx ends: the error is then the context's.
 func Run(ctx context.Context, a, b formats.Dataset, o Options) (*Report, error) {
-	if err := cmp.Or(misuse.Context("diff.Run", ctx), misuse.Dataset("diff.Run", "the dataset a", a), misuse.Dataset("diff.Run", "the dataset b", b),
-		misuse.Negative("diff.Run", "Options.Workers", o.Workers)); err != nil {
-		return nil, err
+	switch {
+	case ctx == nil || a == nil || b == nil:
+		return nil, errors.New("diff.Run: the context or a dataset is nil")
+	case o.Workers < 0:
+		return nil, fmt.Errorf("diff.Run: Options.Workers is %d: it must not be negative; 0 is the default", o.Workers)
 	}
 	c := &comparison{a: a, b: b, match: matchOf(a.Meta(), b.Meta()), progress: o.Progress, workers: cmp.Or(o.Workers, parallel.Cores())}
 	r := &Report{Aspects: map[Aspect]int{}}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // AddOptions are the options of Add. The zero value is usual.
@@ -96,15 +95,12 @@ func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dat
 }
 
 func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path string, src formats.Dataset) error {
-	if err := misuse.Dataset("edit.Add", "src", src); err != nil {
-		return err
-	}
 	if _, tells := src.(formats.Incomplete); o.Prune && !tells && src.Meta().Format == "folder" {
 		return errors.New("edit.Add: Prune with a folder in a wrapper that hides which files could not be read: " +
 			"give the *folder.Dataset itself, or a wrapper with the methods of formats.Incomplete")
 	}
-	return cmp.Or(misuse.Negative("edit.Add", "ShardSize", o.ShardSize),
-		o.Options.check(ctx, "edit.Add", reg, "path", path))
+	return cmp.Or(notNegative("edit.Add", "ShardSize", o.ShardSize),
+		o.Options.check(ctx, "edit.Add", path))
 }
 
 func (o *AddOptions) converting() convert.Options {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/recipepath"
 )
 
@@ -84,13 +83,8 @@ func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst stri
 	if o.Paths != nil && len(o.Paths) != len(sources) {
 		return fmt.Errorf("edit.Merge: Paths has %d paths for %d sources: give one for each, or nil", len(o.Paths), len(sources))
 	}
-	for i, ds := range sources {
-		if err := misuse.Dataset("edit.Merge", fmt.Sprintf("source %d", i+1), ds); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(misuse.Negative("edit.Merge", "Zstd", o.Zstd), misuse.Negative("edit.Merge", "ShardSize", o.ShardSize),
-		o.Options.check(ctx, "edit.Merge", reg, "dst", dst))
+	return cmp.Or(notNegative("edit.Merge", "Zstd", int64(o.Zstd)), notNegative("edit.Merge", "ShardSize", o.ShardSize),
+		o.Options.check(ctx, "edit.Merge", dst))
 }
 
 func (o *MergeOptions) converting() convert.Options {

@@ -61,12 +61,10 @@ func TestMisuse(t *testing.T) {
 	cancel()
 	for name, do := range all4 {
 		for says, err := range map[string]error{
-			"ctx is nil":                      do(none, dsconv.Formats(), path, usual),
-			"the registry has no formats":     do(ctx, nil, path, usual),
-			"format 0 of the registry is nil": do(ctx, formats.Registry{nil}, path, usual),
-			" is empty: give the path":        do(ctx, dsconv.Formats(), "", usual),
-			"Options.Workers is -3":           do(ctx, dsconv.Formats(), path, edit.Options{Workers: -3}),
-			"Options.Checkpoint is -1":        do(ctx, dsconv.Formats(), path, edit.Options{Checkpoint: -1}),
+			"ctx is nil":                       do(none, dsconv.Formats(), path, usual),
+			"the path of the dataset is empty": do(ctx, dsconv.Formats(), "", usual),
+			"Options.Workers is -3":            do(ctx, dsconv.Formats(), path, edit.Options{Workers: -3}),
+			"Options.Checkpoint is -1":         do(ctx, dsconv.Formats(), path, edit.Options{Checkpoint: -1}),
 		} {
 			if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "edit."+name+": ") {
 				t.Errorf("%s: %v does not say %q", name, err, says)
@@ -105,17 +103,9 @@ func TestMisuseOfOneEdit(t *testing.T) {
 		_, err := edit.Relabel(ctx, reg, path, edit.Labels{Name: "new.csv", Columns: columns, Rows: rows}, edit.Options{})
 		return err
 	}
-	repair := func(src formats.Dataset) error {
-		_, err := edit.Repair(ctx, reg, path, src, edit.RepairOptions{})
-		return err
-	}
 	for says, err := range map[string]error{
-		"edit.Add: src is nil":                add(nil, edit.AddOptions{}),
-		"edit.Add: src is a nil *folder.":     add((*folder.Dataset)(nil), edit.AddOptions{}),
 		"edit.Add: ShardSize is -1":           add(src, edit.AddOptions{ShardSize: -1}),
-		"edit.Repair: src is nil":             repair(nil),
 		"edit.Merge: there are no sources":    merge(edit.MergeOptions{}),
-		"edit.Merge: source 2 is nil":         merge(edit.MergeOptions{}, src, nil),
 		"edit.Merge: Paths has 1 paths for 2": merge(edit.MergeOptions{Paths: []string{"a"}}, src, src),
 		"edit.Merge: Zstd is -1":              merge(edit.MergeOptions{Zstd: -1}, src),
 		"new.csv: the table has no columns":   relabel(nil, nil),

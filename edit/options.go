@@ -9,7 +9,6 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/gpudecode"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -38,14 +37,23 @@ type Options struct {
 }
 
 // check returns an error if an argument that each edit has makes no sense.
-func (o *Options) check(ctx context.Context, function string, reg formats.Registry, argument, path string) error {
-	err := cmp.Or(misuse.Context(function, ctx), misuse.Registry(function, reg), misuse.Path(function, argument, path),
-		misuse.Negative(function, "Options.Workers", o.Workers), misuse.Negative(function, "Options.Checkpoint", o.Checkpoint),
-		misuse.Negative(function, "Options.Memory", o.Memory))
-	if err != nil {
-		return err
+func (o *Options) check(ctx context.Context, function, path string) error {
+	switch {
+	case ctx == nil:
+		return fmt.Errorf("%s: ctx is nil: give context.Background()", function)
+	case path == "":
+		return fmt.Errorf("%s: the path of the dataset is empty", function)
 	}
-	return ctx.Err()
+	return cmp.Or(notNegative(function, "Options.Workers", int64(o.Workers)), notNegative(function, "Options.Checkpoint", o.Checkpoint),
+		notNegative(function, "Options.Memory", o.Memory), ctx.Err())
+}
+
+// notNegative returns an error if n, the value of the field of the options, is negative.
+func notNegative(function, field string, n int64) error {
+	if n < 0 {
+		return fmt.Errorf("%s: %s is %d: it must not be negative; 0 is the default", function, field, n)
+	}
+	return nil
 }
 
 // converting returns the options of the conversion that makes the new version.

@@ -57,7 +57,7 @@ type Relabelled struct {
 // A row without a sample is an error (formats.ErrKey), and nothing is changed. With an error of the run
 // comes a report.
 func Relabel(ctx context.Context, reg formats.Registry, path string, table Labels, o Options) (*RelabelReport, error) {
-	if err := o.check(ctx, "edit.Relabel", reg, "path", path); err != nil {
+	if err := o.check(ctx, "edit.Relabel", path); err != nil {
 		return nil, err
 	}
 	t, err := open(reg, path)

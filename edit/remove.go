@@ -2,7 +2,6 @@ package edit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,14 +39,11 @@ func Remove(ctx context.Context, reg formats.Registry, path string, keys []strin
 // path, which is closed afterwards, and returns whether the sample of an index is removed. Its error
 // ends RemoveSelected, and nothing is removed.
 func RemoveSelected(ctx context.Context, reg formats.Registry, path string, choose func(formats.Dataset) (func(i int) bool, error), o Options) (*RemoveReport, error) {
-	if choose == nil {
-		return nil, errors.New("edit.RemoveSelected: choose is nil: give a function that selects samples")
-	}
 	return remove(ctx, "edit.RemoveSelected", reg, path, choose, o)
 }
 
 func remove(ctx context.Context, function string, reg formats.Registry, path string, choose func(formats.Dataset) (func(i int) bool, error), o Options) (*RemoveReport, error) {
-	if err := o.check(ctx, function, reg, "path", path); err != nil {
+	if err := o.check(ctx, function, path); err != nil {
 		return nil, err
 	}
 	t, err := open(reg, path)

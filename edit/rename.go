@@ -38,7 +38,7 @@ type RenamedClass struct {
 // A class that the dataset lacks is an error, unless it was renamed so before, and so is a new name that another class has.
 // No image is decoded. With an error of the run comes a report.
 func RenameClasses(ctx context.Context, reg formats.Registry, path string, names map[string]string, o Options) (*RenameReport, error) {
-	if err := o.check(ctx, "edit.RenameClasses", reg, "path", path); err != nil {
+	if err := o.check(ctx, "edit.RenameClasses", path); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {

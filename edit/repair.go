@@ -16,7 +16,6 @@ import (
 	"github.com/dsconv/dsconv/gpudecode"
 	"github.com/dsconv/dsconv/internal/durable"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/storage/checksum"
 	"github.com/dsconv/dsconv/internal/storage/sharded"
@@ -67,7 +66,7 @@ type Lost struct {
 // A dataset without damage is not written, unless the names in its index files for other programs are
 // outdated (verify.Report's Notes). With an error of the run comes a report.
 func Repair(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o RepairOptions) (*RepairReport, error) {
-	if err := cmp.Or(misuse.Dataset("edit.Repair", "src", src), o.check(ctx, "edit.Repair", reg, "path", path)); err != nil {
+	if err := o.check(ctx, "edit.Repair", path); err != nil {
 		return nil, err
 	}
 	found := o.Found
@@ -339,9 +338,6 @@ func (r *repairer) manifestChange(in *formats.Info) *change {
 //
 // Repair and verify.Run need what this restores. Formats of one file, HDF5, have no such files.
 func RepairDescription(ctx context.Context, reg formats.Registry, path string, dryRun bool) (names []string, rebuilt bool, err error) {
-	if err := cmp.Or(misuse.Context("edit.RepairDescription", ctx), misuse.Registry("edit.RepairDescription", reg), misuse.Path("edit.RepairDescription", "path", path)); err != nil {
-		return nil, false, err
-	}
 	f, err := reg.ByExistingPath(path)
 	if err != nil {
 		return nil, false, err

@@ -34,7 +34,7 @@ func open(reg formats.Registry, path string) (*target, error) {
 // opened by its SourceSchema (folder.Config's Like) and its Recipe. A new version that was complete
 // but not published is published first, as each edit does.
 func Describe(ctx context.Context, reg formats.Registry, path string) (*formats.Meta, error) {
-	if err := new(Options).check(ctx, "edit.Describe", reg, "path", path); err != nil {
+	if err := new(Options).check(ctx, "edit.Describe", path); err != nil {
 		return nil, err
 	}
 	t, err := open(reg, path)

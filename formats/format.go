@@ -236,9 +236,6 @@ type CreateOptions struct {
 // writer of f, before anything is written. A format whose writer may be missing has a method
 // Built() error that says so.
 func CheckBuilt(f WritableFormat) error {
-	if f == nil {
-		return errors.New("formats: CheckBuilt of no format: give one, such as lmdb.Format{}")
-	}
 	if b, ok := f.(interface{ Built() error }); ok {
 		return b.Built()
 	}

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -57,9 +56,6 @@ func isPlainKey(key string) bool {
 // Find returns the index of the sample with the key, by binary search; ErrKey if there is
 // none.
 func Find(ds Dataset, key string) (int, error) {
-	if ds == nil {
-		return 0, errors.New("formats.Find: the dataset is nil")
-	}
 	i, ok, err := search(ds, key)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: there is no sample with the key %q", ErrKey, key)
@@ -89,9 +85,6 @@ func search(ds Dataset, key string) (i int, ok bool, failed error) {
 // Locate returns the index in src of each of the samples: the one with the path of its source file, if only one has it,
 // else the one with its key, -1 if there is none. (An image and its augmented copies have the path of one file.)
 func Locate(src Dataset, samples []Info) ([]int, error) {
-	if src == nil {
-		return nil, errors.New("formats.Locate: the dataset is nil")
-	}
 	const several = -2
 	byPath, byKey := map[string]int{}, map[string]int{}
 	for _, in := range samples {

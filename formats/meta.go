@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"errors"
 	"maps"
 	"slices"
 )
@@ -148,9 +147,6 @@ type RemovalWriter interface {
 
 // RemovedFrom returns the samples that were removed from ds by hand.
 func RemovedFrom(ds Dataset) ([]RemovedSample, error) {
-	if ds == nil {
-		return nil, errors.New("formats.RemovedFrom: the dataset is nil")
-	}
 	if r, ok := ds.(Removals); ok {
 		return r.Removed()
 	}

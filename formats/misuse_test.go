@@ -22,19 +22,12 @@ func TestNonsenseIsNamed(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		"Find in nothing":         {func() error { _, err := formats.Find(nil, "a"); return err }, "formats.Find: the dataset is nil"},
-		"Locate in nothing":       {func() error { _, err := formats.Locate(nil, nil); return err }, "formats.Locate: the dataset is nil"},
-		"RemovedFrom nothing":     {func() error { _, err := formats.RemovedFrom(nil); return err }, "formats.RemovedFrom: the dataset is nil"},
-		"CheckBuilt of nothing":   {func() error { return formats.CheckBuilt(nil) }, "no format"},
 		"no registry":             {func() error { _, err := formats.Registry(nil).Open("x.tar"); return err }, "has no formats"},
 		"ByName without formats":  {func() error { _, err := formats.Registry{}.ByName("shard"); return err }, "has no formats"},
-		"a nil format":            {func() error { _, err := formats.Registry{nil}.ByPath("x.tar"); return err }, "format 0 of the registry is nil"},
-		"a nil format by name":    {func() error { _, err := formats.Registry{shard.Format{}, nil}.ByName("x"); return err }, "format 1 of the registry is nil"},
 		"no path":                 {func() error { _, err := registry.Open(""); return err }, "the path is empty"},
 		"no path of one's own":    {func() error { return formats.NotFound("") }, "the path is empty"},
 		"a portion of none":       {func() error { return formats.Portion{Index: 1}.Validate() }, "portion 1 of 0"},
 		"a folder without path":   {func() error { _, err := folder.Format{}.Open(""); return err }, "the path is empty"},
-		"a folder without ctx":    {func() error { _, err := folder.Open(nil, ".", folder.Config{}); return err }, "ctx is nil"}, //nolint:staticcheck // that is the test
 		"a schema without fields": {func() error { return formats.Schema(nil).Validate() }, "no field of kind image"},
 		"no types":                {func() error { _, err := labels.ParseTypes("a=b=c"); return err }, "a=b=c"},
 		"no table":                {func() error { _, err := folder.ReadRows("", "key"); return err }, ""},

@@ -93,9 +93,6 @@ func (r Registry) OpenWith(ctx context.Context, path string, o ReadOptions) (Dat
 
 // ForReading returns the format that the dataset at path is read with.
 func (r Registry) ForReading(ctx context.Context, path string, o ReadOptions) (Format, error) {
-	if ctx == nil {
-		return nil, errors.New("formats: the context is nil: give context.Background()")
-	}
 	if o.Format == "" {
 		return r.ByExistingPath(path)
 	}

@@ -119,9 +119,6 @@ func (r Registry) check() error {
 	if len(r) == 0 {
 		return errors.New("formats: the registry has no formats: give dsconv.Formats()")
 	}
-	if i := slices.Index(r, nil); i >= 0 {
-		return fmt.Errorf("formats: format %d of the registry is nil: leave it out", i)
-	}
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
@@ -45,9 +44,6 @@ func newBatcher(c BatcherConfig, decode func([]*ticket)) *Batcher {
 // request that is being decoded is waited for even if ctx ends. The error is the image's own if the Outcome has it too;
 // otherwise the GPU failed, ctx ended or the Batcher was closed.
 func (b *Batcher) Decode(ctx context.Context, r *Request, dst *pixel.Image) (Outcome, error) {
-	if err := misuse.Context("gpudecode.Batcher.Decode", ctx); err != nil {
-		return Outcome{}, err
-	}
 	if err := r.check(dst); err != nil {
 		return Outcome{}, err
 	}

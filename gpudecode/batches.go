@@ -6,27 +6,26 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cuda"
 	"github.com/dsconv/dsconv/internal/image/resample"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 )
 
 // NewBatcher returns a Batcher. Close it.
 func (g *GPU) NewBatcher(c BatcherConfig) (*Batcher, error) {
-	err := errors.Join(misuse.Negative("gpudecode.NewBatcher", "Batch", c.Batch), misuse.Negative("gpudecode.NewBatcher", "Bytes", c.Bytes),
-		misuse.Negative("gpudecode.NewBatcher", "Threads", c.Threads))
-	if err != nil {
-		return nil, err
+	if min(c.Batch, c.Bytes, c.Threads) < 0 {
+		return nil, fmt.Errorf("gpudecode.NewBatcher: Batch %d, Bytes %d, Threads %d: none may be negative; 0 is the default", c.Batch, c.Bytes, c.Threads)
 	}
 	c.Batch, c.Bytes = cmp.Or(c.Batch, 64), cmp.Or(c.Bytes, 64<<20)
 	d := &batches{gpu: g, config: c, decoders: map[int]*Decoder{}}
 	if _, err := d.decoder(3); err != nil {
 		return nil, err
 	}
+	var err error
 	if d.host, err = g.device.AllocPinned(c.Bytes); err != nil {
 		d.close()
 		return nil, err

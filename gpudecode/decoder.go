@@ -11,7 +11,6 @@ import (
 
 	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -43,9 +42,6 @@ type Decoder struct {
 // nothing. An error is of the whole batch: of ctx, of the GPU (then the Decoder is of no use any more), or of wrong
 // arguments. What an image alone is to blame for is its Outcome.Err.
 func (d *Decoder) Decode(ctx context.Context, images []Image, out *Memory, outcomes []Outcome) error {
-	if err := misuse.Context("gpudecode.Decode", ctx); err != nil {
-		return err
-	}
 	if err := d.checkArguments(images, out, outcomes); err != nil {
 		return err
 	}

@@ -5,13 +5,11 @@ package gpudecode
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/dsconv/dsconv/gpudecode/internal/kernels"
 	"github.com/dsconv/dsconv/internal/cuda"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/nvjpeg"
 )
 
@@ -34,13 +32,11 @@ func (g *GPU) NewDecoder(c Config) (*Decoder, error) {
 
 // check returns an error for nonsense.
 func (c *Config) check() error {
-	if c.Spec == nil {
-		return errors.New("gpudecode.NewDecoder: Spec is nil")
+	if c.Batch < 1 || c.Bytes < 1 || c.Pixels < 0 || c.Threads < 0 {
+		return fmt.Errorf("gpudecode.NewDecoder: batches of %d images and %d bytes, which must be positive; %d pixels and %d threads, which must not be negative",
+			c.Batch, c.Bytes, c.Pixels, c.Threads)
 	}
-	if c.Batch < 1 || c.Bytes < 1 {
-		return fmt.Errorf("gpudecode.NewDecoder: batches of %d images and %d bytes: both must be positive", c.Batch, c.Bytes)
-	}
-	return errors.Join(misuse.Negative("gpudecode.NewDecoder", "Pixels", c.Pixels), misuse.Negative("gpudecode.NewDecoder", "Threads", c.Threads))
+	return nil
 }
 
 // open allocates what all batches need. What depends on the images is allocated with them.

@@ -105,11 +105,8 @@ type GPUDecoder struct {
 
 // NewGPUDecoder returns a GPUDecoder for samples of a schema that decodes by b. The recipe's Decoder must be DecoderGPU.
 func NewGPUDecoder(r Recipe, schema formats.Schema, b BatchDecoder) (*GPUDecoder, error) {
-	switch {
-	case r.Decoder != DecoderGPU:
+	if r.Decoder != DecoderGPU {
 		return nil, fmt.Errorf("preprocess.NewGPUDecoder: the recipe's Decoder is %q: set DecoderGPU", r.Decoder)
-	case b == nil:
-		return nil, errors.New("preprocess.NewGPUDecoder: the BatchDecoder is nil: use a gpudecode.Batcher")
 	}
 	if err := errors.Join(r.Validate(), schema.Validate()); err != nil {
 		return nil, err
@@ -168,9 +165,6 @@ func (d *Decoded) of(i int) *decodedImage {
 
 // Memory returns about how many bytes of pixels Decode makes of in.
 func (g *GPUDecoder) Memory(in *formats.Sample) (n int64) {
-	if g == nil || g.batch == nil || in == nil {
-		return 0
-	}
 	geometry, ok := g.geometry(in)
 	for i := range in.Values {
 		if ok && i < len(g.schema) && g.schema[i].Kind == formats.Image {
@@ -185,12 +179,6 @@ func (g *GPUDecoder) Memory(in *formats.Sample) (n int64) {
 // Decode decodes the images of in, but no masks, to d. What the GPU cannot decode is left to the Processor; d.Outcomes
 // says why. An error is not about the sample: ctx ended, or the GPU failed.
 func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded) error {
-	switch {
-	case g == nil || g.batch == nil:
-		return errors.New("preprocess.GPUDecoder.Decode: the GPUDecoder is empty: NewGPUDecoder makes one")
-	case ctx == nil || in == nil || d == nil:
-		return errors.New("preprocess.GPUDecoder.Decode: the context, the sample or the Decoded is nil")
-	}
 	d.reset(len(g.schema))
 	if len(in.Values) != len(g.schema) {
 		return nil // Process says so

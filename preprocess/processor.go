@@ -79,7 +79,7 @@ func NewProcessor(r Recipe, schema formats.Schema) (*Processor, error) {
 
 // StopBy makes s end Process early, from now until Close.
 func (p *Processor) StopBy(s *pixel.Stop) {
-	if p == nil || p.tools == nil {
+	if p.tools == nil {
 		return
 	}
 	p.decoder.StopBy(s)
@@ -89,7 +89,7 @@ func (p *Processor) StopBy(s *pixel.Stop) {
 
 // Close frees the Processor's memory. It may be closed again; Process then returns an error.
 func (p *Processor) Close() {
-	if p == nil || p.tools == nil {
+	if p.tools == nil {
 		return
 	}
 	p.open.Done()
@@ -130,10 +130,8 @@ func (p *Processor) Process(in, out *formats.Sample) error { return p.ProcessDec
 // out are decoded here. d may be nil if the recipe's Decoder is not DecoderGPU.
 func (p *Processor) ProcessDecoded(in *formats.Sample, d *Decoded, out *formats.Sample) error {
 	switch {
-	case p == nil || p.tools == nil:
+	case p.tools == nil:
 		return fmt.Errorf("preprocess: Process: the Processor did not come from NewProcessor, or %w", formats.ErrClosed)
-	case in == nil || out == nil:
-		return errors.New("preprocess: Process: one of the samples is nil")
 	case in == out:
 		return errors.New("preprocess: Process: in and out are the same sample: pass another one")
 	case d == nil && p.recipe.Decoder == DecoderGPU:

@@ -142,11 +142,8 @@ func (p *Processor) warn(what string) error {
 // cannot be kept, such as a TIFF of floats, has the 8 bits that a Loader gives it. The error is about the image, unless
 // pixel.EndsRun reports true for it.
 func (p *Processor) Sums(v *formats.Value) (s pixelsum.Image, err error) {
-	if p == nil || p.tools == nil {
+	if p.tools == nil {
 		return s, fmt.Errorf("preprocess: Sums: the Processor did not come from NewProcessor, or %w", formats.ErrClosed)
-	}
-	if v == nil {
-		return s, fmt.Errorf("%w: preprocess: Sums: the value is nil", pixel.ErrUnsupported)
 	}
 	defer p.free()
 	o := inner.DecodeOptions{Color: pixel.ColorRGB, Deep: true, MaxPixels: p.recipe.MaxPixels}

@@ -153,8 +153,6 @@ func TestDatasetsThatDiffer(t *testing.T) {
 	}
 	for want, parts := range map[string][]Part{
 		"there are none":              nil,
-		"dataset 0 is nil":            {{}},
-		"b.lmdb is nil":               {{Dataset: rawImages(1, 2, 2, 3)}, {Name: "b.lmdb"}},
 		`dataset 0: splits ["a" "a"]`: {{Dataset: rawImages(1, 2, 2, 3), Splits: []string{"a", "a"}}},
 	} {
 		if _, err := NewConcat(parts, Config{BatchSize: 2}); err == nil || !strings.Contains(err.Error(), want) {

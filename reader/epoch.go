@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 
@@ -80,3 +81,91 @@ const (
 	mixUpStream      = 0x6d69786564   // "mixed"
 	substituteStream = 0x7375627374   // "subst"
 )
+
+// Entries is the number of entries that Order yields.
+func (l *Loader) Entries(position int) int { return l.rankBatches(position).Entries() }
+
+// Entry is one entry of a batch.
+type Entry struct {
+	Sample   int  // index as At's
+	Position int  // in the epoch, over all ranks
+	Padding  bool // it must not be counted
+}
+
+// Repeats reports whether a sample may come more than once in an epoch of the Loader's order.
+func (l *Loader) Repeats() bool { return l.plan.Repeats() }
+
+// Order yields this rank's entries from a position of an epoch on, batch after batch.
+func (l *Loader) Order(epoch, position int) iter.Seq[Entry] {
+	rank, o := l.rankBatches(position), l.plan.Epoch(l.config.Seed, epoch)
+	return func(yield func(Entry) bool) {
+		for k := range rank.Batches() {
+			first, size := rank.Span(k)
+			for at := first; at < first+size; at++ {
+				if !yield(Entry{o.At(at % o.Len()), at % o.Len(), at >= o.Len()}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listRank makes the random draws of different ranks' lists differ.
+func listRank(rank int) uint64 { return random.Mix(uint64(rank)) }
+
+// listed is the order of a list.
+type listed struct{ samples []int32 }
+
+func (o listed) Len() int            { return len(o.samples) }
+func (o listed) At(position int) int { return int(o.samples[position]) }
+
+// State is the progress in an epoch: enough to resume with exactly the samples that are left, with
+// any number of workers and ranks and any batch size. Keep it as JSON beside the model's weights: write
+// both to other files, and rename those.
+//
+// The zero State is the beginning of epoch 0, State{Epoch: e} that of epoch e; from the end of an epoch
+// nothing is left. All ranks must resume from the same State: that of the last step that all have
+// finished.
+type State struct {
+	Epoch int `json:"epoch"`
+	// Position is the number of the epoch's samples that all ranks together have taken.
+	Position int    `json:"position"`
+	Seed     uint64 `json:"seed"`
+	// Order is everything else that determines the epoch's order.
+	Order string `json:"order"`
+}
+
+// ErrState is in the chain of the error for a State of another order than this Loader's: the number of
+// samples, the split, the order and the seed are compared. Keys and transforms are not.
+var ErrState = errors.New("the state belongs to another order")
+
+// State is the State of an epoch after b, which may be over.
+func (l *Loader) State(epoch int, b *Batch) State { return l.StateAt(epoch, b.End) }
+
+// StateAt is the State of an epoch at a position that was a Batch's End.
+func (l *Loader) StateAt(epoch, position int) State {
+	return State{Epoch: epoch, Position: position, Seed: l.config.Seed, Order: l.orderName()}
+}
+
+// Left is the number of batches that Resume yields.
+func (l *Loader) Left(s State) int { return l.rankBatches(s.Position).Batches() }
+
+// CheckState returns the error that Resume would: it has ErrState in its chain.
+func (l *Loader) CheckState(s State) error {
+	switch {
+	case s.Epoch >= 0 && s == State{Epoch: s.Epoch}:
+		return nil
+	case s.Seed != l.config.Seed:
+		return fmt.Errorf("%w: its seed is %d, the loader's is %d", ErrState, s.Seed, l.config.Seed)
+	case s.Order != l.orderName():
+		return fmt.Errorf("%w: its order is %q, the loader's is %q", ErrState, s.Order, l.orderName())
+	case s.Epoch < 0:
+		return fmt.Errorf("%w: epoch %d", ErrState, s.Epoch)
+	case s.Position < 0 || s.Position > l.plan.Len():
+		return fmt.Errorf("%w: position %d of %d", ErrState, s.Position, l.plan.Len())
+	}
+	return nil
+}
+
+// orderName identifies the order, apart from the seed.
+func (l *Loader) orderName() string { return l.plan.String() + "; " + l.samples.String() + l.parts }

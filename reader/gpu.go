@@ -173,7 +173,7 @@ func (g *gpu) close() error {
 
 // GPU describes the GPU that decodes; nil with DecodeOnCPU.
 func (l *Loader) GPU() *gpudecode.Info {
-	if l == nil || l.gpu == nil {
+	if l.gpu == nil {
 		return nil
 	}
 	info := l.gpu.info

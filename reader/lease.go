@@ -95,9 +95,6 @@ func (b *Batch) Clone() *Batch {
 
 // memory is the batch's images and labels. It panics if they are not its own any more.
 func (b *Batch) memory(call string) (images, labels []byte) {
-	if b == nil {
-		panic("reader: " + call + " of a nil batch: an epoch gives one unless its error is set")
-	}
 	if b.lease != nil {
 		b.lease.mu.Lock()
 		defer b.lease.mu.Unlock()

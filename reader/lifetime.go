@@ -26,15 +26,8 @@ type lifetime struct {
 	open    *forgotten.Open
 }
 
-var errNoContext = errors.New("reader: the context is nil: use context.Background()")
-
-var errNotOpened = errors.New("reader: a Loader that was not opened: call Open or New")
-
 // enter keeps the Loader open until leave. It fails if the Loader is closed.
 func (l *Loader) enter() error {
-	if l == nil || l.dataset == nil {
-		return errNotOpened
-	}
 	if !l.closing.Load() {
 		l.gate.RLock()
 		if !l.closing.Load() {
@@ -66,7 +59,7 @@ func (l *Loader) closed() error {
 // Release; the loop's next step is formats.ErrClosed. Any goroutine may call it, also in the body of a
 // loop, but not a method of the dataset. Closing it again does nothing and returns the same error.
 func (l *Loader) Close() error {
-	if l == nil || l.held == nil {
+	if l == nil {
 		return nil
 	}
 	l.ending.Do(func() {

@@ -293,26 +293,18 @@ func TestForgotten(t *testing.T) {
 func TestNonsenseIsNamed(t *testing.T) {
 	ds := rawImages(4, 2, 2, 3)
 	l := makeLoader(t, ds, Config{BatchSize: 2})
-	var none context.Context
 	start := func(o RunOptions) func() error {
 		return func() error { _, err := l.StartWith(t.Context(), o); return err }
 	}
 	for want, call := range map[string]func() error{
-		"dataset is nil":     func() error { _, err := New(nil, Config{BatchSize: 1}); return err },
-		"the context is nil": func() error { _, err := l.Start(none, 0); return err },
-		"context is nil":     func() error { _, err := l.Numbers(none); return err },
-		"is nil":             func() error { _, err := l.MultiHot(none); return err },
-		"is nil: use con":    func() error { _, err := l.Estimate(none); return err },
-		"epoch -1":           func() error { _, err := l.Start(t.Context(), -1); return err },
-		"position 5 of 4":    start(RunOptions{Position: 5}),
-		"leave out Epoch":    start(RunOptions{State: l.StateAt(0, 2), Epoch: 1}),
-		"it was asked for":   start(RunOptions{Allocate: func(int) []byte { return make([]byte, 3) }}),
-		"batch is nil":       func() error { return l.Pick(0, 0, nil) },
-		"not opened":         func() error { return new(Loader).Pick(0, 0, new(Batch)) },
-		"not started":        func() error { _, err := new(Run).Next(t.Context()); return err },
-		"shape [-1":          func() error { _, err := NewBatch([4]int{-1, 1, 1, 1}, formats.Uint8, ""); return err },
-		`"int64"`:            func() error { _, err := NewBatch([4]int{1, 1, 1, 1}, formats.Int64, ""); return err },
-		"label type word":    func() error { _, err := NewBatch([4]int{1, 1, 1, 1}, formats.Uint8, "word"); return err },
+		"dataset is nil":   func() error { _, err := New(nil, Config{BatchSize: 1}); return err },
+		"epoch -1":         func() error { _, err := l.Start(t.Context(), -1); return err },
+		"position 5 of 4":  start(RunOptions{Position: 5}),
+		"leave out Epoch":  start(RunOptions{State: l.StateAt(0, 2), Epoch: 1}),
+		"it was asked for": start(RunOptions{Allocate: func(int) []byte { return make([]byte, 3) }}),
+		"shape [-1":        func() error { _, err := NewBatch([4]int{-1, 1, 1, 1}, formats.Uint8, ""); return err },
+		`"int64"`:          func() error { _, err := NewBatch([4]int{1, 1, 1, 1}, formats.Int64, ""); return err },
+		"label type word":  func() error { _, err := NewBatch([4]int{1, 1, 1, 1}, formats.Uint8, "word"); return err },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -325,15 +317,6 @@ func TestNonsenseIsNamed(t *testing.T) {
 		if err := l.Pick(0, 0, b); err == nil || !strings.Contains(err.Error(), "an epoch's") {
 			t.Errorf("Pick into a batch of the epoch: %v", err)
 		}
-	}
-	for _, err := range l.Epoch(none, 0) {
-		if err == nil {
-			t.Error("an epoch without a context")
-		}
-	}
-	(*Run)(nil).Stop()
-	if err := new(Loader).Close(); err != nil {
-		t.Error(err)
 	}
 	labels := labelled(0, 17)
 	labels.meta.Schema[1].Classes = classes(2)

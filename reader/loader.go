@@ -11,7 +11,6 @@ import (
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/preprocess/pixel"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
@@ -25,10 +24,10 @@ type Loader struct {
 	read       func(i int, s *formats.Sample) error
 	prefetcher formats.Prefetcher // nil if the dataset has none
 	config     Config
-	samples    sampleorder.Subset
+	samples    subset
 	parts      string // of NewConcat: their samples, for State
 	ownList    bool   // the list of the samples is the Loader's, not the dataset's
-	plan       *sampleorder.Plan
+	plan       *order.Plan
 	cache      *cache.Cache // nil without one
 	record     record
 
@@ -76,10 +75,7 @@ func Open(reg formats.Registry, path string, c Config) (*Loader, error) {
 // determine the shape of the batches, the first sample is decoded to find it.
 func New(ds formats.Dataset, c Config) (*Loader, error) {
 	if ds == nil {
-		return nil, errNoDataset
-	}
-	if ds.Meta() == nil {
-		return nil, errors.New("reader: the dataset's Meta is nil: a Dataset must describe its fields")
+		return nil, errors.New("reader: the dataset is nil: open one with a format's or a Registry's Open")
 	}
 	return newFor(ds, c, "a dataset")
 }
@@ -92,8 +88,6 @@ func newFor(ds formats.Dataset, c Config, name string) (*Loader, error) {
 		return err
 	})
 }
-
-var errNoDataset = errors.New("reader: the dataset is nil: open one with a format's or a Registry's Open")
 
 // newLoader makes a Loader of the samples of ds that choose chooses.
 func newLoader(ds formats.Dataset, c Config, name string, choose func(*Loader) error) (*Loader, error) {
@@ -329,9 +323,9 @@ func (l *Loader) pixelDType() formats.DType {
 func (l *Loader) acceptsChannels(channels int) bool { return l.channels == 0 || l.channels == channels }
 
 // rankBatches is this rank's batches from a position on.
-func (l *Loader) rankBatches(position int) sampleorder.RankBatches {
+func (l *Loader) rankBatches(position int) rankBatches {
 	c := &l.config
-	return sampleorder.RankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
+	return rankBatches{Len: l.plan.Len(), Start: position, Batch: c.BatchSize, Rank: c.Rank, World: c.WorldSize, Tail: c.Tail}
 }
 
 // Config returns the description of the Loader with the defaults filled in, without Samples and Weights.
@@ -344,12 +338,7 @@ func (l *Loader) Len() int { return l.rankBatches(0).Batches() }
 func (l *Loader) Samples() int { return l.samples.Len() }
 
 // Meta describes the dataset; of several, what they have in common. The caller must not change it.
-func (l *Loader) Meta() *formats.Meta {
-	if l == nil || l.dataset == nil {
-		return nil
-	}
-	return l.dataset.Meta()
-}
+func (l *Loader) Meta() *formats.Meta { return l.dataset.Meta() }
 
 // Classes is the class names of the designated label, by index; nil without one. The caller must
 // not change it.

@@ -36,9 +36,6 @@ const maxInspected = 64
 // Estimate returns, before the first epoch, the memory that it will take. If images are encoded it
 // reads a few: to find whether JPEGs are progressive and, of a folder, how large the images are.
 func (l *Loader) Estimate(ctx context.Context) (Memory, error) {
-	if ctx == nil {
-		return Memory{}, errNoContext
-	}
 	if err := l.enter(); err != nil {
 		return Memory{}, err
 	}

@@ -51,10 +51,7 @@ func (l *Loader) PickAt(i, position, epoch int, b *Batch) error {
 }
 
 func (l *Loader) pick(d draw, b *Batch) error {
-	switch {
-	case b == nil:
-		return errors.New("reader: Pick: the batch is nil: use new(reader.Batch)")
-	case b.lease != nil:
+	if b.lease != nil {
 		return errors.New("reader: Pick: the batch is an epoch's: use new(reader.Batch), or a Clone")
 	}
 	if d.sample < 0 || d.sample >= l.samples.Len() {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/forgotten"
-	"github.com/dsconv/dsconv/internal/sampleorder"
 )
 
 // Run is a running epoch, for callers that cannot range over it. Its batches come one by one from
@@ -67,18 +67,12 @@ func (l *Loader) StartWith(ctx context.Context, o RunOptions) (*Run, error) {
 // errStopped is what Next returns after Stop.
 var errStopped = fmt.Errorf("the run was stopped (%w): start another one", formats.ErrClosed)
 
-// errNotStarted is the error of a Run that no Loader made.
-var errNotStarted = errors.New("reader: a Run that was not started: call Loader.Start")
-
 // Next returns the next batch, which is valid until Next is called again, or io.EOF after the last one.
 // A batch that was taken before Stop stays valid. The error of ctx ends only the wait: Next can be
 // called again. Any other error is that of a sample, or of what ended the Run: of the context that
 // it was started with, or formats.ErrClosed after Stop and after the Loader's Close. Next returns it
 // from then on.
 func (r *Run) Next(ctx context.Context) (*Batch, error) {
-	if r == nil || r.running == nil {
-		return nil, errNotStarted
-	}
 	defer runtime.KeepAlive(r)
 	return r.running.nextBatch(ctx)
 }
@@ -86,9 +80,6 @@ func (r *Run) Next(ctx context.Context) (*Batch, error) {
 // Stop stops the workers and waits for them; memory of an Allocator is the caller's again. Batches that
 // were kept stay valid until Release. Stopping it again does nothing.
 func (r *Run) Stop() {
-	if r == nil || r.running == nil {
-		return
-	}
 	r.open.Done()
 	r.running.stop(errStopped)
 }
@@ -99,9 +90,6 @@ func (l *Loader) start(ctx context.Context, o RunOptions) (*running, error) {
 		return nil, err
 	}
 	defer l.leave()
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	if l.config.AnySize {
 		return nil, errors.New("images of different sizes cannot be batched: read them with Pick")
 	}
@@ -163,9 +151,49 @@ func (r *running) followList(o *RunOptions) (err error) {
 	}
 	c := &l.config
 	r.order, r.rankKey = listed{list}, listRank(c.Rank)
-	r.rank = sampleorder.RankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail}
+	r.rank = rankBatches{Len: len(list), Start: position, Batch: c.BatchSize, World: 1, Tail: c.Tail}
 	if o.Sizes != nil {
-		r.rank, err = sampleorder.DivideBySizes(o.Sizes, len(list), c.BatchSize, position)
+		r.rank, err = divideBySizes(o.Sizes, len(list), c.BatchSize, position)
 	}
 	return err
+}
+
+// Stretch is the time in which a worker worked on one batch without a pause. Several workers share a batch, and a worker may come
+// to it more than once.
+type Stretch struct {
+	Worker     int // from 0; those from Config.Workers on decode on the GPU
+	Batch      int // of the Run, from 0
+	Begin, End time.Time
+}
+
+// observer makes stretches of the entries that a worker builds. The zero value observes nothing, and costs nothing.
+type observer struct {
+	observe func(Stretch)
+	worker  int
+	batch   int
+	begin   time.Time // zero between two stretches
+}
+
+// work notes that the worker begins an entry of a batch.
+func (o *observer) work(batch int) {
+	if o.observe == nil || !o.begin.IsZero() && batch == o.batch {
+		return
+	}
+	now := time.Now()
+	o.pauseAt(now)
+	o.batch, o.begin = batch, now
+}
+
+// pause notes that the worker does nothing until the next entry.
+func (o *observer) pause() {
+	if o.observe != nil {
+		o.pauseAt(time.Now())
+	}
+}
+
+func (o *observer) pauseAt(now time.Time) {
+	if !o.begin.IsZero() {
+		o.observe(Stretch{Worker: o.worker, Batch: o.batch, Begin: o.begin, End: now})
+		o.begin = time.Time{}
+	}
 }

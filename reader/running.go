@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/preprocess/pixel"
+	"github.com/dsconv/dsconv/reader/order"
 )
 
 // running is a Run behind the handle that the caller has: workers refer to it and not to the handle.
@@ -18,7 +18,7 @@ import (
 // slots limits how far they run ahead of the loop.
 type running struct {
 	loader       *Loader
-	order        sampleorder.Order
+	order        order.Order
 	rank         division
 	allocate     Allocator     // nil for the Loader's own memory
 	observe      func(Stretch) // nil if nobody does
@@ -110,9 +110,6 @@ var errBusy = errors.New("reader: Next of a Run that is in Next already: call it
 
 // nextBatch is Next.
 func (r *running) nextBatch(ctx context.Context) (*Batch, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	if !r.turn.TryLock() {
 		if err := r.whyStopped(); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/guard"
-	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/reader/augment"
 	"github.com/dsconv/dsconv/reader/order"
 )
@@ -25,11 +24,11 @@ type indexed interface {
 
 // selectSamples returns the samples of the splits for which keep is true, in key order. No splits means all
 // samples, and so does a nil keep.
-func selectSamples(ds formats.Dataset, splits []string, keep func(formats.Info) bool) (sampleorder.Subset, error) {
+func selectSamples(ds formats.Dataset, splits []string, keep func(formats.Info) bool) (subset, error) {
 	if len(splits) <= 1 {
 		return selectSplit(ds, strings.Join(splits, ""), keep)
 	}
-	var parts []sampleorder.Subset
+	var parts []subset
 	for _, split := range splits {
 		s, err := selectSplit(ds, split, keep)
 		if err != nil {
@@ -37,13 +36,13 @@ func selectSamples(ds formats.Dataset, splits []string, keep func(formats.Info) 
 		}
 		parts = append(parts, s)
 	}
-	return sampleorder.Union(parts...)
+	return unionOf(parts...)
 }
 
 // selectSplit is selectSamples of one split; "" is all. The error for an unknown split lists the splits.
-func selectSplit(ds formats.Dataset, split string, keep func(formats.Info) bool) (s sampleorder.Subset, err error) {
+func selectSplit(ds formats.Dataset, split string, keep func(formats.Info) bool) (s subset, err error) {
 	if split == "" && keep == nil {
-		return sampleorder.All(ds.Len()), nil
+		return allOf(ds.Len()), nil
 	}
 	s, ok, err := membersOf(ds, split, keep)
 	if !ok && err == nil {
@@ -56,7 +55,7 @@ func selectSplit(ds formats.Dataset, split string, keep func(formats.Info) bool)
 }
 
 // membersOf returns the samples of a split if the dataset has a list of them.
-func membersOf(ds formats.Dataset, split string, keep func(formats.Info) bool) (s sampleorder.Subset, ok bool, err error) {
+func membersOf(ds formats.Dataset, split string, keep func(formats.Info) bool) (s subset, ok bool, err error) {
 	x, ok := ds.(indexed)
 	if !ok || keep != nil {
 		return s, false, nil
@@ -66,17 +65,17 @@ func membersOf(ds formats.Dataset, split string, keep func(formats.Info) bool) (
 	case err != nil:
 		return s, false, fmt.Errorf("select the samples of the split %q: %w", split, err)
 	case all:
-		return sampleorder.All(ds.Len()), true, nil
+		return allOf(ds.Len()), true, nil
 	case ok:
-		s, err = sampleorder.Pick(ds.Len(), members)
+		s, err = pickOf(ds.Len(), members)
 	}
 	return s, ok, err
 }
 
 // filter is selectSamples by the Info of all samples.
-func filter(ds formats.Dataset, split string, keep func(formats.Info) bool) (sampleorder.Subset, error) {
+func filter(ds formats.Dataset, split string, keep func(formats.Info) bool) (subset, error) {
 	var failed error
-	s, err := sampleorder.Select(ds.Len(), func(i int) bool {
+	s, err := selectOf(ds.Len(), func(i int) bool {
 		info, err := ds.Info(i)
 		if err != nil && failed == nil {
 			failed = fmt.Errorf("select samples: sample %d: %w", i, err)
@@ -124,7 +123,7 @@ func noneInSplit(ds formats.Dataset, split string) error {
 // planOrder plans the order of the loader's samples.
 func (l *Loader) planOrder() (err error) {
 	c := &l.config
-	d := sampleorder.Data{Samples: l.samples.Len()}
+	d := order.Data{Samples: l.samples.Len()}
 	var failed error
 	switch {
 	case c.Weights != nil && len(c.Weights) != d.Samples:
@@ -144,7 +143,7 @@ func (l *Loader) planOrder() (err error) {
 		}
 	}
 	err = guard.Do(func() (err error) {
-		l.plan, err = sampleorder.New(c.Order, d)
+		l.plan, err = order.New(c.Order, d)
 		return cmp.Or(failed, err, lent.shortened())
 	})
 	return cmp.Or(l.samples.Check(mark), lent.since(mark, err))
@@ -160,7 +159,7 @@ func (l *Loader) infoOf(sample int, failed *error) formats.Info {
 }
 
 // checkUniform returns an error for the first sample whose recorded size differs from the first one's.
-func checkUniform(ds formats.Dataset, samples sampleorder.Subset) error {
+func checkUniform(ds formats.Dataset, samples subset) error {
 	if _, ok := ds.(indexed); ok {
 		if s := ds.Meta().Stats; s.MinHeight > 0 && s.MinHeight == s.MaxHeight && s.MinWidth == s.MaxWidth {
 			return nil

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -181,4 +182,69 @@ func (l *Loader) target(f *frame, k int, dst []byte) resample.Target {
 		t.Half = Elements[uint16](dst)
 	}
 	return t
+}
+
+// acquire takes a worker from the pool, or makes one.
+func (l *Loader) acquire() *worker {
+	guard.Renew()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.idle); n > 0 {
+		w := l.idle[n-1]
+		l.idle = l.idle[:n-1]
+		return w
+	}
+	w := &worker{loader: l, decoder: l.held.decoder()}
+	w.now = l.now
+	l.workers = append(l.workers, w)
+	return w
+}
+
+func (l *Loader) release(w *worker) {
+	w.stopBy(nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle = append(l.idle, w)
+}
+
+// acquireBatch takes a batch with its buffers from the pool, or makes one.
+func (l *Loader) acquireBatch() *Batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.batches)
+	if n == 0 {
+		return &Batch{}
+	}
+	b := l.batches[n-1]
+	l.batches = l.batches[:n-1]
+	return b
+}
+
+// releaseBatch puts b back into the pool; lent are images that are not the Loader's.
+func (l *Loader) releaseBatch(b *Batch, lent bool) {
+	if lent {
+		b.images = nil
+	}
+	b.freeDevice()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closing.Load() {
+		l.batches = append(l.batches, b)
+	}
+}
+
+// reserveInput waits until a sample of size bytes may be read into the worker's memory. freeInput ends that.
+func (w *worker) reserveInput(size int64) {
+	w.freeInput()
+	w.input, _ = budget.SharedInputs.Reserve(context.Background(), size) // cannot fail: the context does not end
+}
+
+// freeInput frees the memory of the worker's sample if that is large.
+func (w *worker) freeInput() {
+	if w.input == 0 {
+		return
+	}
+	w.sample = formats.Sample{}
+	budget.SharedInputs.Release(w.input)
+	w.input = 0
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dsconv/dsconv/formats"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/reader"
 )
 
@@ -80,13 +79,8 @@ type Result struct {
 // continues.
 func Run(ctx context.Context, train, val Loader, c Config) (*Result, error) {
 	start := time.Now()
-	if err := cmp.Or(misuse.Context("trainer.Run", ctx), misuse.Nil("trainer.Run", "the loader train", train)); err != nil {
-		return nil, err
-	}
-	if val != nil {
-		if err := misuse.Nil("trainer.Run", "the loader val", val); err != nil {
-			return nil, err
-		}
+	if ctx == nil || train == nil {
+		return nil, errors.New("trainer.Run: the context or the loader train is nil")
 	}
 	if c.Epochs < 1 {
 		return nil, fmt.Errorf("%d epochs: at least 1 is needed", c.Epochs)
@@ -111,9 +105,6 @@ func Run(ctx context.Context, train, val Loader, c Config) (*Result, error) {
 // Evaluate measures the network on the loader's epoch 0 and does not change it.
 // Cancelling ctx ends it between two batches.
 func (t *Trainer) Evaluate(ctx context.Context, l Loader) (Metrics, error) {
-	if err := cmp.Or(misuse.Context("trainer.Evaluate", ctx), misuse.Nil("trainer.Evaluate", "the loader", l)); err != nil {
-		return Metrics{}, err
-	}
 	var sum Tally
 	if err := t.pass(ctx, &t.eval, l.Epoch(ctx, 0), &sum, func(*reader.Batch) error { return nil }); err != nil {
 		return Metrics{}, fmt.Errorf("evaluate: %w", err)

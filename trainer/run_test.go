@@ -113,6 +113,9 @@ func TestRunReportsLoader(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	good := &memory{samples: 8, batch: 4, side: 8, classes: 2, draw: ramps}
+	if _, err := Run(t.Context(), nil, nil, Config{Epochs: 1}); err == nil {
+		t.Error("no training set")
+	}
 	for _, c := range []struct {
 		name       string
 		train, val *memory

@@ -136,9 +136,6 @@ func (t *Trainer) run(p *program, b *reader.Batch) (s sums, err error) {
 	if t.backend.IsFinalized() {
 		return s, fmt.Errorf("the trainer: %w: make another one with trainer.New", formats.ErrClosed)
 	}
-	if b == nil {
-		return s, fmt.Errorf("%w: it is nil", ErrBatch)
-	}
 	if err := checkBatch(b, t.shape, t.classes); err != nil {
 		return s, err
 	}

@@ -22,7 +22,6 @@ import (
 
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/lifetime"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 )
 
@@ -80,9 +79,11 @@ var ErrNoChecksums = errors.New("it has no checksums to verify")
 // does not exist (fs.ErrNotExist), a folder (ErrNoChecksums), a file that cannot be read, a context
 // that ended.
 func Run(ctx context.Context, reg formats.Registry, path string, o Options) (*Report, error) {
-	if err := cmp.Or(misuse.Context("verify.Run", ctx), misuse.Registry("verify.Run", reg), misuse.Path("verify.Run", "path", path),
-		misuse.Negative("verify.Run", "Options.Workers", o.Workers)); err != nil {
-		return nil, err
+	switch {
+	case ctx == nil:
+		return nil, errors.New("verify.Run: ctx is nil: give context.Background()")
+	case o.Workers < 0:
+		return nil, fmt.Errorf("verify.Run: Options.Workers is %d: it must not be negative; 0 is the default", o.Workers)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -28,11 +28,9 @@ func TestMisuse(t *testing.T) {
 	}
 	path := packed(dir)
 	for says, err := range map[string]error{
-		"verify.Run: ctx is nil":                      run(none, dsconv.Formats(), path, verify.Options{}),
-		"verify.Run: the registry has no formats: gi": run(ctx, nil, path, verify.Options{}),
-		"verify.Run: format 0 of the registry is nil": run(ctx, formats.Registry{nil}, path, verify.Options{}),
-		"verify.Run: path is empty":                   run(ctx, dsconv.Formats(), "", verify.Options{}),
-		"verify.Run: Options.Workers is -3":           run(ctx, dsconv.Formats(), path, verify.Options{Workers: -3}),
+		"verify.Run: ctx is nil":            run(none, dsconv.Formats(), path, verify.Options{}),
+		"the path is empty":                 run(ctx, dsconv.Formats(), "", verify.Options{}),
+		"verify.Run: Options.Workers is -3": run(ctx, dsconv.Formats(), path, verify.Options{Workers: -3}),
 	} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/internal/legible"
-	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // Mark begins each page that WriteHTML writes, so that a program can tell it from another file.
@@ -34,9 +33,6 @@ var pageTemplate = sync.OnceValues(func() (*template.Template, error) {
 // It returns an error if the report has no datasets or a number that JSON does not have, or the error of w. It may be called by
 // several goroutines at a time.
 func WriteHTML(w io.Writer, r *bench.Report) error {
-	if err := errors.Join(misuse.Nil("page.WriteHTML", "w", w), misuse.Nil("page.WriteHTML", "r", r)); err != nil {
-		return err
-	}
 	p, err := newPage(r)
 	if err != nil {
 		return fmt.Errorf("page.WriteHTML: %w", err)

@@ -8,17 +8,13 @@ import (
 
 	"github.com/dsconv/dsconv/bench"
 	"github.com/dsconv/dsconv/bench/verdict"
-	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // Advise measures the candidates for the first dataset of a report of bench.Run and sets the report's Advice. The loader
 // of o is not used: it is the report's. The datasets must be where they were. A report without costs, of a loader that was
 // not looked into, has no advice.
 func Advise(ctx context.Context, report *bench.Report, o Options) error {
-	if err := misuse.Context("plan.Advise", ctx); err != nil {
-		return err
-	}
-	if report == nil || len(report.Datasets) == 0 {
+	if len(report.Datasets) == 0 {
 		return errors.New("plan.Advise: the report has no datasets: bench.Run makes one")
 	}
 	d := &report.Datasets[0]
@@ -39,12 +35,6 @@ func Advise(ctx context.Context, report *bench.Report, o Options) error {
 // Run: 256 images, and more of small ones. The loader of Options.Bench must do what the subject's does. The candidates' times are
 // those of the subject's loop and machine; verdict.Advise chooses from them.
 func Candidates(ctx context.Context, path string, subject *verdict.Costs, o Options) (list []verdict.Candidate, err error) {
-	if err := errors.Join(misuse.Context("plan.Candidates", ctx), misuse.Path("plan.Candidates", "path", path)); err != nil {
-		return nil, err
-	}
-	if subject == nil {
-		return nil, errors.New("plan.Candidates: the subject's costs are nil: measure it first, for instance with bench.Run")
-	}
 	if o, err = o.withDefaults(ofAdvice); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/dsconv/dsconv/convert"
 	"github.com/dsconv/dsconv/formats"
 	"github.com/dsconv/dsconv/internal/cache"
-	"github.com/dsconv/dsconv/internal/misuse"
 	"github.com/dsconv/dsconv/internal/parallel"
 	"github.com/dsconv/dsconv/internal/procmemory"
 	"github.com/dsconv/dsconv/internal/scratch"
@@ -92,8 +91,8 @@ type Row struct {
 // pack the sample in each. Cancelling ctx ends it; the temporary folder is removed then too. An image that cannot be read
 // is left out. Run may be called concurrently, but the runs measure each other's load then.
 func Run(ctx context.Context, path string, o Options) (_ *Plan, err error) {
-	if err := errors.Join(misuse.Context("plan.Run", ctx), misuse.Path("plan.Run", "path", path)); err != nil {
-		return nil, err
+	if ctx == nil || path == "" {
+		return nil, errors.New("plan.Run: ctx is nil, or path is empty: give context.Background(), and the path of a dataset or folder")
 	}
 	if o, err = o.withDefaults(ofPlan); err != nil {
 		return nil, err

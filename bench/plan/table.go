@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/dsconv/dsconv/internal/figures"
 	"github.com/dsconv/dsconv/internal/legible"
-	"github.com/dsconv/dsconv/internal/misuse"
 )
 
 // unknown is the cell of a figure that was not measured.
@@ -19,12 +17,6 @@ const unknown = "-"
 // WriteTable writes the plan as text: what was measured, a table of at most 110 columns with a line for each size and
 // encoding, and sentences.
 func (p *Plan) WriteTable(w io.Writer) error {
-	if err := misuse.Nil("plan.Plan.WriteTable", "w", w); err != nil {
-		return err
-	}
-	if p == nil || p.Source.Path == "" {
-		return errors.New("plan.Plan.WriteTable: the plan is empty: Run makes one")
-	}
 	var b strings.Builder
 	s := &p.Source
 	fmt.Fprintf(&b, "%s: %d images, %s; measured on %d of them, on %d cores\n",

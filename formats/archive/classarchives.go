@@ -97,9 +97,6 @@ func className(path string) string {
 // as the tar of ImageNet's training images has it, is the folder n01440764. The archives may also lie in folders that are splits. An archive
 // that has folders is an error: which of them are classes is for the caller to say. ctx ends the listing.
 func OpenClassArchives(ctx context.Context, root string) (_ *FS, err error) {
-	if ctx == nil {
-		return nil, errors.New("archive.OpenClassArchives: ctx is nil: give context.Background()")
-	}
 	paths, other := listArchives(root, true)
 	if len(paths) == 0 {
 		err := fmt.Errorf("%s: it is no archive, and no folder with an archive for each class", root)

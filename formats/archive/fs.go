@@ -19,9 +19,6 @@ func (f *FS) String() string { return path.Join(f.path, f.root) }
 
 // Identify writes what tells the archive, and the root in it, from others. It reads no member.
 func (f *FS) Identify(w io.Writer) error {
-	if w == nil {
-		return fmt.Errorf("%s: Identify into a nil io.Writer", f.path)
-	}
 	for _, p := range slices.SortedFunc(slices.Values(f.parts), func(a, b *part) int { return strings.Compare(a.folder, b.folder) }) {
 		if _, err := fmt.Fprintf(w, "%q %v\n", path.Join(p.path, cmp.Or(f.root, p.root)), p.was.Identity()); err != nil {
 			return err

@@ -120,20 +120,17 @@ type part struct {
 // "x.zip/images", is a folder in it, or in the folder around all others. The error names the archive: it is missing (fs.ErrNotExist), truncated, damaged, a
 // bomb, or of a kind that is not read. ctx ends the listing.
 func Open(ctx context.Context, path string) (*FS, error) {
-	return openAt(ctx, "Open", path, splitNames)
+	return openAt(ctx, path, splitNames)
 }
 
 // OpenMounted is Open of an archive that is put below a folder of another name, as folder.Mount does. Then the folder
 // around all others is the root also if it is named as a split, since the name of the mount says which split it is.
 func OpenMounted(ctx context.Context, path string) (*FS, error) {
-	return openAt(ctx, "OpenMounted", path, nil)
+	return openAt(ctx, path, nil)
 }
 
 // openAt opens an archive. Folders named as in kept are never the one around all others.
-func openAt(ctx context.Context, function, path string, kept []string) (*FS, error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("archive.%s: ctx is nil: give context.Background()", function)
-	}
+func openAt(ctx context.Context, path string, kept []string) (*FS, error) {
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}

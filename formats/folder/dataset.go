@@ -152,15 +152,11 @@ func infoOf(m *formats.Meta, it *sample) formats.Info {
 	return in
 }
 
-// begin sets what s, which is to be sample i of the folder in, has besides values.
-func begin(s *formats.Sample, in vfs.FS, i int, m *formats.Meta, of *formats.Info) error {
-	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", in, i)
-	}
+// begin sets what s has besides values.
+func begin(s *formats.Sample, m *formats.Meta, of *formats.Info) {
 	s.Key, s.Split, s.Source, s.Checksum = of.Key, of.Split, of.Source, of.Checksum
 	s.SetColumns(of.Columns...)
 	s.Resize(len(m.Schema))
-	return nil
 }
 
 // LabelSum returns the label of sample i, whose Info is in, if it has only one, else a checksum of all its labels.
@@ -191,9 +187,7 @@ func (d *Dataset) Read(i int, s *formats.Sample) error {
 		return err
 	}
 	in := infoOf(&d.meta, it)
-	if err := begin(s, d.in, i, &d.meta, &in); err != nil {
-		return err
-	}
+	begin(s, &d.meta, &in)
 	err = d.readValues(it, &in.Source, s.Values)
 	switch {
 	case d.frozen:

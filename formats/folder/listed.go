@@ -108,12 +108,10 @@ func (d *ListedDataset) Info(i int) (formats.Info, error) {
 // Read reads the file of sample i, as Dataset.Read does.
 func (d *ListedDataset) Read(i int, s *formats.Sample) error {
 	in, err := d.Info(i)
-	if err == nil {
-		err = begin(s, d.in, i, &d.meta, &in)
-	}
 	if err != nil {
 		return err
 	}
+	begin(s, &d.meta, &in)
 	v := &s.Values[d.meta.Schema.ImageIndex()]
 	of := in.Source
 	err = readImage(d.in, &of, v)

@@ -44,9 +44,6 @@ func (Format) Open(path string) (formats.Dataset, error) {
 // that cannot be part of the dataset. The error is about the whole: no folder, no image, an
 // invalid table.
 func Open(ctx context.Context, root string, cfg Config) (*Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("folder.Open: ctx is nil: give context.Background()")
-	}
 	if err := formats.CheckPath(root); err != nil {
 		return nil, err
 	}
@@ -213,9 +210,6 @@ type progressKey struct{}
 // at a time, with the number of files and folders that were found so far. report must return soon, and may be called until the
 // folder is open.
 func WithProgress(ctx context.Context, report func(files int)) context.Context {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
@@ -236,9 +230,6 @@ type Tree = vfs.Tree
 // OpenTree is Open for a Tree, which the Dataset owns: Close closes it, and so does an error. Paths in cfg are those
 // of files on the disk, or else in the Tree. Keys, labels, skips and samples are those of the same files on the disk.
 func OpenTree(ctx context.Context, t Tree, cfg Config) (*Dataset, error) {
-	if t == nil {
-		return nil, errors.New("folder: OpenTree of no Tree: give one, for instance of archive.Open")
-	}
 	return openOwned(ctx, vfs.NewTree(t), cfg)
 }
 
@@ -249,9 +240,6 @@ func openOwned(ctx context.Context, in vfs.FS, cfg Config) (_ *Dataset, err erro
 			err = errors.Join(err, in.Close())
 		}
 	}()
-	if ctx == nil {
-		return nil, errors.New("folder: ctx is nil: give context.Background()")
-	}
 	return openIn(ctx, in, cfg)
 }
 
@@ -358,9 +346,6 @@ func IsList(path string) bool {
 // The Dataset is that of the deepest folder that has all images, with these images alone. Skips has the rows whose
 // files cannot be packed.
 func OpenList(ctx context.Context, file string, cfg Config) (*Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("folder.OpenList: ctx is nil: give context.Background()")
-	}
 	if file != tables.Stdin {
 		if err := formats.CheckPath(file); err != nil {
 			return nil, err

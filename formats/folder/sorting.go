@@ -240,9 +240,6 @@ func (d *Dataset) Identify(w io.Writer) error {
 	if err := d.gate.Check(); err != nil {
 		return err
 	}
-	if w == nil {
-		return fmt.Errorf("%s: Identify into a nil io.Writer", d.in)
-	}
 	all, err := d.in.Identify(w)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@
 //   - After Close, and after a Writer's Commit, everything is formats.ErrClosed; a lease keeps what
 //     View lent; what is forgotten is closed.
 //   - A resumed run gives the same bytes as an undisturbed one. Damage is found.
-//   - Nil, nonsense and missing paths are the documented errors.
+//   - Nonsense and missing paths are the documented errors.
 //
 // There are no exceptions for a format: the only thing that it may lack is formats.Viewer.
 //

@@ -35,8 +35,8 @@ func (d *dataset) check(ctx context.Context, p formats.Portion, report func(form
 		return err
 	}
 	defer d.Gate.Leave(0)
-	if err := checksum.Arguments(ctx, d.Path, p, report); err != nil {
-		return err
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	if whole, err := d.checkFooter(report); err != nil || !whole {
 		return err

@@ -41,8 +41,8 @@ func (d *dataset) check(ctx context.Context, p formats.Portion, report func(form
 		return err
 	}
 	defer d.Gate.Leave(0)
-	if err := checksum.Arguments(ctx, d.Path, p, report); err != nil {
-		return err
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("check %s: %w", d.Path, err)
 	}
 	sums, err := checksum.ReadChecksums(d.Path)
 	if err != nil {

@@ -164,9 +164,6 @@ func (d *dataset) Read(i int, s *formats.Sample) error {
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		return fmt.Errorf("%s: sample %d: there is nothing to read it into: the *formats.Sample is nil", d.path, i)
-	}
 	s.Key, s.Split, s.Source, s.Checksum, s.Provenance = p.key(row), p.split, p.source(row), [16]byte{}, formats.Provenance{}
 	texts, err := d.texts(p, row)
 	if err == nil {
@@ -272,9 +269,6 @@ func (d *dataset) imageFile(v *formats.Value, p *part, row, column int) error {
 func (d *dataset) Identify(w io.Writer) error {
 	if err := d.gate.Check(); err != nil {
 		return err
-	}
-	if w == nil {
-		return fmt.Errorf("%s: Identify into a nil io.Writer", d.path)
 	}
 	for i := range d.parts {
 		p := &d.parts[i]

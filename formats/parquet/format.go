@@ -50,9 +50,6 @@ func (f Format) Open(path string) (formats.Dataset, error) {
 // OpenWith opens the files at path. The map's image and label are names of columns; its other entries are more fields,
 // and then no others are.
 func (Format) OpenWith(ctx context.Context, path string, o formats.ReadOptions) (formats.Dataset, error) {
-	if ctx == nil {
-		return nil, errors.New("parquet: the context is nil: give context.Background()")
-	}
 	if err := formats.CheckPath(path); err != nil {
 		return nil, err
 	}

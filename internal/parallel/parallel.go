@@ -3,7 +3,10 @@ package parallel
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,3 +44,53 @@ func Each(ctx context.Context, n, workers int, start func() (do func(i int) erro
 	}
 	return g.Wait()
 }
+
+// ProgressInterval is the time between two reports of progress.
+const ProgressInterval = 100 * time.Millisecond
+
+// Counter counts what goroutines have done, and reports it about every 100 ms.
+// The zero value is ready, and shows nothing.
+type Counter struct {
+	// Show gets the number so far, in one call at a time. nil shows nothing.
+	Show func(done int)
+	done atomic.Int64
+	mu   sync.Mutex
+	last time.Time
+}
+
+// Add adds n. It calls Show if the last call, or the first Add, was 100 ms ago, and no other goroutine
+// is calling it.
+func (c *Counter) Add(n int) {
+	c.done.Add(int64(n))
+	if c.Show == nil || !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.last.IsZero() {
+		c.last = now
+	}
+	if now.Sub(c.last) >= ProgressInterval {
+		c.last = now
+		c.Show(int(c.done.Load()))
+	}
+}
+
+// End calls Show with the final number. Nothing may be added meanwhile.
+func (c *Counter) End() {
+	if c.Show != nil {
+		c.Show(int(c.done.Load()))
+	}
+}
+
+// cores is what GOMAXPROCS was when the program started; it follows the cgroup's limit.
+var cores = runtime.GOMAXPROCS(0)
+
+// Cores is the number of cores that the program may use, whatever RaiseForC set GOMAXPROCS to.
+func Cores() int { return cores }
+
+// RaiseForC raises GOMAXPROCS above the number of cores. Images are decoded in C, and a goroutine
+// that returns from C waits until fewer than GOMAXPROCS goroutines run, while its core is idle: with
+// GOMAXPROCS equal to the number of cores, loading took a third longer. It is for main
+// functions: a package must not change a setting of the program.
+func RaiseForC() { runtime.GOMAXPROCS(4 * cores) }

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dsconv/dsconv/internal/procmemory"
-	"github.com/dsconv/dsconv/internal/sampleorder"
 	"github.com/dsconv/dsconv/internal/storage/mapped"
 	"github.com/dsconv/dsconv/internal/storage/sampleindex"
 	"github.com/dsconv/dsconv/reader/order"
@@ -119,7 +118,7 @@ func openIndex(s *settings, r *result) (err error) {
 // drawOrder returns the time to begin a shuffled epoch of n samples and to draw the first thousand.
 func drawOrder(n int) (seconds float64, err error) {
 	start := time.Now()
-	p, err := sampleorder.New(order.Spec{Kind: order.Full}, sampleorder.Data{Samples: n})
+	p, err := order.New(order.Spec{Kind: order.Full}, order.Data{Samples: n})
 	if err != nil {
 		return 0, err
 	}

@@ -114,9 +114,6 @@ const (
 // DefaultQuality. A PNG has m's channels and depth and is compressed for speed; equal images give equal
 // files.
 func Encode(w io.Writer, m *pixel.Image, o EncodeOptions) error {
-	if w == nil {
-		return errors.New("codec: Encode: the writer is nil")
-	}
 	if o.Encoding == formats.JPEG {
 		o.Quality = cmp.Or(o.Quality, DefaultQuality)
 	}

@@ -58,12 +58,10 @@ func (m *Image) Stride() int { return m.W * m.PixelSize() }
 // PixelSize is the length of a pixel in bytes.
 func (m *Image) PixelSize() int { return m.C * m.DType.Size() }
 
-// Check returns an error if m is not a valid image: ErrUnsupported if it is nil or has another type or
+// Check returns an error if m is not a valid image: ErrUnsupported if it has another type or
 // shape, ErrCorrupt if Pix has another length than the shape needs.
 func (m *Image) Check() error {
 	switch {
-	case m == nil:
-		return fmt.Errorf("%w: the image is nil", ErrUnsupported)
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("%w: element type %q", ErrUnsupported, m.DType)
 	case m.H <= 0 || m.W <= 0 || m.C < 1 || m.C > 4:
@@ -75,7 +73,7 @@ func (m *Image) Check() error {
 }
 
 // Crop copies the rectangle r of m, all of it for the zero Rect, to dst, which may be m. It is an error
-// if m is not a valid image, dst is nil or r is not inside m.
+// if m is not a valid image, or r is not inside m.
 func (m *Image) Crop(dst *Image, r Rect) error {
 	m, err := source("crop", dst, m)
 	if err != nil {
@@ -99,9 +97,6 @@ func (m *Image) Crop(dst *Image, r Rect) error {
 // source returns src, which is to be read while dst is written: a copy if they share memory. It is an
 // error, which names what is done, if that is not possible.
 func source(what string, dst, src *Image) (*Image, error) {
-	if dst == nil {
-		return nil, fmt.Errorf("pixel: %s: the destination is nil: pass the address of an Image, such as new(pixel.Image)", what)
-	}
 	if err := src.Check(); err != nil {
 		return nil, fmt.Errorf("pixel: %s: %w", what, err)
 	}

@@ -54,9 +54,6 @@ func (o Ops) ForDataset(m *formats.Meta, color pixel.Color) (Ops, error) {
 	if !slices.ContainsFunc(o, needs) {
 		return o, nil
 	}
-	if m == nil {
-		return nil, errNoDataset
-	}
 	figures, err := m.Normalization()
 	if err != nil {
 		return nil, fmt.Errorf("normalize:dataset: %w", err)

@@ -55,9 +55,6 @@ type Erasure struct {
 
 // Erasures appends to dst what s erases, in order; it uses again the memory of the Values that lie beyond dst's end.
 func (p *Pipeline) Erasures(dst []Erasure, s *Steps) []Erasure {
-	if s == nil {
-		return dst
-	}
 	for i := range s.erasures {
 		e := &s.erasures[i]
 		n := len(dst)

@@ -138,8 +138,6 @@ func add(o Op, s *Steps, r *random.Rand) {
 // and the one that its steps end in.
 func (p *Pipeline) Fits(m *pixel.Image, steps *Steps) error {
 	switch {
-	case m == nil || steps == nil:
-		return errors.New("augment: Pipeline.Fits: the image or the steps are nil")
 	case steps.err != nil:
 		return steps.err
 	case m.C != p.c:

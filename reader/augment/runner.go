@@ -32,9 +32,6 @@ type Runner struct {
 // store. If own, src's pixels may be written to; otherwise they are only read. They and s must
 // stay until Store.
 func (r *Runner) Apply(s *Steps, src *pixel.Image, own bool, t resample.Target) error {
-	if s == nil || src == nil {
-		return errors.New("augment: Runner.Apply: the steps or the image is nil")
-	}
 	t.Region, _ = s.path.Input(len(s.path.Steps))
 	at := s.flipsLeft()
 	t.Flip, t.FlipV = at.H, at.V

@@ -76,9 +76,6 @@ type Batch struct {
 
 // NewBatch returns an empty Batch of entries as spec has them, of 1 or 3 channels.
 func NewBatch(spec *resample.TensorSpec) (*Batch, error) {
-	if spec == nil {
-		return nil, errors.New("kernels.NewBatch: spec is nil")
-	}
 	if c := spec.Channels(); c != 1 && c != 3 {
 		return nil, fmt.Errorf("images of %d channels are not stored by the GPU, only those of 1 and 3", c)
 	}

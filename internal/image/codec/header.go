@@ -76,9 +76,6 @@ const sniffed = 512
 // ReadAll returns all bytes of r, at most limit of them, or DefaultMaxBytes if limit is 0. Data that do not
 // begin as an image are refused at once.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	if r == nil {
-		return nil, errors.New("codec: the reader is nil")
-	}
 	switch {
 	case limit < 0:
 		return nil, fmt.Errorf("codec: MaxBytes %d: it must not be negative", limit)

@@ -185,8 +185,6 @@ func checkImages(dst, src *pixel.Image) error {
 		return err
 	case available != nil:
 		return available
-	case dst == nil:
-		return errors.New("the destination is nil")
 	case dst == src || buffer.Overlap(dst.Pix, src.Pix):
 		return errors.New("the destination shares memory with the source: pass another image")
 	}

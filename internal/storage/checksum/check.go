@@ -18,20 +18,6 @@ import (
 	"github.com/dsconv/dsconv/internal/unblocked"
 )
 
-// Arguments returns an error if Check or CheckQuick of the dataset at path cannot work with them.
-func Arguments(ctx context.Context, path string, p formats.Portion, report func(formats.Damage)) error {
-	switch {
-	case ctx == nil:
-		return fmt.Errorf("check %s: the context is nil: give context.Background()", path)
-	case report == nil:
-		return fmt.Errorf("check %s: report is nil: give the function that takes the damage", path)
-	}
-	if err := p.Validate(); err != nil {
-		return fmt.Errorf("check %s: %w", path, err)
-	}
-	return nil
-}
-
 // Check compares portion p of the files under dir with the table on up to workers goroutines.
 // It reports damaged blocks, missing files, files of another size and blocks that the disk
 // cannot read. tail is the number of bytes that follow the last covered one (the table

@@ -42,12 +42,9 @@ func (c Description) Members(split string) (indices []int32, all, ok bool, err e
 // CloseIndex frees the index's memory.
 func (c Description) CloseIndex() error { return c.index.Close() }
 
-// CheckRead returns an error if sample i cannot be read into s.
-func (c Description) CheckRead(i int, s *formats.Sample) error {
-	switch {
-	case s == nil:
-		return fmt.Errorf("sample %d: there is nothing to read it into: the *formats.Sample is nil", i)
-	case i < 0 || i >= c.Len():
+// CheckRead returns an error if there is no sample i.
+func (c Description) CheckRead(i int) error {
+	if i < 0 || i >= c.Len() {
 		return fmt.Errorf("index %d out of range: the dataset has %d samples", i, c.Len())
 	}
 	return nil

@@ -56,7 +56,7 @@ func (r *ValueReader) Read(i int, s *formats.Sample) error {
 		return err
 	}
 	defer r.Gate.Leave(i)
-	if err := r.CheckRead(i, s); err != nil {
+	if err := r.CheckRead(i); err != nil {
 		return fmt.Errorf("read %s: %w", r.Path, err)
 	}
 	err := guard.Do(func() error {
@@ -77,7 +77,7 @@ func (r *ValueReader) View(i int, s *formats.Sample) error {
 		return err
 	}
 	defer r.Gate.Leave(i)
-	if err := r.CheckRead(i, s); err != nil {
+	if err := r.CheckRead(i); err != nil {
 		return fmt.Errorf("view %s: %w", r.Path, err)
 	}
 	r.Gate.Lend()

@@ -44,9 +44,6 @@ var (
 // Open opens the dataset s. It scans the files if the user's cache has no index of them, which ends when ctx
 // does. Two processes may do so at once; if the cache cannot be written, the index is in a file without a name.
 func Open(ctx context.Context, s *Source) (formats.Dataset, error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("open %s: the context is nil: give context.Background()", s.Path)
-	}
 	files, states, err := s.openFiles()
 	if err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func (r *Records) ViewRecord(i int, s *formats.Sample, do func(e sampleindex.Ent
 }
 
 func (r *Records) withRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
-	if err := r.CheckRead(i, s); err != nil {
+	if err := r.CheckRead(i); err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
 	e, at, b, err := r.location(i)
@@ -244,8 +244,8 @@ func (r *Records) Check(ctx context.Context, p formats.Portion, workers int, rep
 		return err
 	}
 	defer r.gate.Leave(0)
-	if err := checksum.Arguments(ctx, r.name, p, report); err != nil {
-		return err
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("check %s: %w", r.name, err)
 	}
 	sums, err := r.readChecksums()
 	if err != nil {
@@ -263,9 +263,6 @@ func (r *Records) CheckQuick(ctx context.Context, report func(formats.Damage)) e
 		return err
 	}
 	defer r.gate.Leave(0)
-	if err := checksum.Arguments(ctx, r.name, formats.Portion{}, report); err != nil {
-		return err
-	}
 	sums, err := r.readChecksums()
 	if err != nil {
 		return err

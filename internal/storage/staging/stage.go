@@ -282,9 +282,6 @@ func (s *Stage) CheckSample(smp *formats.Sample, ordered bool) error {
 	if err := s.CheckOpen(); err != nil {
 		return err
 	}
-	if smp == nil {
-		return fmt.Errorf("%s: there is no sample to write: the *formats.Sample is nil", s.target())
-	}
 	if err := formats.CheckKey(smp.Key); err != nil {
 		return fmt.Errorf("key %q: %w", smp.Key, err)
 	}

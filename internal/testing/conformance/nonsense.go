@@ -11,7 +11,7 @@ import (
 	"github.com/dsconv/dsconv/formats"
 )
 
-// nonsense: nil and senseless arguments are errors, and what was written before stays.
+// nonsense: senseless arguments are errors, and what was written before stays.
 func (s suite) nonsense(t *testing.T) {
 	c := photos(4)
 	named := func(what string, err error) {
@@ -34,7 +34,6 @@ func (s suite) nonsense(t *testing.T) {
 	path := s.path(t.TempDir())
 	w := s.create(t, path, c, formats.CreateOptions{})
 	s.add(t, w, c, 0, 2)
-	named("Write of nil", w.Write(nil))
 	named("Write of an empty sample", w.Write(new(formats.Sample)))
 	s.add(t, w, c, 2, 4)
 	commit(t, w)
@@ -45,9 +44,7 @@ func (s suite) nonsense(t *testing.T) {
 		named("Read", ds.Read(i, new(formats.Sample)))
 		named("Info", second(ds.Info(i)))
 	}
-	named("Read into nil", ds.Read(0, nil))
 	if v, ok := ds.(formats.Viewer); ok {
-		named("View into nil", v.View(0, nil))
 		named("View", v.View(-1, new(formats.Sample)))
 	}
 	check, ok := ds.(formats.Checker)
@@ -58,10 +55,6 @@ func (s suite) nonsense(t *testing.T) {
 	for _, p := range []formats.Portion{{Index: -1, Count: 2}, {Index: 2, Count: 2}, {Index: 1}, {Count: -1}} {
 		named("Check of a portion", check.Check(context.Background(), p, 1, none))
 	}
-	named("Check without a context", check.Check(nil, formats.Portion{}, 1, none)) //nolint:staticcheck // that is the test
-	named("Check without report", check.Check(context.Background(), formats.Portion{}, 1, nil))
-	named("CheckQuick without a context", check.CheckQuick(nil, none)) //nolint:staticcheck // that is the test
-	named("CheckQuick without report", check.CheckQuick(context.Background(), nil))
 	if err := check.Check(context.Background(), formats.Portion{}, -3, none); err != nil {
 		t.Errorf("Check with -3 workers: %v", err)
 	}

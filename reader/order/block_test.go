@@ -1,4 +1,4 @@
-package sampleorder
+package order
 
 import (
 	"slices"

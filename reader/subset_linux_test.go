@@ -1,6 +1,6 @@
 //go:build cgo
 
-package sampleorder
+package reader
 
 import (
 	"encoding/binary"
@@ -36,7 +36,7 @@ func TestAListThatCannotBeRead(t *testing.T) {
 	}
 	defer guard.Unmap(mapped)
 	list := unsafe.Slice((*int32)(unsafe.Pointer(&mapped[0])), n)
-	s, err := Pick(3*n, list)
+	s, err := pickOf(3*n, list)
 	if err != nil || s.At(n-1) != 3*(n-1) {
 		t.Fatalf("%v, the last index is %d", err, s.At(n-1))
 	}
@@ -54,7 +54,7 @@ func TestAListThatCannotBeRead(t *testing.T) {
 	if err := s.CheckAt(mark, 0); err != nil {
 		t.Errorf("an index that can be read: %v", err)
 	}
-	if _, err := Pick(3*n, list); !errors.Is(err, formats.ErrDamaged) {
+	if _, err := pickOf(3*n, list); !errors.Is(err, formats.ErrDamaged) {
 		t.Errorf("a list that cannot be read: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package sampleorder
+package reader
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,7 @@ import (
 )
 
 // rankedSteps is the positions of each step, all ranks together, in their order.
-func rankedSteps(t *testing.T, s RankBatches) (steps [][]int) {
+func rankedSteps(t *testing.T, s rankBatches) (steps [][]int) {
 	t.Helper()
 	for s.Rank = range s.World {
 		entries := 0
@@ -41,7 +41,7 @@ func rankedSteps(t *testing.T, s RankBatches) (steps [][]int) {
 func TestRankBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
-		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]}
+		s := rankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]}
 		s.Start = r.IntN(s.Len + 1)
 		next, padding := s.Start, 0
 		for k, step := range rankedSteps(t, s) {
@@ -73,7 +73,7 @@ func TestRankBatches(t *testing.T) {
 func TestRanksHaveEqualBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 5000 {
-		s := RankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]}
+		s := rankBatches{Len: r.IntN(200), Batch: 1 + r.IntN(20), World: 1 + r.IntN(9), Tail: []order.Tail{order.Pad, order.Drop, order.Uneven}[r.IntN(3)]}
 		var batches, sizes []int
 		for s.Rank = range s.World {
 			batches = append(batches, s.Batches())
@@ -93,13 +93,16 @@ func TestRanksHaveEqualBatches(t *testing.T) {
 // ranks and any batch size with which the epoch resumes, several times over.
 func TestResume(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	plan := mustPlan(t, "block:8:3", Data{Samples: 300})
+	plan, err := order.New(order.Spec{Kind: order.Block, Block: 8, Window: 3}, order.Data{Samples: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 500 {
 		o := plan.Epoch(uint64(i), i)
 		seen := make([]int, o.Len())
 		start := 0
 		for start < o.Len() {
-			s := RankBatches{Len: o.Len(), Start: start, Batch: 1 + r.IntN(20), World: 1 + r.IntN(5), Tail: order.Pad}
+			s := rankBatches{Len: o.Len(), Start: start, Batch: 1 + r.IntN(20), World: 1 + r.IntN(5), Tail: order.Pad}
 			steps := rankedSteps(t, s)
 			stop := r.IntN(len(steps)) // the last step that is taken
 			for _, step := range steps[:stop+1] {

@@ -1,4 +1,4 @@
-package sampleorder
+package reader
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"github.com/dsconv/dsconv/reader/random"
 )
 
-// Subset is samples of a dataset in some order, numbered from 0. It takes no memory of its own for samples
+// subset is samples of a dataset in some order, numbered from 0. It takes no memory of its own for samples
 // whose indices follow one another.
-type Subset struct {
+type subset struct {
 	n, of  int
 	name   string
 	pieces []piece
@@ -27,15 +27,15 @@ type piece struct {
 	list   []int32
 }
 
-// All is the whole dataset.
-func All(n int) Subset { return span(0, n, n) }
+// allOf is the whole dataset.
+func allOf(n int) subset { return span(0, n, n) }
 
 // span is n samples from an index on.
-func span(first, n, of int) Subset { return newSubset(n, of, piece{index: first}) }
+func span(first, n, of int) subset { return newSubset(n, of, piece{index: first}) }
 
-// newSubset names a Subset of n samples.
-func newSubset(n, of int, pieces ...piece) Subset {
-	s := Subset{n: n, of: of, pieces: pieces, name: fmt.Sprintf("all of %d", of)}
+// newSubset names a subset of n samples.
+func newSubset(n, of int, pieces ...piece) subset {
+	s := subset{n: n, of: of, pieces: pieces, name: fmt.Sprintf("all of %d", of)}
 	if n != of {
 		s.name = s.digest()
 	}
@@ -43,7 +43,7 @@ func newSubset(n, of int, pieces ...piece) Subset {
 }
 
 // digest identifies the samples and their order.
-func (s Subset) digest() string {
+func (s subset) digest() string {
 	h := uint64(s.n)
 	for i := range s.n {
 		h = random.Mix(h ^ uint64(s.At(i)) + 1)
@@ -51,11 +51,11 @@ func (s Subset) digest() string {
 	return fmt.Sprintf("%d of %d, subset %016x", s.n, s.of, h)
 }
 
-// Select is the samples for which keep is true, of n, at most 2^31-1, in order of their index. It takes
+// selectOf is the samples for which keep is true, of n, at most 2^31-1, in order of their index. It takes
 // 4 bytes a sample unless their indices follow one another.
-func Select(n int, keep func(index int) bool) (Subset, error) {
+func selectOf(n int, keep func(index int) bool) (subset, error) {
 	if n < 0 || n > math.MaxInt32 {
-		return Subset{}, fmt.Errorf("subset of %d samples: at most %d are supported", n, math.MaxInt32)
+		return subset{}, fmt.Errorf("subset of %d samples: at most %d are supported", n, math.MaxInt32)
 	}
 	var indices []int32
 	for i := range n {
@@ -63,13 +63,13 @@ func Select(n int, keep func(index int) bool) (Subset, error) {
 			indices = append(indices, int32(i))
 		}
 	}
-	return Pick(n, slices.Clip(indices))
+	return pickOf(n, slices.Clip(indices))
 }
 
-// Pick is the samples with the given indices, which must be in ascending order, of n. Unless they
+// pickOf is the samples with the given indices, which must be in ascending order, of n. Unless they
 // follow one another it keeps the slice, which may be mapped memory: use At through package guard then,
 // and Check afterwards.
-func Pick(n int, indices []int32) (s Subset, err error) {
+func pickOf(n int, indices []int32) (s subset, err error) {
 	err = guard.Read(bytesOf(indices), func() error {
 		before := int32(-1)
 		for _, i := range indices {
@@ -92,9 +92,9 @@ func bytesOf(list []int32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), 4*len(list))
 }
 
-// Union is the samples of several subsets of one dataset, in order of their index. It takes 4 bytes a
+// unionOf is the samples of several subsets of one dataset, in order of their index. It takes 4 bytes a
 // sample unless their indices follow one another.
-func Union(parts ...Subset) (Subset, error) {
+func unionOf(parts ...subset) (subset, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
@@ -107,17 +107,17 @@ func Union(parts ...Subset) (Subset, error) {
 			return nil
 		})
 		if err != nil {
-			return Subset{}, err
+			return subset{}, err
 		}
 	}
-	return Select(len(member), func(i int) bool { return member[i] })
+	return selectOf(len(member), func(i int) bool { return member[i] })
 }
 
 // Take is the samples of s with the given numbers, in that order; a number may come more than once. It takes
 // 4 bytes a sample, and does not keep the slice.
-func (s Subset) Take(numbers []int32) (Subset, error) {
+func (s subset) Take(numbers []int32) (subset, error) {
 	if len(numbers) > math.MaxInt32 || s.of > math.MaxInt32 {
-		return Subset{}, fmt.Errorf("list of %d samples of %d: at most %d are supported", len(numbers), s.of, math.MaxInt32)
+		return subset{}, fmt.Errorf("list of %d samples of %d: at most %d are supported", len(numbers), s.of, math.MaxInt32)
 	}
 	indices := make([]int32, len(numbers))
 	side := true // the indices follow one another
@@ -133,27 +133,27 @@ func (s Subset) Take(numbers []int32) (Subset, error) {
 	})
 	switch {
 	case err != nil:
-		return Subset{}, err
+		return subset{}, err
 	case len(indices) == 0:
 		return span(0, 0, s.of), nil
 	case side:
 		return span(int(indices[0]), len(indices), s.of), nil
 	}
-	taken := Subset{n: len(indices), of: s.of, pieces: []piece{{list: indices}}}
+	taken := subset{n: len(indices), of: s.of, pieces: []piece{{list: indices}}}
 	taken.name = taken.digest() // also of all samples, in another order
 	return taken, nil
 }
 
 // use calls f, which calls At, and returns an unreadable list as an error.
-func (s Subset) use(f func() error) error {
+func (s subset) use(f func() error) error {
 	mark := guard.Now()
 	err := guard.Do(f)
 	return cmp.Or(s.Check(mark), err)
 }
 
-// Join numbers the samples of subsets of several datasets one after the other, as the indices of the
+// joinOf numbers the samples of subsets of several datasets one after the other, as the indices of the
 // datasets are.
-func Join(parts ...Subset) Subset {
+func joinOf(parts ...subset) subset {
 	n, of := 0, 0
 	var pieces []piece
 	for _, part := range parts {
@@ -167,10 +167,10 @@ func Join(parts ...Subset) Subset {
 }
 
 // Len is the number of samples.
-func (s Subset) Len() int { return s.n }
+func (s subset) Len() int { return s.n }
 
 // At is the index in the dataset of sample i, 0 <= i < Len().
-func (s Subset) At(i int) int {
+func (s subset) At(i int) int {
 	p := s.pieceOf(i)
 	if p.list == nil {
 		return p.index + i - p.number
@@ -179,7 +179,7 @@ func (s Subset) At(i int) int {
 }
 
 // pieceOf is the piece that sample i is in.
-func (s Subset) pieceOf(i int) *piece {
+func (s subset) pieceOf(i int) *piece {
 	k := 0
 	if len(s.pieces) > 1 {
 		k = sort.Search(len(s.pieces), func(k int) bool { return s.pieces[k].number > i }) - 1
@@ -188,7 +188,7 @@ func (s Subset) pieceOf(i int) *piece {
 }
 
 // Listed is the number of samples whose indices are in lists, 4 bytes each.
-func (s Subset) Listed() (n int) {
+func (s subset) Listed() (n int) {
 	for _, p := range s.pieces {
 		n += len(p.list)
 	}
@@ -197,7 +197,7 @@ func (s Subset) Listed() (n int) {
 
 // Check returns an error if a list was unreadable at some time since mark, or its file was shortened: see
 // package guard.
-func (s Subset) Check(mark guard.Mark) error {
+func (s subset) Check(mark guard.Mark) error {
 	for _, p := range s.pieces {
 		if err := checkList(mark, p.list); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (s Subset) Check(mark guard.Mark) error {
 }
 
 // CheckAt is Check of what At(i) reads.
-func (s Subset) CheckAt(mark guard.Mark, i int) error {
+func (s subset) CheckAt(mark guard.Mark, i int) error {
 	p := s.pieceOf(i)
 	if p.list == nil {
 		return nil
@@ -221,4 +221,4 @@ func checkList(mark guard.Mark, list []int32) error {
 }
 
 // String identifies the subset: subsets with equal strings are equal.
-func (s Subset) String() string { return s.name }
+func (s subset) String() string { return s.name }

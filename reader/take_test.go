@@ -1,4 +1,4 @@
-package sampleorder
+package reader
 
 import (
 	"math/rand/v2"
@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-func mustSelect(t *testing.T, n int, keep func(i int) bool) Subset {
+func mustSelect(t *testing.T, n int, keep func(i int) bool) subset {
 	t.Helper()
-	s, err := Select(n, keep)
+	s, err := selectOf(n, keep)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func at(s Subset) (all []int) {
+func at(s subset) (all []int) {
 	for i := range s.Len() {
 		all = append(all, s.At(i))
 	}
@@ -28,10 +28,10 @@ func TestTake(t *testing.T) {
 	const n = 50
 	r := rand.New(rand.NewPCG(1, 1))
 	odd := mustSelect(t, n, func(i int) bool { return i%2 == 1 })
-	joined := Join(odd, All(n), span(10, 5, n))
+	joined := joinOf(odd, allOf(n), span(10, 5, n))
 	names := map[string][]int{}
 	for range 300 {
-		of := []Subset{All(n), odd, joined}[r.IntN(3)]
+		of := []subset{allOf(n), odd, joined}[r.IntN(3)]
 		list := make([]int32, r.IntN(4))
 		for k := range list {
 			list[k] = int32(r.IntN(of.Len()))
@@ -57,21 +57,21 @@ func TestTake(t *testing.T) {
 	for i := range backwards {
 		backwards[i] = int32(n - 1 - i)
 	}
-	if s, err := All(n).Take(backwards); err != nil || s.String() == All(n).String() {
+	if s, err := allOf(n).Take(backwards); err != nil || s.String() == allOf(n).String() {
 		t.Errorf("all samples backwards are %q: %v", s, err)
 	}
 	slices.Reverse(backwards)
-	if s, err := All(n).Take(backwards); err != nil || s.String() != All(n).String() || s.Listed() != 0 {
+	if s, err := allOf(n).Take(backwards); err != nil || s.String() != allOf(n).String() || s.Listed() != 0 {
 		t.Errorf("all samples in order are %q and take memory for %d: %v", s, s.Listed(), err)
 	}
-	if s, err := All(n).Take([]int32{1, 3, 4}); err != nil || s.String() != mustSelect(t, n, func(i int) bool { return i == 1 || i == 3 || i == 4 }).String() {
+	if s, err := allOf(n).Take([]int32{1, 3, 4}); err != nil || s.String() != mustSelect(t, n, func(i int) bool { return i == 1 || i == 3 || i == 4 }).String() {
 		t.Errorf("an ascending list is not the subset that it was before: %q, %v", s, err)
 	}
 }
 
 func TestTakeRefuses(t *testing.T) {
 	for want, list := range map[string][]int32{"sample 5, at position 1": {0, 5}, "sample -1, at position 0": {-1}} {
-		if _, err := All(5).Take(list); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "0 to 4") {
+		if _, err := allOf(5).Take(list); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "0 to 4") {
 			t.Errorf("%v: %v", list, err)
 		}
 	}
@@ -83,16 +83,16 @@ func TestUnion(t *testing.T) {
 	third := mustSelect(t, n, func(i int) bool { return i%3 == 0 })
 	rest := mustSelect(t, n, func(i int) bool { return i%3 != 0 && i < 20 })
 	want := mustSelect(t, n, func(i int) bool { return i%3 == 0 || i < 20 })
-	for _, parts := range [][]Subset{{third, rest}, {rest, third}, {third, rest, span(0, 0, n)}} {
-		s, err := Union(parts...)
+	for _, parts := range [][]subset{{third, rest}, {rest, third}, {third, rest, span(0, 0, n)}} {
+		s, err := unionOf(parts...)
 		if err != nil || s.String() != want.String() || !slices.Equal(at(s), at(want)) {
 			t.Errorf("%s: %v, %v", s, at(s), err)
 		}
 	}
-	if s, err := Union(span(0, 10, n), span(10, 30, n)); err != nil || s.String() != All(n).String() || s.Listed() != 0 {
+	if s, err := unionOf(span(0, 10, n), span(10, 30, n)); err != nil || s.String() != allOf(n).String() || s.Listed() != 0 {
 		t.Errorf("both halves are %s, %v", s, err)
 	}
-	if s, err := Union(third); err != nil || s.String() != third.String() {
+	if s, err := unionOf(third); err != nil || s.String() != third.String() {
 		t.Errorf("one part is %s, %v", s, err)
 	}
 }
@@ -108,7 +108,7 @@ func TestSizedBatches(t *testing.T) {
 		}
 		n := starts[len(sizes)]
 		for from, start := range starts {
-			b, err := DivideBySizes(sizes, n, 5, start)
+			b, err := divideBySizes(sizes, n, 5, start)
 			if err != nil || b.Batches() != len(sizes)-from || b.Entries() != n-start {
 				t.Fatalf("%v from %d: %+v, %v", sizes, start, b, err)
 			}
@@ -139,7 +139,7 @@ func TestSizedBatches(t *testing.T) {
 		"add up to 5, and the list has 4":          {[]int32{2, 3}, 4, 0},
 		"position 3 is inside batch 1, which begi": {[]int32{2, 3}, 5, 3},
 	} {
-		if _, err := DivideBySizes(tt.sizes, tt.n, 5, tt.start); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := divideBySizes(tt.sizes, tt.n, 5, tt.start); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", tt, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestSizedBatches(t *testing.T) {
 
 // TestLocate of ranks' batches is the inverse of their spans.
 func TestLocate(t *testing.T) {
-	b := RankBatches{Len: 23, Start: 3, Batch: 4, Rank: 1, World: 2}
+	b := rankBatches{Len: 23, Start: 3, Batch: 4, Rank: 1, World: 2}
 	entry := int64(0)
 	for k := range b.Batches() {
 		_, size := b.Span(k)

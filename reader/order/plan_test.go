@@ -1,18 +1,16 @@
-package sampleorder
+package order
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dsconv/dsconv/reader/order"
 )
 
 // mustPlan is New that must go well.
 func mustPlan(t testing.TB, spec string, d Data) *Plan {
 	t.Helper()
-	s, err := order.Parse(spec)
+	s, err := Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +229,7 @@ func BenchmarkAt(b *testing.B) {
 }
 
 func TestNegativeNumberOfSamples(t *testing.T) {
-	if _, err := New(order.Spec{}, Data{Samples: -1}); err == nil {
+	if _, err := New(Spec{}, Data{Samples: -1}); err == nil {
 		t.Error("-1 samples are taken")
 	}
 }

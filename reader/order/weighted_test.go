@@ -1,12 +1,10 @@
-package sampleorder
+package order
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/dsconv/dsconv/reader/order"
 )
 
 // shares is the probability of each item that a table stands for, by its buckets.
@@ -173,8 +171,8 @@ func TestBalancedClassesAreAlike(t *testing.T) {
 }
 
 func TestWeightedNeedsItsData(t *testing.T) {
-	for _, kind := range []order.Kind{order.Weighted, order.Balanced} {
-		if _, err := New(order.Spec{Kind: kind}, Data{Samples: 3}); err == nil {
+	for _, kind := range []Kind{Weighted, Balanced} {
+		if _, err := New(Spec{Kind: kind}, Data{Samples: 3}); err == nil {
 			t.Errorf("%s: no error", kind)
 		}
 	}
