@@ -87,9 +87,9 @@ func (p *Processor) StopBy(s *pixel.Stop) {
 	p.transcoder.StopBy(s)
 }
 
-// Close frees the Processor's memory. It may be closed again; Process then returns an error.
+// Close frees the Processor's memory. It may be closed again, and be nil; Process then returns an error.
 func (p *Processor) Close() {
-	if p.tools == nil {
+	if p == nil || p.tools == nil {
 		return
 	}
 	p.open.Done()
