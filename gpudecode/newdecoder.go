@@ -5,6 +5,7 @@ package gpudecode
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -32,6 +33,9 @@ func (g *GPU) NewDecoder(c Config) (*Decoder, error) {
 
 // check returns an error for nonsense.
 func (c *Config) check() error {
+	if c.Spec == nil {
+		return errors.New("gpudecode.NewDecoder: Spec is nil")
+	}
 	if c.Batch < 1 || c.Bytes < 1 || c.Pixels < 0 || c.Threads < 0 {
 		return fmt.Errorf("gpudecode.NewDecoder: batches of %d images and %d bytes, which must be positive; %d pixels and %d threads, which must not be negative",
 			c.Batch, c.Bytes, c.Pixels, c.Threads)

@@ -206,6 +206,11 @@ func (c *Config) checkTransforms() error {
 	if len(c.Views) > 0 && len(c.Transforms) > 0 {
 		return errors.New("views and transforms exclude each other: each of the views has transforms of its own")
 	}
+	for k, ops := range c.opsOfViews() {
+		if i := slices.Index(ops, nil); i >= 0 {
+			return c.ofView(k, fmt.Errorf("transforms: op %d is nil", i))
+		}
+	}
 	return nil
 }
 

@@ -260,7 +260,7 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.FastDecode, c.Cache.Kind = true, Decoded }, "depend on what is in the cache"},
 		{func(c *Config) { c.Layout = "hwc" }, "hwc"},
 		{func(c *Config) { c.Transforms = []augment.Op{augment.ImageNet} }, "float32"},
-		{func(c *Config) { c.Transforms = []augment.Op{augment.Resize{H: 2, W: 2}, nil} }, "transform 2 of 2 is nil"},
+		{func(c *Config) { c.Transforms = []augment.Op{augment.Resize{H: 2, W: 2}, nil} }, "transforms: op 1 is nil"},
 		{func(c *Config) { c.Transforms = []augment.Op{(*augment.Resize)(nil)} }, "transform 1 of 1 is nil"},
 		{func(c *Config) { c.Tail = "77" }, `"77"`},
 		{func(c *Config) { c.Shuffle, c.Order.Kind = true, order.Block }, "leave out one of them"},

@@ -419,7 +419,7 @@ func TestImpossibleViews(t *testing.T) {
 		"views and transforms exclude each other":       {Transforms: train, Views: []augment.Ops{train}},
 		"view 2 of 2: mixup":                            {Views: []augment.Ops{train, append(slices.Clone(train), augment.MixUp{Alpha: 1})}, DType: formats.Float32},
 		"leave out the field or the views":              {Views: []augment.Ops{train, train}, Fields: []string{"mask"}},
-		"view 2 of 3: transform 1 of 1 is nil":          {Views: []augment.Ops{train, {nil}, train}},
+		"view 2 of 3: transforms: op 0 is nil":          {Views: []augment.Ops{train, {nil}, train}},
 		"images differ in size":                         {Views: []augment.Ops{train, nil}},
 		"view 1 of 1: normalize":                        {Views: []augment.Ops{append(slices.Clone(train), augment.ImageNet)}},
 		"view 2 of 2: transform 1 of 1 is nil (*augmen": {Views: []augment.Ops{train, {(*augment.RandomHorizontalFlip)(nil)}}, AnySize: true},

@@ -58,10 +58,12 @@ func (m *Image) Stride() int { return m.W * m.PixelSize() }
 // PixelSize is the length of a pixel in bytes.
 func (m *Image) PixelSize() int { return m.C * m.DType.Size() }
 
-// Check returns an error if m is not a valid image: ErrUnsupported if it has another type or
+// Check returns an error if m is not a valid image: ErrUnsupported if it is nil or has another type or
 // shape, ErrCorrupt if Pix has another length than the shape needs.
 func (m *Image) Check() error {
 	switch {
+	case m == nil:
+		return fmt.Errorf("%w: the image is nil", ErrUnsupported)
 	case m.DType != formats.Uint8 && m.DType != formats.Uint16:
 		return fmt.Errorf("%w: element type %q", ErrUnsupported, m.DType)
 	case m.H <= 0 || m.W <= 0 || m.C < 1 || m.C > 4:
