@@ -54,7 +54,7 @@ func openOne(ctx context.Context, path string, cfg folder.Config, o formats.Read
 	if err := checkKind(path); err != nil {
 		return nil, err
 	}
-	f, err := Formats().ForReading(ctx, path, o)
+	f, err := Formats().ForReading(path, o)
 	switch {
 	case err != nil && o.Format != "":
 		return nil, wrongOptions{err}

@@ -74,7 +74,7 @@ func (a *Added) nothing() bool { return a.New+a.Changed+a.Relabelled+a.Pruned+a.
 // (formats.Unreadable) ends the edit, and the dataset stays as it is. With an error of the run comes a report. Adding a
 // dataset to itself does nothing.
 func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dataset, o AddOptions) (*AddReport, error) {
-	if err := o.check(ctx, reg, path, src); err != nil {
+	if err := o.check(ctx, path, src); err != nil {
 		return nil, err
 	}
 	t, err := open(reg, path)
@@ -94,7 +94,7 @@ func Add(ctx context.Context, reg formats.Registry, path string, src formats.Dat
 	return &AddReport{Report: *r, Added: a.found}, err
 }
 
-func (o *AddOptions) check(ctx context.Context, reg formats.Registry, path string, src formats.Dataset) error {
+func (o *AddOptions) check(ctx context.Context, path string, src formats.Dataset) error {
 	if _, tells := src.(formats.Incomplete); o.Prune && !tells && src.Meta().Format == "folder" {
 		return errors.New("edit.Add: Prune with a folder in a wrapper that hides which files could not be read: " +
 			"give the *folder.Dataset itself, or a wrapper with the methods of formats.Incomplete")

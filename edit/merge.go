@@ -50,7 +50,7 @@ type Merged struct {
 // sources may have the same key only if bytes, labels, split and columns are equal, so that a dataset and
 // itself are one. No sample is skipped: a bad one ends the run. The sources stay open. With an error of the run comes a report.
 func Merge(ctx context.Context, reg formats.Registry, dst string, sources []formats.Dataset, o MergeOptions) (*MergeReport, error) {
-	if err := o.check(ctx, reg, dst, sources); err != nil {
+	if err := o.check(ctx, dst, sources); err != nil {
 		return nil, err
 	}
 	f, err := reg.Writable().ByPath(dst)
@@ -76,7 +76,7 @@ func Merge(ctx context.Context, reg formats.Registry, dst string, sources []form
 	return &MergeReport{Report: *r, Merged: m.found}, err
 }
 
-func (o *MergeOptions) check(ctx context.Context, reg formats.Registry, dst string, sources []formats.Dataset) error {
+func (o *MergeOptions) check(ctx context.Context, dst string, sources []formats.Dataset) error {
 	if len(sources) == 0 {
 		return errors.New("edit.Merge: there are no sources: give at least one dataset")
 	}

@@ -84,7 +84,7 @@ func ReadOptionsFromRecipe(recipe map[string]string) (ReadOptions, error) {
 
 // OpenWith opens the dataset at path as o says. A format that has no options refuses a map.
 func (r Registry) OpenWith(ctx context.Context, path string, o ReadOptions) (Dataset, error) {
-	f, err := r.ForReading(ctx, path, o)
+	f, err := r.ForReading(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (r Registry) OpenWith(ctx context.Context, path string, o ReadOptions) (Dat
 }
 
 // ForReading returns the format that the dataset at path is read with.
-func (r Registry) ForReading(ctx context.Context, path string, o ReadOptions) (Format, error) {
+func (r Registry) ForReading(path string, o ReadOptions) (Format, error) {
 	if o.Format == "" {
 		return r.ByExistingPath(path)
 	}

@@ -70,8 +70,8 @@ func TestForeignFormats(t *testing.T) {
 		"written to":       {find(r.Writable().ByPath("x")), "ours"},
 		"by name":          {find(r.ByName("Theirs")), "theirs"},
 		"by alias":         {find(r.Writable().ByName("theirs")), "ours"},
-		"for reading":      {find(r.ForReading(t.Context(), "x", formats.ReadOptions{})), "theirs"},
-		"for reading, too": {find(r.ForReading(t.Context(), "x", formats.ReadOptions{Format: "ours"})), "ours"},
+		"for reading":      {find(r.ForReading("x", formats.ReadOptions{})), "theirs"},
+		"for reading, too": {find(r.ForReading("x", formats.ReadOptions{Format: "ours"})), "ours"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %s, want %s", what, c[0], c[1])

@@ -93,7 +93,7 @@ func (f Format) Open(path string) (formats.Dataset, error) {
 }
 
 func (d *dataset) Read(i int, s *formats.Sample) error {
-	return d.ReadRecord(i, s, func(e sampleindex.Entry, record []byte) error {
+	return d.ReadRecord(i, func(e sampleindex.Entry, record []byte) error {
 		return guard.Do(func() error {
 			if err := e.Fill(s); err != nil {
 				return err

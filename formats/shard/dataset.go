@@ -119,14 +119,14 @@ func (d *dataset) read(e sampleindex.Entry, rec []byte, s *formats.Sample) error
 
 // Read fills s with a copy of sample i.
 func (d *plain) Read(i int, s *formats.Sample) error {
-	return d.ReadRecord(i, s, func(e sampleindex.Entry, rec []byte) error {
+	return d.ReadRecord(i, func(e sampleindex.Entry, rec []byte) error {
 		return guard.Do(func() error { return d.read(e, rec, s) })
 	})
 }
 
 // View fills s with sample i in mapped memory; only labels are copied.
 func (d *plain) View(i int, s *formats.Sample) error {
-	return d.ViewRecord(i, s, func(e sampleindex.Entry, rec []byte) error { return d.fill(e, rec, s, true) })
+	return d.ViewRecord(i, func(e sampleindex.Entry, rec []byte) error { return d.fill(e, rec, s, true) })
 }
 
 // Read fills s with sample i, decompressed.
@@ -140,7 +140,7 @@ func (d *compressed) Read(i int, s *formats.Sample) error {
 			d.pool.Put(buf)
 		}
 	}()
-	return d.ReadRecord(i, s, func(e sampleindex.Entry, frame []byte) error {
+	return d.ReadRecord(i, func(e sampleindex.Entry, frame []byte) error {
 		return guard.Do(func() (err error) {
 			if *buf, err = decompress(d.zstd, frame, *buf); err != nil {
 				return err

@@ -50,7 +50,7 @@ func open(path string, records func(path string) (*sharded.Records, error)) (for
 
 // Read fills s with a copy of sample i. It verifies the frame's and the sample's checksums.
 func (d *dataset) Read(i int, s *formats.Sample) error {
-	return d.ReadRecord(i, s, func(e sampleindex.Entry, rec []byte) error {
+	return d.ReadRecord(i, func(e sampleindex.Entry, rec []byte) error {
 		return guard.Do(func() error {
 			if err := d.fill(e, rec, s, false); err != nil {
 				return err
@@ -63,7 +63,7 @@ func (d *dataset) Read(i int, s *formats.Sample) error {
 // View fills s with sample i in mapped memory; only labels and other integers are copied. It
 // verifies only the checksum of the frame's length, since it does not touch the image's bytes.
 func (d *dataset) View(i int, s *formats.Sample) error {
-	return d.ViewRecord(i, s, func(e sampleindex.Entry, rec []byte) error { return d.fill(e, rec, s, true) })
+	return d.ViewRecord(i, func(e sampleindex.Entry, rec []byte) error { return d.fill(e, rec, s, true) })
 }
 
 // fill sets s to the sample of row e, decoded from its record.

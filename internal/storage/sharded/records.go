@@ -182,27 +182,27 @@ func (r *Records) nameOf(i int, at sampleindex.Location) string {
 	return fmt.Sprintf("%s in %s", r.Index().Name(i), r.Meta().Files[at.Shard])
 }
 
-// ReadRecord implements Read: it calls do with the row and the record of sample i, in mapped memory, to fill
-// s. An error, also one about a page that cannot be read, names the key, the file and the offset.
-func (r *Records) ReadRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
+// ReadRecord implements Read: it calls do with the row and the record of sample i, in mapped memory. An
+// error, also one about a page that cannot be read, names the key, the file and the offset.
+func (r *Records) ReadRecord(i int, do func(e sampleindex.Entry, record []byte) error) error {
 	if err := r.gate.Enter(i); err != nil {
 		return err
 	}
 	defer r.gate.Leave(i)
-	return r.withRecord(i, s, do)
+	return r.withRecord(i, do)
 }
 
-// ViewRecord is ReadRecord for View: s may point into the record afterwards.
-func (r *Records) ViewRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
+// ViewRecord is ReadRecord for View: a sample may point into the record afterwards.
+func (r *Records) ViewRecord(i int, do func(e sampleindex.Entry, record []byte) error) error {
 	if err := r.gate.Enter(i); err != nil {
 		return err
 	}
 	defer r.gate.Leave(i)
 	r.gate.Lend()
-	return r.withRecord(i, s, do)
+	return r.withRecord(i, do)
 }
 
-func (r *Records) withRecord(i int, s *formats.Sample, do func(e sampleindex.Entry, record []byte) error) error {
+func (r *Records) withRecord(i int, do func(e sampleindex.Entry, record []byte) error) error {
 	if err := r.CheckRead(i); err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}

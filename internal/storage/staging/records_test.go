@@ -98,7 +98,7 @@ func TestRowsThatNoWriterWritesAreRefused(t *testing.T) {
 		for i := range 2 {
 			nothing := func(sampleindex.Entry, []byte) error { return nil }
 			_, described := r.Info(i)
-			err = errors.Join(err, described, r.ReadRecord(i, new(formats.Sample), nothing))
+			err = errors.Join(err, described, r.ReadRecord(i, nothing))
 		}
 		if !errors.Is(err, formats.ErrDamaged) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

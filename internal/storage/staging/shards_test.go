@@ -74,7 +74,7 @@ func TestShardsAreReadBackAndResumeToTheSameBytes(t *testing.T) {
 	}
 	defer r.Close()
 	for i := range 250 {
-		err := r.ReadRecord(i, new(formats.Sample), func(_ sampleindex.Entry, b []byte) error {
+		err := r.ReadRecord(i, func(_ sampleindex.Entry, b []byte) error {
 			if !bytes.Equal(b[4:], sampleOf(i).Values[0].Data) {
 				t.Errorf("record %d differs", i)
 			}

@@ -29,8 +29,8 @@ type boxFiles struct {
 	spec  *spec
 	field int // its position in the Set
 	boxFormat
-	voc  *VOC  // the format, if it is Pascal VOC's
-	yolo *YOLO // likewise YOLO's
+	voc  *voc  // the format, if it is Pascal VOC's
+	yolo *yolo // likewise YOLO's
 }
 
 // boxFormat reads a file of boxes: a *YOLO or a *VOC.
@@ -48,10 +48,10 @@ func newBoxFiles(set *Set, text string) (*boxFiles, error) {
 	b := &boxFiles{set: set, spec: &spec{name: boxesField, kind: formats.Boxes, pattern: p}}
 	switch strings.ToLower(path.Ext(text)) {
 	case ".txt":
-		b.yolo = &YOLO{}
+		b.yolo = &yolo{}
 		b.boxFormat = b.yolo
 	case ".xml":
-		b.voc = &VOC{}
+		b.voc = &voc{}
 		b.boxFormat = b.voc
 	default:
 		return nil, fmt.Errorf("--boxes %s: the pattern ends in .txt (YOLO) or .xml (Pascal VOC); for COCO give the .json file", text)
@@ -102,7 +102,7 @@ func (b *boxFiles) Size(f *vfs.File) (h, w int, sized bool) {
 	}
 	data, err := b.content(one)
 	if err == nil {
-		h, w = b.voc.Size(data)
+		h, w = b.voc.size(data)
 	}
 	return h, w, true
 }
@@ -141,7 +141,7 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 		if err != nil {
 			return err
 		}
-		return b.yolo.FindNames(in, slices.Sorted(maps.Keys(folders)))
+		return b.yolo.findNames(in, slices.Sorted(maps.Keys(folders)))
 	}
 	var readers errgroup.Group
 	readers.SetLimit(vfs.MaxOpen)
@@ -150,7 +150,7 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 			return guard.Do(func() error {
 				data, err := in.Read(f.Path, f.Size, f.ModTime, nil)
 				if err == nil && len(data) <= maxBoxFile {
-					b.voc.Learn(data) // else reading the sample reports the error
+					b.voc.learn(data) // else reading the sample reports the error
 				}
 				return nil
 			})
@@ -165,8 +165,8 @@ func (b *boxFiles) Open(ctx context.Context, in vfs.FS) error {
 	return nil
 }
 
-// VOC reads Pascal VOC's files of boxes, one for each image. The classes are those that occur in them.
-type VOC struct {
+// voc reads Pascal VOC's files of boxes, one for each image. The classes are those that occur in them.
+type voc struct {
 	mu      sync.Mutex
 	names   map[string]bool
 	classes []string
@@ -175,10 +175,10 @@ type VOC struct {
 }
 
 // Schema returns the fields of the objects, when all annotations are learnt.
-func (v *VOC) Schema() formats.Schema { return objectSchema(v.classes, v.flag) }
+func (v *voc) Schema() formats.Schema { return objectSchema(v.classes, v.flag) }
 
 // Note says what was found.
-func (v *VOC) Note() string { return fmt.Sprintf("%d classes", len(v.classes)) }
+func (v *voc) Note() string { return fmt.Sprintf("%d classes", len(v.classes)) }
 
 // vocObject is an <object> of a Pascal VOC annotation.
 type vocObject struct {
@@ -211,7 +211,7 @@ func decodeVOC(data []byte) (a vocFile, err error) {
 
 // Parse returns the objects of an annotation. VOC counts pixels from 1 and its corners are inside the box, so
 // that a box of the first pixel is 1 1 1 1; here it is 0 0 1 1.
-func (v *VOC) Parse(data []byte, p *picture) (list []object, warning string, err error) {
+func (v *voc) Parse(data []byte, p *picture) (list []object, warning string, err error) {
 	a, err := decodeVOC(data)
 	if err == nil {
 		list, err = v.objects(a.Objects)
@@ -225,14 +225,14 @@ func (v *VOC) Parse(data []byte, p *picture) (list []object, warning string, err
 
 func (a *vocFile) size() size { return size{int32(parsePixels(a.Width)), int32(parsePixels(a.Height))} }
 
-// Size returns the size of the image that an annotation says, 0 if it says none.
-func (v *VOC) Size(data []byte) (h, w int) {
+// size returns the size of the image that an annotation says, 0 if it says none.
+func (v *voc) size(data []byte) (h, w int) {
 	a, _ := decodeVOC(data) // reading the sample reports the error
 	s := a.size()
 	return int(s.h), int(s.w)
 }
 
-func (v *VOC) objects(found []vocObject) ([]object, error) {
+func (v *voc) objects(found []vocObject) ([]object, error) {
 	list := make([]object, len(found))
 	for i := range found {
 		o := &found[i]
@@ -261,8 +261,8 @@ func (v *VOC) objects(found []vocObject) ([]object, error) {
 	return list, nil
 }
 
-// Learn adds the classes of the objects of an annotation. It is safe for concurrent use.
-func (v *VOC) Learn(data []byte) {
+// learn adds the classes of the objects of an annotation. It is safe for concurrent use.
+func (v *voc) learn(data []byte) {
 	a, _ := decodeVOC(data) // reading the sample reports the error
 	list := a.Objects
 	v.mu.Lock()

@@ -62,11 +62,11 @@ func FuzzAnnotations(f *testing.F) {
 	}
 	p := pictureOf(&formats.Value{Data: b.Bytes()})
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		v := &VOC{index: map[string]int64{"a": 0}}
+		v := &voc{index: map[string]int64{"a": 0}}
 		_, _, _ = v.Parse(data, &p)
-		_, _, _ = new(YOLO).Parse(data, &p)
-		_, _ = new(YOLO).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
-		_, _ = (&YOLO{pose: []int{2, 3}}).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
+		_, _, _ = new(yolo).Parse(data, &p)
+		_, _ = new(yolo).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
+		_, _ = (&yolo{pose: []int{2, 3}}).parseLine(append(strings.Fields(string(data)), "0"), 8, 6)
 		_, _, _ = parseDataYAML(data)
 		c := &cocoImages{files: make([]cocoSource, 1)}
 		file := cocoFile{ctx: context.Background(), images: c, annotation: func(int32, *cocoAnnotation) error { return nil }}

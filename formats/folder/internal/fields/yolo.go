@@ -15,8 +15,8 @@ import (
 	"github.com/dsconv/dsconv/formats/folder/internal/vfs"
 )
 
-// YOLO reads YOLO's files of boxes, one for each image.
-type YOLO struct {
+// yolo reads YOLO's files of boxes, one for each image.
+type yolo struct {
 	classes []string // nil if there is no file of their names
 	from    string   // that file
 	// pose is data.yaml's kpt_shape, the number of keypoints and of numbers for each: nil if a line has none.
@@ -25,10 +25,10 @@ type YOLO struct {
 }
 
 // Schema returns the fields of the objects, when FindNames was called.
-func (y *YOLO) Schema() formats.Schema { return objectSchema(y.classes, "") }
+func (y *yolo) Schema() formats.Schema { return objectSchema(y.classes, "") }
 
 // Note says what was found.
-func (y *YOLO) Note() string {
+func (y *yolo) Note() string {
 	const upright = "; of the images upright, as their EXIF orientation says and as ultralytics reads them"
 	if y.from == "" {
 		return "no class names: there is no data.yaml and no classes.txt" + upright
@@ -38,7 +38,7 @@ func (y *YOLO) Note() string {
 
 // Parse returns the objects of a file of YOLO: a line of class, centre, width and height for each, as shares of
 // the image's size, perhaps with keypoints, which are left out. A line with the corners of a polygon is the box around it.
-func (y *YOLO) Parse(data []byte, p *picture) ([]object, string, error) {
+func (y *yolo) Parse(data []byte, p *picture) ([]object, string, error) {
 	if p.err != nil {
 		return nil, "", fmt.Errorf("the boxes need the image's size: %w", p.err)
 	}
@@ -63,7 +63,7 @@ func (y *YOLO) Parse(data []byte, p *picture) ([]object, string, error) {
 	return list, "", nil
 }
 
-func (y *YOLO) parseLine(cells []string, w, h float64) (o object, err error) {
+func (y *yolo) parseLine(cells []string, w, h float64) (o object, err error) {
 	if o.class, err = strconv.ParseInt(cells[0], 10, 32); err != nil || o.class < 0 {
 		return o, fmt.Errorf("the class is %q, which is no whole number from 0", cells[0])
 	}
@@ -91,7 +91,7 @@ func (y *YOLO) parseLine(cells []string, w, h float64) (o object, err error) {
 }
 
 // withoutKeypoints returns the cells of a line that say where the object is.
-func (y *YOLO) withoutKeypoints(cells []string) ([]string, error) {
+func (y *yolo) withoutKeypoints(cells []string) ([]string, error) {
 	if y.pose != nil && len(cells) != 5 {
 		if want := 5 + y.pose[0]*y.pose[1]; len(cells) != want {
 			return nil, fmt.Errorf("%d numbers: with the kpt_shape %v of %s there are %d", len(cells), y.pose, y.poseFrom, want)
@@ -126,8 +126,8 @@ const maxNames = 1 << 20
 // isClassNames reports whether a file has class names, not boxes.
 func isClassNames(rel string) bool { return slices.Contains(nameFiles, path.Base(rel)) }
 
-// FindNames reads the class names: they are in a folder of the boxes or in the root. Several files must have the same.
-func (y *YOLO) FindNames(in vfs.FS, folders []string) error {
+// findNames reads the class names: they are in a folder of the boxes or in the root. Several files must have the same.
+func (y *yolo) findNames(in vfs.FS, folders []string) error {
 	for _, dir := range append(folders, ".") {
 		for _, name := range nameFiles {
 			rel := path.Join(dir, name)
@@ -162,7 +162,7 @@ func readNames(in vfs.FS, rel string) ([]byte, error) {
 }
 
 // addNames takes what a file says.
-func (y *YOLO) addNames(rel string, data []byte) error {
+func (y *yolo) addNames(rel string, data []byte) error {
 	names, pose := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(data), "\r", "")), "\n"), []int(nil)
 	if strings.HasSuffix(rel, "l") { // .yaml, .yml
 		var err error

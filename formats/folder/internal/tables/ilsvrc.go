@@ -42,14 +42,14 @@ var synsetLine = regexp.MustCompile(`^n\d{8}\s+\S`)
 func recognize(s *Sheet) error {
 	switch {
 	case slices.Equal(s.Header, []string{"ImageId", "PredictionString"}):
-		s.Header, s.Known, s.ByClass = []string{"path", "label"}, kaggleSolution, true
+		s.Header, s.known, s.byClass = []string{"path", "label"}, kaggleSolution, true
 		for _, row := range s.Rows {
 			row[1], _, _ = strings.Cut(strings.TrimSpace(row[1]), " ")
 		}
 	case !slices.ContainsFunc(s.Rows, func(row []string) bool { return !synsetLine.MatchString(strings.Join(row, " ")) }) && len(s.Rows) > 0:
 		return errors.New("it lists classes, not images: it is for --class-order")
 	case len(s.Header) == 1 && !slices.ContainsFunc(s.Rows, func(row []string) bool { _, ok := synsetNumber(row[0]); return !ok }):
-		s.Known = groundTruth
+		s.known = groundTruth
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*She
 		return nil, fmt.Errorf("%s: the ground truth is for %d images, but %s has %d: it is for all of them, in the order of their names%s",
 			file, len(numbers.Rows), where, len(images), advice)
 	}
-	s := &Sheet{Header: []string{"path", "label"}, Known: groundTruth, Lines: numbers.Lines}
+	s := &Sheet{Header: []string{"path", "label"}, known: groundTruth, Lines: numbers.Lines}
 	for i, row := range numbers.Rows {
 		n, _ := synsetNumber(row[0])
 		class, ok := classes[n]
@@ -132,7 +132,7 @@ func newGroundTruth(in vfs.FS, file, folder string, truth, synsets []byte) (*She
 		}
 		s.Rows = append(s.Rows, []string{images[i], class})
 	}
-	s.Classes = slices.Sorted(maps.Values(classes))
+	s.classes = slices.Sorted(maps.Values(classes))
 	return s, nil
 }
 

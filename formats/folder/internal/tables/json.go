@@ -141,7 +141,7 @@ func (r *jsonRows) sheet() (*Sheet, error) {
 	if len(r.objects) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	s := &Sheet{Header: slices.Sorted(maps.Keys(r.names)), Nested: r.nested, Lines: r.lines}
+	s := &Sheet{Header: slices.Sorted(maps.Keys(r.names)), nested: r.nested, Lines: r.lines}
 	for i, object := range r.objects {
 		row := make([]string, len(s.Header))
 		for k, name := range s.Header {

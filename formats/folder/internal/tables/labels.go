@@ -63,7 +63,7 @@ func locate(s *Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error)
 	start := &pathFinder{in: in, folder: f.Folder}
 	r, at, err := start.roles(s, labelColumns)
 	if err == nil {
-		err = s.MissingLabels(&r)
+		err = s.missingLabels(&r)
 	}
 	if err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func locate(s *Sheet, in vfs.FS, f File, labelColumns []string) (*Labels, error)
 		return finder.resolve(s, at)
 	}
 	found, err := findEither(s, find)
-	if err == nil && s.ByClass && found.count() == 0 {
-		for i, class := range s.Column(slices.Index(s.Header, r.Labels[0])) {
+	if err == nil && s.byClass && found.count() == 0 {
+		for i, class := range s.column(slices.Index(s.Header, r.Labels[0])) {
 			s.Rows[i][at] = class + "/" + s.Rows[i][at]
 		}
 		found, err = find(s)
@@ -238,7 +238,7 @@ func readListSheet(file string, input io.Reader) (*Sheet, error) {
 
 // findListed finds the files that the paths of a list in the folder base mean. Those found are absolute.
 func findListed(s *Sheet, at int, base string) (files, error) {
-	paths := s.Column(at)
+	paths := s.column(at)
 	absolute := make([]string, len(paths))
 	for i, p := range paths {
 		if absolute[i] = p; p == "" {

@@ -104,9 +104,9 @@ func lineColumns(n int) []string {
 	return columns
 }
 
-// TakeHeader makes the first line of a file without a header one, if its words are usual headers and no image has such
+// takeHeader makes the first line of a file without a header one, if its words are usual headers and no image has such
 // a path.
-func (s *Sheet) TakeHeader(exists func(path string) bool) {
+func (s *Sheet) takeHeader(exists func(path string) bool) {
 	if !s.text || len(s.Rows) < 2 {
 		return
 	}
@@ -122,9 +122,9 @@ func isHeader(lists [][]string, name string) bool {
 	return slices.ContainsFunc(lists, func(list []string) bool { return slices.Contains(list, plainHeader(name)) })
 }
 
-// FirstWords returns the lines read otherwise: the first word is the path, the rest the label. It is nil if that is no
+// firstWords returns the lines read otherwise: the first word is the path, the rest the label. It is nil if that is no
 // difference.
-func (s *Sheet) FirstWords() *Sheet {
+func (s *Sheet) firstWords() *Sheet {
 	if !s.spaced || !slices.ContainsFunc(s.Rows, func(row []string) bool { return strings.Contains(row[0], " ") }) {
 		return nil
 	}

@@ -35,9 +35,9 @@ type foundPath struct {
 
 // roles finds the columns of a sheet, and the position of the one of paths.
 func (f *pathFinder) roles(s *Sheet, labelColumns []string) (r Roles, at int, err error) {
-	s.TakeHeader(func(p string) bool { _, ok := f.find(p); return ok })
-	if r, err = s.Roles(labelColumns); err == nil {
-		at, err = s.Position(&r)
+	s.takeHeader(func(p string) bool { _, ok := f.find(p); return ok })
+	if r, err = s.roles(labelColumns); err == nil {
+		at, err = s.position(&r)
 	}
 	return r, at, err
 }
@@ -45,7 +45,7 @@ func (f *pathFinder) roles(s *Sheet, labelColumns []string) (r Roles, at int, er
 // resolve returns the files that the paths of a column mean, and a notice if all of them are meant otherwise than written.
 // Those that do not exist are as written.
 func (f *pathFinder) resolve(s *Sheet, at int) (files, error) {
-	paths := s.Column(at)
+	paths := s.column(at)
 	found, any := f.all(paths, false)
 	notice := ""
 	if !any && len(paths) > 0 {

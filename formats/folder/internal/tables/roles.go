@@ -31,7 +31,7 @@ func plainHeader(name string) string {
 
 // Roles are the columns of a table that have the paths and the labels.
 type Roles struct {
-	Path   string
+	path   string
 	Labels []string
 	// Field is the name of the field of the only label column, or of all if they are OneHot; "" is the column's own.
 	Field string
@@ -43,8 +43,8 @@ type Roles struct {
 	none bool
 }
 
-// Roles finds the columns of paths and labels: those of Config.LabelColumns, else by their headers.
-func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
+// roles finds the columns of paths and labels: those of Config.LabelColumns, else by their headers.
+func (s *Sheet) roles(labelColumns []string) (Roles, error) {
 	var r Roles
 	for _, entry := range labelColumns {
 		role, column, ok := strings.Cut(entry, "=")
@@ -52,10 +52,10 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 			ok = false // the name of a column, which has a =
 		}
 		switch {
-		case s.Known != "" && ok:
+		case s.known != "" && ok:
 			continue // the columns of a known file are known
-		case ok && role == "path" && r.Path == "":
-			r.Path = column
+		case ok && role == "path" && r.path == "":
+			r.path = column
 		case ok && role == "label" && column == "" && !r.none && len(r.Labels) == 0:
 			r.none = true
 		case r.none:
@@ -72,8 +72,8 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 		}
 	}
 	var err error
-	if r.Path == "" {
-		r.Path, err = s.PathColumn()
+	if r.path == "" {
+		r.path, err = s.pathColumn()
 	}
 	if err == nil && len(r.Labels) == 0 && !r.none {
 		err = s.findLabel(&r)
@@ -91,8 +91,8 @@ func (s *Sheet) Roles(labelColumns []string) (Roles, error) {
 	return r, err
 }
 
-// PathColumn finds the column of paths by its header.
-func (s *Sheet) PathColumn() (string, error) {
+// pathColumn finds the column of paths by its header.
+func (s *Sheet) pathColumn() (string, error) {
 	for _, name := range []string{"path", "file_name"} {
 		if slices.Contains(s.Header, name) {
 			return name, nil
@@ -143,12 +143,12 @@ func (s *Sheet) findLabel(r *Roles) error {
 
 // others are the columns besides the one of the paths.
 func (s *Sheet) others(r *Roles) []string {
-	return slices.DeleteFunc(slices.Clone(s.Header), func(name string) bool { return name == r.Path })
+	return slices.DeleteFunc(slices.Clone(s.Header), func(name string) bool { return name == r.path })
 }
 
-// MissingLabels returns an error if the table has other columns than that of the paths, but none was taken for the
+// missingLabels returns an error if the table has other columns than that of the paths, but none was taken for the
 // labels: then most likely one has them.
-func (s *Sheet) MissingLabels(r *Roles) error {
+func (s *Sheet) missingLabels(r *Roles) error {
 	others := s.others(r)
 	if len(r.Labels) > 0 || r.none || len(others) == 0 {
 		return nil
@@ -179,19 +179,19 @@ func (s *Sheet) columnNamed(headers [][]string, what, role string) (string, erro
 	return "", nil
 }
 
-// Position returns the position of the column of paths; the error lists the existing columns.
-func (s *Sheet) Position(r *Roles) (int, error) {
-	at := slices.Index(s.Header, r.Path)
+// position returns the position of the column of paths; the error lists the existing columns.
+func (s *Sheet) position(r *Roles) (int, error) {
+	at := slices.Index(s.Header, r.path)
 	switch {
 	case at < 0:
-		return 0, fmt.Errorf("no column %q among %s", r.Path, ListNames(s.Header))
+		return 0, fmt.Errorf("no column %q among %s", r.path, ListNames(s.Header))
 	case len(s.Rows) == 0:
 		return 0, errors.New("it has a header and no rows")
-	case slices.Contains(r.Labels, r.Path):
-		return 0, fmt.Errorf("the column %q has the paths: it cannot have the labels too", r.Path)
+	case slices.Contains(r.Labels, r.path):
+		return 0, fmt.Errorf("the column %q has the paths: it cannot have the labels too", r.path)
 	}
-	if line, ok := s.Nested[r.Path]; ok {
-		return 0, fmt.Errorf("line %d: %s is a list or an object, but must be a text", line, r.Path)
+	if line, ok := s.nested[r.path]; ok {
+		return 0, fmt.Errorf("line %d: %s is a list or an object, but must be a text", line, r.path)
 	}
 	return at, Unique(s.Header)
 }
@@ -256,6 +256,6 @@ func (s *Sheet) join(r *Roles) error {
 	}
 	s.Header = append(slices.DeleteFunc(slices.Clone(s.Header), func(name string) bool { return slices.Contains(r.Labels, name) }), r.Field)
 	s.notes = append(s.notes, "each of the columns "+ListNames(r.Labels)+" is a class")
-	s.Classes, r.Labels = r.Labels, []string{r.Field}
+	s.classes, r.Labels = r.Labels, []string{r.Field}
 	return nil
 }

@@ -14,13 +14,13 @@ type Sheet struct {
 	Header []string
 	Rows   [][]string
 	Lines  []int // of each row, from 1
-	Nested map[string]int
-	// Known says what the file is, if its content is that of a well-known one.
-	Known string
-	// ByClass: images may be in a folder named like their label.
-	ByClass bool
-	// Classes are all classes that the file knows, besides those that occur in its rows.
-	Classes []string
+	nested map[string]int
+	// known says what the file is, if its content is that of a well-known one.
+	known string
+	// byClass: images may be in a folder named like their label.
+	byClass bool
+	// classes are all classes that the file knows, besides those that occur in its rows.
+	classes []string
 	// notes say what was done otherwise than usual.
 	notes []string
 
@@ -72,8 +72,8 @@ func Unique(header []string) error {
 	return nil
 }
 
-// Column returns the cells of a column.
-func (s *Sheet) Column(at int) []string {
+// column returns the cells of a column.
+func (s *Sheet) column(at int) []string {
 	list := make([]string, len(s.Rows))
 	for i, row := range s.Rows {
 		list[i] = row[at]
@@ -81,14 +81,14 @@ func (s *Sheet) Column(at int) []string {
 	return list
 }
 
-// Notices says how a file was read, where that is not evident.
-func (s *Sheet) Notices(r *Roles, file, paths string) []string {
+// notices says how a file was read, where that is not evident.
+func (s *Sheet) notices(r *Roles, file, paths string) []string {
 	var list []string
 	prefix := file + ": "
-	if s.Known != "" {
-		list = append(list, prefix+s.Known)
-	} else if r.Path != "path" && r.Path != "file_name" || r.Field != "" {
-		text := fmt.Sprintf("the column %q has the paths", r.Path)
+	if s.known != "" {
+		list = append(list, prefix+s.known)
+	} else if r.path != "path" && r.path != "file_name" || r.Field != "" {
+		text := fmt.Sprintf("the column %q has the paths", r.path)
 		if len(r.Labels) == 1 {
 			text += fmt.Sprintf(", the column %q the labels", r.Labels[0])
 		}

@@ -40,7 +40,7 @@ func Read(in vfs.FS, file string) (*Table, error) {
 		return nil, err
 	}
 	r := Roles{}
-	if r.Path, err = s.PathColumn(); err == nil {
+	if r.path, err = s.pathColumn(); err == nil {
 		var t *Table
 		if t, err = newTable(s, &r, func(p string) (foundPath, error) {
 			rel, err := relative(in, p)
@@ -59,11 +59,11 @@ func Read(in vfs.FS, file string) (*Table, error) {
 
 // newTable makes the rows of a sheet those of the files that locate returns for their paths.
 func newTable(s *Sheet, r *Roles, locate func(p string) (foundPath, error)) (*Table, error) {
-	at, err := s.Position(r)
+	at, err := s.position(r)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Columns: slices.Delete(slices.Clone(s.Header), at, at+1), Rows: make(map[string][]string, len(s.Rows)), lineNumbers: s.Lines, Nested: s.Nested}
+	t := &Table{Columns: slices.Delete(slices.Clone(s.Header), at, at+1), Rows: make(map[string][]string, len(s.Rows)), lineNumbers: s.Lines, Nested: s.nested}
 	first := make(map[string]int, len(s.Rows))
 	for i, row := range s.Rows {
 		f, err := locate(row[at])
@@ -170,7 +170,7 @@ func findEither(s *Sheet, find func(*Sheet) (files, error)) (files, error) {
 	if err == nil && found.count() == len(s.Rows) {
 		return found, nil
 	}
-	if other := s.FirstWords(); other != nil {
+	if other := s.firstWords(); other != nil {
 		if better, otherErr := find(other); otherErr == nil && better.count() > found.count() {
 			return better, nil
 		}
@@ -181,11 +181,11 @@ func findEither(s *Sheet, find func(*Sheet) (files, error)) (files, error) {
 // labels makes the files the table of the file of labels.
 func (f *files) labels(r *Roles, file File) (t *Labels, err error) {
 	i := -1
-	t = &Labels{Roles: *r, Classes: f.of.Classes}
+	t = &Labels{Roles: *r, Classes: f.of.classes}
 	if t.Table, err = newTable(f.of, r, func(string) (foundPath, error) { i++; return f.found[i], nil }); err != nil {
 		return nil, err
 	}
-	t.fits, t.Files, t.Notices = f.fits, []part{{file, 0}}, f.of.Notices(r, file.File, f.notice)
+	t.fits, t.Files, t.Notices = f.fits, []part{{file, 0}}, f.of.notices(r, file.File, f.notice)
 	return t, nil
 }
 
@@ -201,7 +201,7 @@ func readSheet(in vfs.FS, f File) (*Sheet, error) {
 	if err := recognize(s); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.File, err)
 	}
-	if s.Known != groundTruth {
+	if s.known != groundTruth {
 		return s, nil
 	}
 	b, err := vfs.ReadText(in, f.File)
