@@ -110,7 +110,7 @@ func TestInChromium(t *testing.T) {
 	file := b.shown(full())
 	got := b.look()
 	want := []string{"verdict", "advice", "epochs", "stages", "timeline", "sizes", "machine"}
-	if !slices.Equal(got.Sections, want) || got.Charts != 8 || got.Bars < 40 || got.Rects < 300 || got.Tables < 9 || got.Buttons != 4 || got.Pre != 0 {
+	if !slices.Equal(got.Sections, want) || got.Charts != 7 || got.Bars < 40 || got.Rects < 300 || got.Tables < 9 || got.Buttons != 4 || got.Pre != 0 {
 		t.Errorf("%+v", got)
 	}
 	b.picture("light")
@@ -134,7 +134,7 @@ func TestInChromium(t *testing.T) {
 		}
 	}
 	b.size(390, 800)
-	if got := b.look(); got.Width > 390 || got.Charts != 8 {
+	if got := b.look(); got.Width > 390 || got.Charts != 7 {
 		t.Errorf("on a telephone: %+v", got)
 	}
 	b.picture("narrow")
