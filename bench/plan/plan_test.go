@@ -151,7 +151,7 @@ func TestCancelledPlanLeavesNothing(t *testing.T) {
 		}
 		if steps < at { // it had ended before
 			if err != nil || len(p.Rows) != 2 {
-				t.Fatalf("%d rows, %v", len(p.Rows), err)
+				t.Fatalf("%+v, %v", p, err) // p is nil with an error
 			}
 			return
 		}
