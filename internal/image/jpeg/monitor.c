@@ -5,7 +5,7 @@
 #include <jerror.h>
 
 // Each scan goes through all blocks of an image, though its data may be a few bytes. Encoders write about
-// ten scans; one for each coefficient of three components would be 192. jpeg_scans.go has the same limits.
+// ten scans; one for each coefficient of three components would be 192. segments.go has the same limits.
 enum { MAX_SCANS = 500, SCANS_OF_ANY_SIZE = 100 };
 static const uint64_t MAX_SCAN_PIXELS = (uint64_t)4 << 30; // of all scans together
 

@@ -111,7 +111,7 @@ func (p *jpegSegments) blocksAcross() int {
 }
 
 // Each scan of a JPEG goes through all of its blocks, though its data may be a few bytes: a small
-// file of thousands of scans would take minutes. Encoders write about ten scans. jpeg_watch.c has the
+// file of thousands of scans would take minutes. Encoders write about ten scans. monitor.c has the
 // same limits.
 const (
 	maxScans       = 500
