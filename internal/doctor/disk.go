@@ -19,30 +19,35 @@ const lowSpace = 1 << 30
 
 // disk describes the disk that a path lies on: its file system, its kind and what is free.
 func disk(ctx context.Context, name, at string) Line {
-	hangs := ok(name, "no answer").warn("the disk did not answer within %v: it may be a network disk whose server is gone", patience)
-	return answer(ctx, hangs, func() Line {
-		path, there, err := existing(at)
-		var st unix.Statfs_t
-		if err == nil {
-			err = unix.Statfs(path, &st)
-		}
-		if err != nil {
-			return ok(name, "unknown").warn("%s: %v", at, err)
-		}
-		kind, advice := kindOf(uint32(st.Type), path) //nolint:gosec // the magic numbers have 32 bits
-		free := int64(st.Bavail) * int64(st.Bsize)    //nolint:gosec,unconvert // of other types on other systems
-		line := ok(name, "%s, %s free", kind, size(free))
-		if !there {
-			line.Value = "nothing is there yet; its disk would be " + line.Value
-		}
-		switch {
-		case free < lowSpace:
-			return line.warn("the disk is nearly full: a pack needs room for the whole dataset")
-		case advice != "":
-			return line.warn("%s", advice)
-		}
-		return line
-	})
+	return answer(ctx, deadDisk(name), func() Line { return liveDisk(name, at) })
+}
+
+func deadDisk(name string) Line {
+	return ok(name, "no answer").warn("the disk did not answer within %v: it may be a network disk whose server is gone", patience)
+}
+
+func liveDisk(name, at string) Line {
+	path, there, err := existing(at)
+	var st unix.Statfs_t
+	if err == nil {
+		err = unix.Statfs(path, &st)
+	}
+	if err != nil {
+		return ok(name, "unknown").warn("%s: %v", at, err)
+	}
+	kind, advice := kindOf(uint32(st.Type), path) //nolint:gosec // the magic numbers have 32 bits
+	free := int64(st.Bavail) * int64(st.Bsize)    //nolint:gosec,unconvert // of other types on other systems
+	line := ok(name, "%s, %s free", kind, size(free))
+	if !there {
+		line.Value = "nothing is there yet; its disk would be " + line.Value
+	}
+	switch {
+	case free < lowSpace:
+		return line.warn("the disk is nearly full: a pack needs room for the whole dataset")
+	case advice != "":
+		return line.warn("%s", advice)
+	}
+	return line
 }
 
 // existing returns the path, or that of the nearest folder above it that exists.

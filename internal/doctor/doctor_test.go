@@ -72,7 +72,11 @@ func TestDisks(t *testing.T) {
 		}
 	}
 	impatient(t)
-	check(t, []Line{disk(t.Context(), "dead", dir)}, "dead", Warning, "no answer", "did not answer within")
+	line := answer(t.Context(), deadDisk("dead"), func() Line {
+		<-t.Context().Done() // until the test ends
+		return Line{}
+	})
+	check(t, []Line{line}, "dead", Warning, "no answer", "did not answer within")
 }
 
 func TestLimits(t *testing.T) {
