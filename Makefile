@@ -257,14 +257,16 @@ api: deps $(APIDIFF) ## how the Go API differs from the last release's, or BASE'
 
 .PHONY: lint lint-go lint-dead lint-others
 lint: lint-go lint-dead lint-others ## golangci-lint, gofumpt, dead code, clang-format, ruff, mypy, vulture, the budget of lines
-lint-go lint-dead: export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) # analysers open the files that cgo made packages of, in this clone
-lint-go: deps $(LINT)
-	$(LINT) run ./...
-	cd examples && $(LINT) run ./...
-	cd lab && $(LINT) run ./...
-lint-dead: deps $(DEADCODE)
+lint-go lint-dead: export GOWORK := $(BUILD)/go.work
+# Analysers open the files that cgo read, where it read them: packages with cgo are compiled for this clone alone.
+lint-go lint-dead: export CGO_CFLAGS := $(CGO_CFLAGS) -Wp,-DCLONE=$(CURDIR)
+lint-go: deps $(LINT) $(BUILD)/go.work
+	$(LINT) run ./... ./examples/... ./lab/...
+lint-dead: deps $(DEADCODE) $(BUILD)/go.work
 	scripts/deadcode $(DEADCODE)
-	go -C lab run ./exported $(CURDIR) # exported names that nothing else uses
+	GOGC=400 go run ./lab/exported $(CURDIR) # exported names that nothing else uses
+$(BUILD)/go.work: go.mod examples/go.mod lab/go.mod
+	mkdir -p $(BUILD) && rm -f $@ && GOWORK=$@ go work init . examples lab
 lint-others: $(VENV)/.done
 	scripts/lines # the product's lines and packages within scripts/lines.json
 	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu')

@@ -1,6 +1,8 @@
 // Command exported fails if a package exports a name that nothing outside it uses: it could be unexported or deleted.
 //
-//	go -C lab run ./exported ROOT
+//	go run ./lab/exported ROOT
+//
+// in a workspace (go.work) of the three modules.
 //
 // A use is one in another package or its tests, in an example of the package (example*_test.go), in a program under
 // examples/ or lab/, or a mention in README.md or docs/ (reader.Loader; a field or method as reader.Loader.Close). These count as
@@ -26,15 +28,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	found := newSurvey()
+	found := newSurvey(root)
 	// A name may be used with cgo alone, or only without.
-	for _, cgo := range []string{"CGO_ENABLED=1", "CGO_ENABLED=0"} {
-		if err := found.load(root, cgo); err != nil {
-			log.Fatal(err)
-		}
-	}
-	for _, other := range []string{"examples", "lab"} {
-		if err := found.load(filepath.Join(root, other), "CGO_ENABLED=1"); err != nil {
+	for cgo, modules := range map[string][]string{"CGO_ENABLED=1": {"./...", "./examples/...", "./lab/..."}, "CGO_ENABLED=0": {"./..."}} {
+		if err := found.load(cgo, modules); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -65,12 +62,13 @@ func (n *name) String() string {
 
 // survey collects the exported names of the module's packages and marks those that are used.
 type survey struct {
+	root  string           // the repository
 	names map[string]*name // by package and label
 	at    map[string]*name // by the position of the declaration, which is the same in every build and test
 }
 
-func newSurvey() *survey {
-	return &survey{names: map[string]*name{}, at: map[string]*name{}}
+func newSurvey(root string) *survey {
+	return &survey{root: root, names: map[string]*name{}, at: map[string]*name{}}
 }
 
 // follow marks what comes with names that are used, until there is no more.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -15,14 +18,15 @@ var std = []string{
 	"context", "encoding", "encoding/json", "errors", "flag", "fmt", "hash", "image", "image/color", "io", "io/fs", "sort", "testing",
 }
 
-// load looks at the packages of the module in dir.
-func (s *survey) load(dir, env string) error {
+// load looks at the packages of the modules.
+func (s *survey) load(env string, modules []string) error {
 	fset := token.NewFileSet()
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax |
-			packages.NeedTypesInfo,
-		Dir: dir, Fset: fset, Tests: true, Env: append(os.Environ(), env), BuildFlags: []string{"-tags=deadcode"},
-	}, append([]string{"./..."}, std...)...)
+			packages.NeedTypesInfo | packages.NeedDeps, // with dependencies from their source, none is compiled
+		Dir: s.root, Fset: fset, Tests: true, Env: append(os.Environ(), env), BuildFlags: []string{"-tags=deadcode"},
+		ParseFile: s.parse,
+	}, append(modules, std...)...)
 	if err != nil {
 		return err
 	}
@@ -49,7 +53,21 @@ func (s *survey) load(dir, env string) error {
 	return nil
 }
 
-// position is where an object is declared; an instance of a generic one is declared where that is.
+// parse leaves out what the functions of others do. Files that cgo made, in Go's cache, have other endings.
+func (s *survey) parse(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
+	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	if err == nil && strings.HasSuffix(name, ".go") && !strings.HasPrefix(name, s.root+string(filepath.Separator)) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				f.Body = nil
+			}
+		}
+	}
+	return file, err
+}
+
+// position is where an object is declared, by its package: compiled packages of other clones name other folders.
+// An instance of a generic one is declared where that is.
 func position(fset *token.FileSet, o types.Object) string {
 	switch generic := o.(type) {
 	case *types.Var:
@@ -57,8 +75,11 @@ func position(fset *token.FileSet, o types.Object) string {
 	case *types.Func:
 		o = generic.Origin()
 	}
+	if o.Pkg() == nil { // error
+		return ""
+	}
 	at := fset.Position(o.Pos())
-	return fmt.Sprintf("%s:%d:%d", at.Filename, at.Line, at.Column)
+	return fmt.Sprintf("%s/%s:%d:%d", o.Pkg().Path(), filepath.Base(at.Filename), at.Line, at.Column)
 }
 
 // interfaces are those that methods may be for, by the names of their methods.

@@ -18,15 +18,15 @@ type uses struct {
 	*survey
 	fset *token.FileSet
 	asks interfaces
-	dir  string // of the package itself
+	own  string // the package itself, whose uses do not count
 }
 
 func (u *uses) add(p *packages.Package) {
 	for _, file := range p.Syntax {
 		at := u.fset.Position(file.Package).Filename
-		u.dir = filepath.Dir(at)
+		u.own = strings.TrimSuffix(p.PkgPath, "_test")
 		if base := filepath.Base(at); strings.HasPrefix(base, "example") && strings.HasSuffix(base, "_test.go") {
-			u.dir = "" // an example shows what users do
+			u.own = "" // an example shows what users do
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -52,7 +52,7 @@ func (u *uses) mark(o types.Object) {
 		return
 	}
 	n := u.at[position(u.fset, o)]
-	if n == nil || filepath.Dir(n.file) == u.dir {
+	if n == nil || n.pkg == u.own {
 		return
 	}
 	n.used = true
