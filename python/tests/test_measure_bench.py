@@ -19,10 +19,9 @@ import slow_parts  # noqa: E402
 from dsconv._bench import judged  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
-from dsconv._measure.costs import Loop  # noqa: E402
 from dsconv._measure.image_files import NotImageFiles, image_files  # noqa: E402
 from dsconv._measure.passes import Pass  # noqa: E402
-from dsconv._measure.rows import Row  # noqa: E402
+from dsconv._measure.rows import Loop, Row  # noqa: E402
 from dsconv._measure.turns import Plan, measure, steps_of  # noqa: E402
 from dsconv.measure import main  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402

@@ -226,5 +226,5 @@ def test_open_files_are_not_shared_between_workers(tmp_path: Path) -> None:
     rebuilt(DataLoader(Opened(file)), num_workers=2)  # it is closed
     rebuilt(DataLoader(Opened(io.BytesIO())), num_workers=2)
     file = type("File", (), {"__module__": "h5py._hl.files"})()  # h5py's own is not installed everywhere
-    with pytest.raises(CannotRebuild, match=r"open h5py File \(inner\.handle\)"):
+    with pytest.raises(CannotRebuild, match=r"open h5py.File \(inner\.handle\)"):
         rebuilt(DataLoader(Opened(file)), num_workers=2)

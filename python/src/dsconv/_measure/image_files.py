@@ -1,11 +1,14 @@
-"""The folder of image files behind a dataset, and the transforms that the dataset applies."""
+"""The folder of image files behind a dataset, the transforms that the dataset applies, and its labels."""
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from .walk import is_dataset
 
@@ -13,6 +16,7 @@ _SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _LISTS = ("samples", "imgs", "images", "paths", "files", "image_paths", "filenames", "image_files", "img_paths", "data")
 _ROOTS = ("root", "image_dir", "img_dir", "data_dir", "folder", "dir", "path", "root_dir")
 _TRANSFORMS = ("transform", "transforms", "augment", "aug", "augmentation", "augmentations", "tf", "tfm", "preprocess")
+_CHECKED = 16  # samples whose labels are compared, if the dataset has no list of them
 
 
 class NotImageFiles(Exception):
@@ -43,15 +47,15 @@ class ImageFiles:
 
 def image_files(dataset: Any) -> ImageFiles:
     """The image files of a dataset. Raises NotImageFiles."""
-    samples, inner = _length(dataset), dataset
-    transforms = []
+    inner, datasets = dataset, [dataset]
     chosen: list[int] | None = None
-    for _ in range(10):
-        transforms.append(inner)
-        if not is_dataset(getattr(inner, "dataset", None)):
-            break
-        chosen = _chosen(inner, chosen)
+    while is_dataset(getattr(inner, "dataset", None)) and len(datasets) < 10:
+        positions = getattr(inner, "indices", None)
+        if positions is not None and hasattr(inner, "__len__") and len(inner) == len(positions):
+            # It is a Subset, of which others are chosen in turn.
+            chosen = [int(positions[i]) for i in (range(len(positions)) if chosen is None else chosen)]
         inner = inner.dataset
+        datasets.append(inner)
     paths = _paths(inner)
     if not paths:
         raise NotImageFiles(
@@ -59,32 +63,18 @@ def image_files(dataset: Any) -> ImageFiles:
             "to compare, write its images to a folder for each class, and measure that folder"
         )
     root = _root(inner, paths)
-    transform = next((t for t in map(_transform, transforms) if t is not None), None)
+    transform = next((t for t in map(_transform, datasets) if t is not None), None)
     if transform is None:
         raise NotImageFiles(
             f"{type(inner).__name__} has no attribute transform that is called with an image: "
             "to compare, keep the transforms there"
         )
+    samples = len(dataset) if hasattr(dataset, "__len__") else len(paths)
     paths = [path if os.path.isabs(path) or os.path.isfile(path) else os.path.join(root, path) for path in paths]
     folder = os.path.realpath(root)
     labelled = not any(os.path.realpath(os.path.dirname(path)) == folder for path in paths[:1000])
     own = getattr(inner, "target_transform", None)
-    return ImageFiles(root, inner, paths, chosen, samples or len(paths), transform, own, labelled)
-
-
-def _chosen(subset: Any, of_it: list[int] | None) -> list[int] | None:
-    """The positions that a Subset, of which others are chosen in turn, has in its dataset."""
-    positions = getattr(subset, "indices", None)
-    if positions is None or _length(subset) != len(positions):
-        return of_it
-    return [int(positions[i]) for i in (range(len(positions)) if of_it is None else of_it)]
-
-
-def _length(dataset: Any) -> int:
-    try:
-        return len(dataset)
-    except TypeError:
-        return 0
+    return ImageFiles(root, inner, paths, chosen, samples, transform, own, labelled)
 
 
 def _paths(dataset: Any) -> list[str]:
@@ -92,9 +82,9 @@ def _paths(dataset: Any) -> list[str]:
     for name in _LISTS:
         value = getattr(dataset, name, None)
         if isinstance(value, (list, tuple)) and value:
-            found = [_path(item) for item in value]
-            if all(found):
-                return [str(path) for path in found]
+            found = [path for path in map(_path, value) if path is not None]
+            if len(found) == len(value):
+                return found
     return []
 
 
@@ -102,12 +92,10 @@ def _path(item: Any) -> str | None:
     """The path in an item of a list of samples, which is a path or a tuple or dict with one."""
     if isinstance(item, dict):
         item = list(item.values())
-    if isinstance(item, Sequence) and not isinstance(item, (str, bytes)):
+    if isinstance(item, (list, tuple)):
         return next((path for path in map(_path, item[:4]) if path), None)
-    if isinstance(item, (str, os.PathLike)):
-        path = os.fspath(item)
-        return path if isinstance(path, str) and path.lower().endswith(_SUFFIXES) else None
-    return None
+    path = os.fspath(item) if isinstance(item, (str, os.PathLike)) else ""
+    return path if isinstance(path, str) and path.lower().endswith(_SUFFIXES) else None
 
 
 def _root(dataset: Any, paths: list[str]) -> str:
@@ -115,10 +103,8 @@ def _root(dataset: Any, paths: list[str]) -> str:
     for name in _ROOTS:
         value = getattr(dataset, name, None)
         if isinstance(value, (str, os.PathLike)) and os.path.isdir(value):
-            root = os.fspath(value)
-            full = paths[0] if os.path.isabs(paths[0]) else os.path.join(root, paths[0])
-            if os.path.isfile(full) or os.path.isfile(paths[0]):
-                return str(root)
+            if os.path.isfile(os.path.join(value, paths[0])) or os.path.isfile(paths[0]):
+                return str(os.fspath(value))
     if not all(map(os.path.isfile, paths[:3])):
         raise NotImageFiles(f"{paths[0]}: there is no such file")
     return os.path.commonpath([os.path.dirname(path) or "." for path in paths])
@@ -133,3 +119,72 @@ def _transform(dataset: Any) -> Any:
         if callable(value):
             return value
     return None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A target_transform: dsconv's class index to the dataset's label, and on to the dataset's own target_transform."""
+
+    by_class: dict[int, int]
+    further: Callable[[Any], Any] | None = None
+
+    def __call__(self, target: Any) -> Any:
+        label = self.by_class[int(target)]
+        return label if self.further is None else self.further(label)
+
+
+def target_transform(dataset: Any, classes: Sequence[int], own: Any) -> Any:
+    """What makes dsconv's class index of each sample the dataset's label: own if they are equal.
+
+    Args:
+        dataset: whose samples have these classes in dsconv.
+        own: the dataset's target_transform.
+
+    Raises NotImageFiles if samples of the same folder have several labels.
+    """
+    listed = _listed(dataset, len(classes))
+    if listed is not None:
+        found = _by_class(zip(classes, listed))
+        return own if all(c == label for c, label in found.items()) else Labels(found, own)
+    checked = sorted({int(i) for i in np.linspace(0, len(classes) - 1, _CHECKED)})
+    items = ((classes[i], dataset[i]) for i in checked)
+    pairs = [(c, _index(item[1])) for c, item in items if isinstance(item, (list, tuple)) and len(item) > 1]
+    seen = [(c, label) for c, label in pairs if label is not None]
+    if all((own(c) if own else c) == label for c, label in seen):
+        return own
+    found = _by_class(seen)
+    if set(found) != set(classes):
+        raise NotImageFiles("its labels are not in the order of the folders' names, nor listed as targets or labels")
+    return Labels(found)
+
+
+def _by_class(labels: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """The label of each class. Raises NotImageFiles if it has several."""
+    found: dict[int, int] = {}
+    for c, label in labels:
+        if found.setdefault(c, label) != label:
+            raise NotImageFiles(
+                "its labels are not those of the folders: images of the same folder have several labels"
+            )
+    return found
+
+
+def _listed(dataset: Any, count: int) -> list[int] | None:
+    """The class indices that a dataset lists, before its target_transform; None if it lists none."""
+    lists: list[Any] = [getattr(dataset, name, None) for name in ("targets", "labels")]
+    pairs = getattr(dataset, "samples", None)
+    if isinstance(pairs, (list, tuple)) and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        lists.insert(0, [pair[1] for pair in pairs])
+    for values in lists:
+        if hasattr(values, "__len__") and len(values) == count:
+            found = [label for label in map(_index, values) if label is not None]
+            if len(found) == count:
+                return found
+    return None
+
+
+def _index(value: Any) -> int | None:
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None

@@ -6,81 +6,42 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from dsconv import _python_transforms
+from dsconv._python_transforms import PythonTransforms, _View
 
-from .clock import AUGMENT, Clock, Label, Times
-from .costs import listed
-from .patches import Patches
+from .clock import AUGMENT, Part, replace
 from .walk import title
 
-
-@dataclass
-class InPython:
-    """What was measured, by name.
-
-    in_loop     of transforms of the user's own, which run in the loop's thread
-    on_threads  of those of libraries
-    """
-
-    in_loop: dict[str, Times] = field(default_factory=dict)
-    on_threads: dict[str, Times] = field(default_factory=dict)
-
-    def parts(self, images: int) -> list[dict[str, Any]]:
-        """The parts of the Loader's costs."""
-        times = [*self.on_threads.items(), *self.in_loop.items()]
-        return [listed(Label(name, AUGMENT), spent, max(1, images), {}) for name, spent in times]
-
-    def seconds(self) -> float:
-        """The time that the loop's thread took."""
-        return sum(spent.wall for spent in self.in_loop.values()) / 1e9
+ON_THREADS = "transforms in Python"  # those of libraries; the user's own run in the loop's thread
 
 
 def runs_python(loader: Any) -> bool:
     """Reports whether loader is a dsconv.Loader with transforms in Python."""
-    batches = getattr(loader, "_batches", None)
-    return isinstance(getattr(batches, "_transforms", None), _python_transforms.PythonTransforms)
+    return isinstance(getattr(getattr(loader, "_batches", None), "_transforms", None), PythonTransforms)
 
 
 @contextlib.contextmanager
-def timed_transforms() -> Iterator[InPython]:
-    """Times the transforms of the epochs that this thread iterates. The results do not change."""
-    found, clock, lock, patches = InPython(), Clock(), threading.Lock(), Patches()
-    view = _python_transforms._View
-    in_loop, on_threads = view.in_loop, view.on_threads
+def timed_transforms() -> Iterator[dict[str, Part]]:
+    """Times the transforms while it is open, by their names. The results do not change."""
+    found, lock = dict[str, Part](), threading.Lock()
 
-    def timed_in_loop(self: Any, image: Any, key: Any) -> Any:
-        if not self.rest or not clock.enters(part := clock.part(_label(self.rest)), outermost=True):
-            return in_loop(self, image, key)
-        try:
-            return in_loop(self, image, key)
-        finally:
-            clock.leave()
-            found.in_loop[clock.labels[part].name] = Times(
-                clock.calls[part], clock.wall[part], clock.cpu[part], clock.queue[part]
-            )
-
-    def timed_on_threads(self: Any, image: Any, key: Any) -> Any:
-        wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
-        try:
-            return on_threads(self, image, key)
-        finally:
-            spent = Times(1, time.perf_counter_ns() - wall, time.thread_time_ns() - cpu)
-            if self._first is not None:
+    def timed(method: Callable[..., Any], name_of: Callable[[Any], str]) -> Callable[..., Any]:
+        def call(self: Any, image: Any, key: Any) -> Any:
+            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+            try:
+                return method(self, image, key)
+            finally:
+                name, wall, cpu = name_of(self), time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
                 with lock:
-                    found.on_threads.setdefault("transforms in Python", Times()).add(spent)
+                    found.setdefault(name, Part(name, AUGMENT)).add(Part(name, AUGMENT, 1, wall, cpu))
 
-    clock.start()
-    patches.attribute(view, "in_loop", timed_in_loop)
-    patches.attribute(view, "on_threads", timed_on_threads)
-    try:
+        return call
+
+    with contextlib.ExitStack() as undo:
+        in_loop = timed(_View.in_loop, lambda view: " + ".join(map(title, view.rest)))
+        replace(undo, _View, "in_loop", in_loop)
+        on_threads = timed(_View.on_threads, lambda view: "" if view._first is None else ON_THREADS)
+        replace(undo, _View, "on_threads", on_threads)
         yield found
-    finally:
-        patches.undo()
-        clock.close()
-
-
-def _label(calls: tuple[Callable[[Any], Any], ...]) -> Label:
-    return Label(" + ".join(map(title, calls)), AUGMENT)
+        found.pop("", None)  # there was nothing to call

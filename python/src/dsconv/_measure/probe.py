@@ -1,26 +1,70 @@
-"""The timers of one process: a worker, or the loop's own process where that loads."""
+"""The timers of one process, a worker or the loop's own where that loads, and what they measured."""
 
 from __future__ import annotations
 
-import resource
+import contextlib
+import marshal
+import multiprocessing
+import os
+import struct
 import sys
+import threading
 import time
+import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
-from .clock import COLLATE, OTHER, Clock, Label, named, overhead, timed
-from .libraries import Libraries, outside_of_transforms
-from .patches import Patches
-from .slots import LOADS, Slots
-from .walk import Found, title, walk
+from .clock import COLLATE, OTHER, Clock, Part, named, overhead, replace, timed
+from .libraries import outside_of_transforms, time_libraries
+from .surroundings import text
+from .walk import DATASET_CALLS, title, walk
+
+_LOADS = 200  # batches whose times are kept
+_HEAD = struct.Struct("=QL")  # the length and the checksum of what follows
+_END = object()
+
+
+@dataclass
+class Measured:
+    """What one worker measured. Times are nanoseconds, those of loads of time.perf_counter_ns.
+
+    samples      that it loaded while there were timers
+    begun        by how much the timers delayed the first batch
+    other_cpu    CPU time of the other threads of the worker, but of the one that sends
+    loads        when it began and ended batches
+    """
+
+    worker: int
+    samples: int
+    begun: int
+    other_cpu: int
+    parts: list[Part]
+    loads: list[tuple[int, int]]
+
+
+def read(folder: Path) -> list[Measured]:
+    """What all workers that wrote into the folder have measured so far, also those that were killed."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        for _ in range(100):  # the worker may write just now
+            content = path.read_bytes()
+            length, checksum = _HEAD.unpack_from(content) if len(content) > _HEAD.size else (0, 0)
+            data = content[_HEAD.size : _HEAD.size + length]
+            if length and zlib.crc32(data) == checksum:
+                samples, begun, other_cpu, parts, loads = marshal.loads(data)
+                worker = int(path.name.partition("-")[0])
+                found.append(Measured(worker, samples, begun, other_cpu, [Part(*part) for part in parts], loads))
+                break
+    return found
 
 
 class Probe:
     """Puts timers around the parts of a dataset and takes them away again.
 
     Args:
-        folder: of the files that the loop's process reads.
+        folder: of the files that the loop's process reads, while this one runs or after it was killed.
         worker: the worker's number.
         dataset: as the worker has it.
         collate: the DataLoader's collate_fn.
@@ -29,51 +73,26 @@ class Probe:
 
     def __init__(self, folder: Path, worker: int, dataset: Any, collate: Any, budget: float | None = None) -> None:
         made = time.perf_counter_ns()
-        self._clock, self._patches, self._loads = Clock(), Patches(), list[tuple[int, int]]()
-        self._libraries = Libraries(self._clock, self._patches)
-        self._budget, self._on = budget, False
+        self._clock, self._timers, self._libraries = Clock(), contextlib.ExitStack(), set[tuple[str, str]]()
         self._clock.start()
-        self._overhead = overhead()
-        self._slots = Slots(folder, worker)
-        self._dataset, self._collate = dataset, collate
-        self._collating = self._clock.part(Label(f"collate ({title(collate)})", COLLATE))
-        self._collated = timed(self._clock, self._collating, collate, outermost=True)
-        self._clock.on_first = self._on_first
+        self._file = open(folder / f"{worker}-{os.getpid()}", "wb", buffering=0)  # noqa: SIM115
+        self._dataset, self._budget, self._on = dataset, budget, False
+        self._loads: list[tuple[int, int]] = []
+        self._collating = collate
+        self._collated = timed(self._clock, self._clock.part(f"collate ({title(collate)})", COLLATE), collate, True)
+        self._own = self._counted = 0
+        overhead()
         self._began = time.perf_counter_ns()
-        self._begin = self._batches = self._busy = self._own = self._counted = 0
-        self._sent = [0, 0]
-        self._cpu, self._faults = time.process_time_ns(), _major_faults()
-        self._thread_cpu = time.thread_time_ns()
-        self.install()
-        self._begun = time.perf_counter_ns() - made  # by how much the timers delay the first batch
-
-    def install(self) -> None:
-        """Puts the timers in place."""
-        if self._on:
-            return
-        self._on = True
-        by_method: dict[tuple[type, str], dict[int, int]] = {}
-        for found in walk(self._dataset, self._collate):
-            part = self._clock.part(found.label)
-            if found.method:
-                by_method.setdefault((type(found.obj), found.method), {})[id(found.obj)] = part
-            else:
-                self._function(found, part)
-        for (cls, method), parts in by_method.items():
-            self._method(cls, method, parts)
-        self._libraries.install()
-
-    def uninstall(self) -> None:
-        """Takes the timers away."""
-        self._patches.undo()
-        self._libraries.forget()
-        self._on = False
+        self._other_cpu = time.process_time_ns() - time.thread_time_ns()
+        self._install()
+        self._begun = time.perf_counter_ns() - made
 
     def close(self) -> None:
-        self.uninstall()
+        """Takes the timers away."""
+        self._uninstall()
         self._write()
         self._clock.close()
-        self._slots.close()
+        self._file.close()
 
     def collate(self, samples: Any) -> Any:
         """The DataLoader's collate_fn; the end of a batch."""
@@ -85,95 +104,76 @@ class Probe:
             self._counted = self._clock.samples
             self._end_batch()
 
-    def _on_first(self, now: int) -> None:
-        if not self._begin:
-            self._begin = now
-
     def _end_batch(self) -> None:
         now = time.perf_counter_ns()
-        if self._on and self._begin:
-            self._batches += 1
-            self._busy += now - self._begin
-            if len(self._loads) < LOADS:
-                self._loads.append((self._begin, now))
-            self._write()
-        self._begin = 0
         if self._on:
-            self._libraries.install()  # those that this batch has imported
-        self._keep_to_budget()
+            if self._clock.begin and len(self._loads) < _LOADS:
+                self._loads.append((self._clock.begin, now))
+            self._write()
+            if len(sys.modules) > self._modules:
+                self._time_libraries()  # those that this batch has imported
+        self._clock.begin = 0
+        if self._budget is not None:
+            calls = sum(part.calls for part in self._clock.parts.values())
+            spent = self._own + calls * sum(overhead())
+            # The timers are taken away if they have cost too much, and put back once that is paid.
+            cheap = spent < self._budget * (time.perf_counter_ns() - self._began)
+            (self._install if cheap else self._uninstall)()
         self._own += time.perf_counter_ns() - now
 
-    def _keep_to_budget(self) -> None:
-        """Takes the timers away if they have cost too much, and puts them back once that is paid."""
-        if self._budget is None:
-            return
-        spent = self._own + sum(self._clock.calls) * (self._overhead.inside_wall + self._overhead.outside_wall)
-        if spent < self._budget * (time.perf_counter_ns() - self._began):
-            self.install()
-        else:
-            self.uninstall()
-
     def _write(self) -> None:
-        header = {
-            "batches": self._batches,
-            "busy": self._busy,
-            "begun": self._begun,
-            "cpu": time.process_time_ns() - self._cpu,
-            "thread_cpu": time.thread_time_ns() - self._thread_cpu,
-            "major_faults": _major_faults() - self._faults,
-            "samples": self._clock.samples,
-            "sent_calls": self._sent[0],
-            "sent_cpu": self._sent[1],
-        }
-        self._slots.write((header, self._clock.spent(self._overhead), self._loads))
+        # In a worker, a thread sends what it has collated: only its CPU time is taken from the loading.
+        threads = threading.enumerate() if multiprocessing.parent_process() is not None else ()
+        found = [text(f"/proc/self/task/{t.native_id}/schedstat") for t in threads if t.name == "QueueFeederThread"]
+        sent = sum(int(times.split()[0]) for times in found if times)
+        other_cpu = time.process_time_ns() - time.thread_time_ns() - self._other_cpu - sent
+        parts = [part.without_timers() for part in self._clock.parts.values()]
+        if sent:
+            parts.append(("sending to the loop", COLLATE, len(self._loads), sent, sent, 0))
+        data = marshal.dumps((self._clock.samples, self._begun, other_cpu, parts, self._loads))
+        with contextlib.suppress(OSError):  # the disk is full
+            os.pwrite(self._file.fileno(), _HEAD.pack(len(data), zlib.crc32(data)) + data, 0)
 
-    def _function(self, found: Found, part: int) -> None:
-        wrap = outside_of_transforms if found.label.kind == OTHER else timed
-        call = wrap(self._clock, part, found.obj)
-        for place in found.places:
-            change = self._patches.element if place.element else self._patches.attribute
-            change(place.holder, place.key, call)
+    def _uninstall(self) -> None:
+        self._timers.close()
+        self._libraries.clear()
+        self._on = False
 
-    def _method(self, cls: type, method: str, parts: dict[int, int]) -> None:
-        function, dataset = getattr(cls, method), self._clock.labels[next(iter(parts.values()))].dataset
-        if method == "__iter__":
-            call = _iterations(self._clock, parts, function)
-        else:
-            call = _calls(self._clock, parts, function, dataset, many=method == "__getitems__")
-        self._patches.attribute(cls, method, call)
-
-    def count_sending(self) -> None:
-        """Also times how long batches take to be sent to the loop, in the thread that does it."""
-        queues: Any = sys.modules.get("multiprocessing.queues")
-        if queues is None:
+    def _install(self) -> None:
+        if self._on:
             return
-        pickler, sent = queues._ForkingPickler, self._sent
+        self._on = True
+        by_method: dict[tuple[type, str], dict[int, Part]] = {}
+        for found in walk(self._dataset, self._collating):
+            part = self._clock.part(found.name, found.kind)
+            if found.method:
+                by_method.setdefault((type(found.obj), found.method), {})[id(found.obj)] = part
+                continue
+            wrap = outside_of_transforms if found.kind == OTHER else timed
+            call = wrap(self._clock, part, found.obj)
+            for holder, key in found.places:
+                replace(self._timers, holder, key, call)
+        for (cls, method), parts in by_method.items():
+            timer = _iterations if method == "__iter__" else _calls
+            replace(self._timers, cls, method, timer(self._clock, parts, getattr(cls, method), method))
+        self._time_libraries()
 
-        class Pickler(pickler):  # type: ignore[misc, valid-type]
-            @classmethod
-            def dumps(cls, *args: Any, **kwargs: Any) -> Any:
-                cpu = time.thread_time_ns()
-                try:
-                    return pickler.dumps(*args, **kwargs)
-                finally:
-                    sent[0] += 1
-                    sent[1] += time.thread_time_ns() - cpu
-
-        queues._ForkingPickler = Pickler  # the process ends with the worker
+    def _time_libraries(self) -> None:
+        self._modules = len(sys.modules)
+        time_libraries(self._clock, self._timers, self._libraries)
 
 
-def _calls(
-    clock: Clock, parts: dict[int, int], function: Callable[..., Any], dataset: bool, many: bool
-) -> Callable[..., Any]:
+def _calls(clock: Clock, parts: dict[int, Part], function: Callable[..., Any], method: str) -> Callable[..., Any]:
     """A method with its time added to the part of its object. A call of a dataset's makes a sample, or many."""
     enters, leave, inside = clock.enters, clock.leave, clock.inside
     default = next(iter(parts.values()))
+    dataset, many = method in DATASET_CALLS, method == "__getitems__"
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         outside = not inside()
         if not enters(parts.get(id(self), default), dataset):
             return function(self, *args, **kwargs)
-        if outside and dataset:
+        if outside:
             clock.samples += 1 if not many else len(args[0]) if args else 0
         try:
             return function(self, *args, **kwargs)
@@ -183,37 +183,15 @@ def _calls(
     return named(call, function)
 
 
-def _iterations(clock: Clock, parts: dict[int, int], function: Callable[..., Any]) -> Callable[..., Any]:
-    """__iter__ whose iterator's time is added to the part of its object."""
+def _iterations(clock: Clock, parts: dict[int, Part], function: Callable[..., Any], _: str) -> Callable[..., Any]:
+    """__iter__ with the time of what it returns added to the part of its object."""
     default = next(iter(parts.values()))
-    return named(lambda self: TimedIterator(clock, parts.get(id(self), default), function(self)), function)
 
-
-class TimedIterator:
-    """The iterator of a dataset."""
-
-    def __init__(self, clock: Clock, part: int, iterator: Iterator[Any]) -> None:
-        self._clock, self._part, self._iterator = clock, part, iterator
-
-    def __iter__(self) -> TimedIterator:
-        return self
-
-    def __next__(self) -> Any:
-        clock = self._clock
-        outside = not clock.inside()
-        if not clock.enters(self._part, True):
-            return next(self._iterator)
-        try:
-            value = next(self._iterator)
-            if outside:
+    def values(part: Part, iterator: Iterator[Any]) -> Iterator[Any]:
+        following = timed(clock, part, next, outermost=True)
+        while (value := following(iterator, _END)) is not _END:
+            if not clock.inside():
                 clock.samples += 1
-            return value
-        finally:
-            clock.leave()
+            yield value
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._iterator, name)
-
-
-def _major_faults() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+    return named(lambda self: values(parts.get(id(self), default), function(self)), function)
