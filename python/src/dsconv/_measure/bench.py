@@ -23,11 +23,6 @@ from .turns import Plan, measure
 if TYPE_CHECKING:  # it imports torch
     from .tune import Trial, Tuned
 
-_STAYING = (
-    "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop "
-    "changes the dataset between epochs"
-)
-
 
 def bench(
     loader: Any,
@@ -157,7 +152,10 @@ def _of_tuning(tuned: Tuned, report: Report) -> list[str]:
     )
     notes.insert(0, f"{found} ({abs(saved):.0f} % {'less' if saved >= 0 else 'more'})")
     if tuned.changes.get("persistent_workers"):
-        notes.append(_STAYING)
+        notes.append(
+            "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the "
+            "loop changes the dataset between epochs"
+        )
     for other in others:
         if other.format == "Loader":
             times = statistics.median(a.ratio / b.ratio for a, b in zip(other.rounds, best.rounds))

@@ -159,6 +159,7 @@ def timed(clock: Clock, part: Part, function: Callable[..., Any], outermost: boo
     """The function with its time added to a part. outermost: it also counts outside of all parts."""
     enters, leave = clock.enters, clock.leave
 
+    @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         if not enters(part, outermost):
             return function(*args, **kwargs)
@@ -167,12 +168,7 @@ def timed(clock: Clock, part: Part, function: Callable[..., Any], outermost: boo
         finally:
             leave()
 
-    return named(call, function)
-
-
-def named(call: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """call with the name and signature of function, for whoever looks at them."""
-    return functools.update_wrapper(call, function, updated=())
+    return call
 
 
 def replace(undo: contextlib.ExitStack, holder: Any, key: Any, value: Any) -> None:

@@ -43,8 +43,8 @@ def native(found: list[Found]) -> dict[str, str]:
 
 def _words(transform: Any) -> str:
     """The native ops of one transform; "" if it has none of its own or is not native."""
-    around = _AROUND.get(type(transform).__module__.partition(".")[0])
-    for chain in (lambda t: [t], around) if around else (lambda t: [t],):
+    module = type(transform).__module__.partition(".")[0]
+    for chain in (lambda t: [t], _AROUND.get(module, lambda t: [t])):
         with contextlib.suppress(Exception):  # of another library, or impossible at this place
             plan = translate(chain(transform))
             if plan.rest is None and not plan.mixers and not plan.named:

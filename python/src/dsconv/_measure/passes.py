@@ -18,7 +18,6 @@ _KEPT = 200  # batches whose times are kept
 _MOST_DEPTH = 4  # of a batch's lists and dicts
 
 Step = Callable[[Any], Any]
-_Length = tuple[int, tuple[Any, ...], int]  # of an element in a batch, its keys, its dimensions (0: a list)
 
 
 @dataclass
@@ -128,11 +127,9 @@ def run(
 
 def synchronizer() -> Callable[[], None]:
     """The function that waits for the GPU."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
-        return lambda: None
-    synchronize: Callable[[], None] = torch.cuda.synchronize
-    return synchronize
+    torch: Any = sys.modules.get("torch")
+    available = torch is not None and torch.cuda.is_available()
+    return torch.cuda.synchronize if available else lambda: None
 
 
 @contextlib.contextmanager
@@ -205,8 +202,8 @@ def _or_a_sample(batch: Any) -> int:
     return n if dimensions > 3 or beside else 1
 
 
-def _lengths(batch: Any, path: tuple[Any, ...] = ()) -> Iterator[_Length]:
-    """The length, place and dimensions of each tensor, array and list in a batch, outermost first."""
+def _lengths(batch: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[int, tuple[Any, ...], int]]:
+    """The length, keys and dimensions (0: a list) of each tensor, array and list in a batch, outermost first."""
     shape = getattr(batch, "shape", None)
     if shape is not None:
         if len(shape):

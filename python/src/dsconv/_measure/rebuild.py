@@ -16,10 +16,9 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from dsconv._errors import ArgumentError
 from dsconv._reachable import reachable
-from dsconv._short_messages import named, shown
+from dsconv._short_messages import named
 
-# The settings that can be changed, in the order in which they are shown.
-SETTINGS = ("num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
+from .rows import SETTINGS
 
 # Classes of other libraries whose open objects must not cross a fork.
 _HANDLES = {
@@ -56,14 +55,6 @@ def rebuilt(loader: DataLoader[Any], **changes: Any) -> DataLoader[Any]:
     return clone
 
 
-def close(loader: DataLoader[Any]) -> None:
-    """Ends the workers of a rebuilt DataLoader, if it keeps any."""
-    end = getattr(vars(loader).pop("_iterator", None), "_shutdown_workers", None)
-    vars(loader)["_iterator"] = None
-    if end is not None:
-        end()
-
-
 def _check_loader(loader: DataLoader[Any]) -> None:
     attributes, kind = vars(loader), type(loader).__name__
     if "num_workers" not in attributes:
@@ -72,11 +63,9 @@ def _check_loader(loader: DataLoader[Any]) -> None:
         raise CannotRebuild(f"{kind} wraps another loader and has no settings of its own: {instead}")
     for name, value in attributes.items():
         if name != "_iterator" and isinstance(value, Iterator):
-            if name in ("sampler", "batch_sampler"):
-                raise CannotRebuild(f"{name}={shown(value)} gives its samples only once: pass a list or a Sampler")
             raise CannotRebuild(
-                f"{kind} keeps an iterator of its own ({name}), whose settings cannot be changed: "
-                "pass the torch.utils.data.DataLoader that it is made from"
+                f"{kind} keeps an iterator ({name}), which gives its samples only once: pass a list or a Sampler, or "
+                "the torch.utils.data.DataLoader that it is made from"
             )
 
 

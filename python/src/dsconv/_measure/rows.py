@@ -9,16 +9,14 @@ from typing import Any
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
 from .clock import AUGMENT, COLLATE, DECODE, OTHER, READ, Part
-from .look import is_dataloader
+from .look import ON_THREADS, Measured, is_dataloader
 from .native import native
-from .own_python import ON_THREADS
 from .passes import Pass
-from .probe import Measured
 from .surroundings import cores
 from .walk import walk
 
-# Attributes of a loader that its row includes, if it has them.
-SETTINGS = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
+# The settings of a DataLoader that tune can change, in the order in which they are shown.
+SETTINGS = ("num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
 # Of a dataset's own code and of decoders: a larger share of their time than this, waited while a core was free, is
 # waiting for data.
 _WAITING = 0.1
@@ -69,7 +67,7 @@ class Row:
     added: bool = False
 
     def __post_init__(self) -> None:
-        values = {name: getattr(self.iterable, name, None) for name in SETTINGS}
+        values = {name: getattr(self.iterable, name, None) for name in ("batch_size", *SETTINGS)}
         self.settings = {name: value for name, value in values.items() if isinstance(value, (int, bool))}
 
     def report(self, with_costs: bool = True) -> DatasetReport:
@@ -89,14 +87,13 @@ class Row:
         close = getattr(self.iterable, "close", None)
         if callable(close):
             close()
-        elif is_dataloader(self.iterable) and self.command:
-            from .rebuild import close as end  # imports torch
-
-            end(self.iterable)
+        elif self.command:
+            self.iterable._iterator = None
 
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row, as bench/verdict reads it."""
-        count = workers_of(self.iterable)
+        workers = getattr(self.iterable, "num_workers", 0)  # processes of a DataLoader, threads of a dsconv.Loader
+        count = workers if isinstance(workers, int) else 0
         if is_dataloader(self.iterable):
             words = native(walk(self.iterable.dataset, self.iterable.collate_fn))
             return self.costs_of(parts(self.workers, words), count, processes=True)
@@ -213,17 +210,8 @@ class Row:
         }
         loads = sorted((b - p.began, e - p.began, w.worker) for w in self.workers for b, e in w.loads)
         if loads:
-            known = workers_of(self.iterable) > 0
-            timeline["loads"] = [
-                {"worker": worker if known else 0, "begin": b / 1e9, "end": e / 1e9} for b, e, worker in loads
-            ]
+            timeline["loads"] = [{"worker": worker, "begin": b / 1e9, "end": e / 1e9} for b, e, worker in loads]
         return timeline
-
-
-def workers_of(iterable: Any) -> int:
-    """The workers that load: processes of a DataLoader, threads of a dsconv.Loader; 0: the loop loads itself."""
-    count = getattr(iterable, "num_workers", 0)
-    return count if isinstance(count, int) else 0
 
 
 def parts(workers: Sequence[Measured], words: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
@@ -233,7 +221,7 @@ def parts(workers: Sequence[Measured], words: Mapping[str, str] | None = None) -
         merged.setdefault((part.name, part.kind), Part(part.name, part.kind)).add(part)
     samples, whole = sum(w.samples for w in workers), sum(part.wall for part in merged.values())
     others = sum(w.other_cpu for w in workers)
-    found = [each for part in merged.values() for each in _split(part, others) if each.wall >= _LISTED * whole]
+    found = [each for part in merged.values() for each in _split(part, others) if each.wall > _LISTED * whole]
     found.sort(key=lambda part: _ORDER.index(part.kind))
     return [_listed(part, samples, words) for part in found if samples]
 

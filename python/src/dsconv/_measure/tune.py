@@ -18,7 +18,8 @@ from dsconv._errors import ArgumentError
 from dsconv._short_messages import short_message
 
 from .passes import Pass, kept_states, run
-from .rebuild import SETTINGS, CannotRebuild, close, rebuilt, settings
+from .rebuild import CannotRebuild, rebuilt, settings
+from .rows import SETTINGS
 from .surroundings import cores, text
 from .turns import Plan, batch_bytes
 
@@ -89,7 +90,7 @@ class Meter:
                     least = _BATCHES * workers
                     epochs.append(run(loader, None, step, self._plan.transfer, seconds=_SECONDS, least=least))
             finally:
-                close(loader)
+                loader._iterator = None  # ends workers that stay
             first = epochs[0]
             if not first.count:
                 raise ArgumentError("the DataLoader gave no batch")

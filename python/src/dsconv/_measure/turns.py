@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from dsconv._errors import ArgumentError
 from dsconv._short_messages import cut
 
-from .look import is_dataloader, look
-from .own_python import runs_python, timed_transforms
+from .look import is_dataloader, look, runs_python, timed_transforms
 from .passes import Pass, Step, kept_states, run
 from .rows import Loop, Row
 
@@ -136,7 +135,12 @@ def _extras(row: Row, plan: Plan, images: float) -> Iterator[tuple[str, Pass]]:
         yield f"{row.name}, looked into", row.looked
     if plan.loops:
         kept: list[Any] = []
-        row.alone = plan.run(row, images, lambda batch: _keep(kept, batch))
+
+        def keep(batch: Any) -> None:
+            if len(kept) < _KEPT_BATCHES and (not kept or sum(map(batch_bytes, [*kept, batch])) <= _KEPT_BYTES):
+                kept.append(batch)
+
+        row.alone = plan.run(row, images, keep)
         row.loop = _step_alone(kept, plan, row.iterable)
         yield f"{row.name}, without the loop", row.alone
 
@@ -153,12 +157,6 @@ def _look_into(
             p = plan.run(row, images, *with_loop)
         looks.append((p, found))
     return min(looks, key=lambda each: each[0].seconds / max(1, each[0].images))
-
-
-def _keep(kept: list[Any], batch: Any) -> None:
-    size = batch_bytes(batch)
-    if len(kept) < _KEPT_BATCHES and sum(map(batch_bytes, kept)) + size <= max(_KEPT_BYTES, size):
-        kept.append(batch)
 
 
 def batch_bytes(batch: Any) -> int:

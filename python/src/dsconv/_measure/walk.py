@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Iterator
@@ -166,10 +167,8 @@ class _Search:
 def _variables(function: types.FunctionType) -> Iterator[Any]:
     """The values of the variables that a function uses but does not set."""
     for cell in function.__closure__ or ():
-        try:
+        with contextlib.suppress(ValueError):  # the cell is empty
             yield cell.cell_contents
-        except ValueError:  # the cell is empty
-            continue
     yield from function.__defaults__ or ()
     if function.__module__ and not _of_library(function.__module__):
         yield from (function.__globals__[n] for n in function.__code__.co_names if n in function.__globals__)
