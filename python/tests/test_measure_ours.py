@@ -12,7 +12,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from dsconv._measure.bench import bench  # noqa: E402
+from dsconv._measure.native import native  # noqa: E402
 from dsconv._measure.ours import ours, target_transform  # noqa: E402
+from dsconv._measure.walk import walk  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
 
 
@@ -136,3 +138,13 @@ def test_listed_labels_need_no_items() -> None:
     assert [mapped(i) for i in (0, 1, 2)] == [-2, 0, -1]
     with pytest.raises(ValueError):
         target_transform(Table(), [0, 1, 0, 1], None)
+
+
+def test_the_users_transforms_stay_as_they_are() -> None:
+    albumentations = pytest.importorskip("albumentations", reason="Albumentations is not installed")
+    flip = albumentations.HorizontalFlip(p=0.5)
+    dataset = Listed([], None)
+    dataset.transform = albumentations.Compose([flip, albumentations.Resize(8, 8), albumentations.Normalize()])
+    generator = flip.py_random
+    assert native(walk(dataset)) == {"HorizontalFlip": "flip", "Normalize": "normalize"}
+    assert flip.py_random is generator

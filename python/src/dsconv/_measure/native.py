@@ -5,23 +5,25 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from dsconv.transforms import ColorJitter, RandomGrayscale, RandomResizedCrop, Resize, from_albumentations, translate
 from dsconv.transforms.choose_native import choose_native
 from dsconv.transforms.native_ops import NativeOps
+from dsconv.transforms.plan import Plan
 from dsconv.transforms.steps import Step
 
 from .clock import AUGMENT
 from .walk import Found
 
-# What gives a transform what it takes: a tensor, or what Albumentations passes on.
-_AROUND: dict[str, Callable[[Any], Any]] = {
-    "torchvision": lambda t: [import_module("torchvision.transforms").ToTensor(), t],
-    "albumentations": lambda t: import_module("albumentations").Compose([t]),
-}
+# Plans for one transform, which may take images, tensors or what Albumentations passes on.
+_PLANS: tuple[Callable[[Any], Plan], ...] = (
+    lambda t: translate([t]),
+    lambda t: translate([sys.modules["torchvision.transforms"].ToTensor(), t]),
+    lambda t: choose_native(_alone(t), NativeOps("array")),
+)
 # Those that draw from the same distributions. Values differ by the rounding of colours and by the filter of a resize.
 _NEAR: dict[str, Callable[[Any], Any]] = {
     "RandomResizedCrop": lambda t: RandomResizedCrop(tuple(t.size), tuple(t.scale), tuple(t.ratio)),
@@ -43,13 +45,17 @@ def native(found: list[Found]) -> dict[str, str]:
 
 def _words(transform: Any) -> str:
     """The native ops of one transform; "" if it has none of its own or is not native."""
-    module = type(transform).__module__.partition(".")[0]
-    for chain in (lambda t: [t], _AROUND.get(module, lambda t: [t])):
+    for plan_of in _PLANS:
         with contextlib.suppress(Exception):  # of another library, or impossible at this place
-            plan = translate(chain(transform))
+            plan = plan_of(transform)
             if plan.rest is None and not plan.mixers and not plan.named:
                 return plan.words or (f"--dtype {plan.dtype}" if plan.dtype else "")
     return ""
+
+
+def _alone(t: Any) -> list[Step]:
+    """The steps of one transform of Albumentations. A real Compose would give it other generators."""
+    return from_albumentations.steps(type("Alone", (), {"p": 1, "transforms": [t]}))
 
 
 def near(transforms: Any) -> str:
@@ -63,7 +69,7 @@ def near(transforms: Any) -> str:
             if name == "ToGray" or name in _NEAR and t.p == 1:
                 steps.append(Step(_NEAR[name](t), t))
             else:
-                steps += from_albumentations.steps(type(transforms)([t]))
+                steps += _alone(t)
         plan = choose_native(steps, NativeOps("pil"))
         if plan.rest is None and plan.dtype == "float32" and plan.kind == "tensor" and _NEAR.keys() & names:
             return plan.words

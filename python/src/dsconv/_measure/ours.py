@@ -42,28 +42,41 @@ def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> 
     rows += [Row(_name(other), other) for other in others if not isinstance(other, (str, os.PathLike))]
     if not is_dataloader(loader):
         return rows, [f"{path}: not measured, as {rows[0].name} is no DataLoader with transforms" for path in paths]
+    options = _options(loader)
     try:
         files = image_files(loader.dataset)
         with kept_states(loader):
             choice = _same_samples(files)
-            if loops or _collates(loader):
+            if loops or options["collate_fn"]:
                 _check_item(loader.dataset[0], files, "the step" if loops else "collate_fn")
-        rows.append(_row(loader, files.transform, choice, files.root))
-        rows[-1].command = _command(loader, files, "transforms=...")  # the user's own
+        rows.append(_row(files.root, files.transform, {**options, **choice}))
+        rows[-1].command = _command(files.root, "...", options)  # the user's own
         if ops := near(files.transform):
-            rows.append(_row(loader, ops, choice, files.root))
+            rows.append(_row(files.root, ops, {**options, **choice}))
             rows[-1].name += ", native transforms"
             rows[-1].settings["lossless"] = rows[-1].lossless = False
-            rows[-1].command = _command(loader, files, f'transforms="{ops}"')
-        rows += [_row(loader, files.transform, {**choice, "indices": None}, path) for path in paths]
+            rows[-1].command = _command(files.root, f'"{ops}"', options)
+        rows += [_row(path, files.transform, {**options, **choice, "indices": None}) for path in paths]
     except (ValueError, TypeError, OSError, dsconv.Error) as err:
         return rows, [f"dsconv.Loader was not measured beside {rows[0].name}: {err}"]
     return rows, []
 
 
-def _command(loader: Any, files: ImageFiles, transforms: str) -> str:
-    more = (", shuffle=True" if _shuffles(loader) else "") + (", collate_fn=..." if _collates(loader) else "")
-    return f'dsconv.Loader("{files.root}", batch_size={_batch_size(loader)}, {transforms}{more})'
+def _options(loader: Any) -> dict[str, Any]:
+    """A DataLoader's settings as a dsconv.Loader takes them. A collate_fn of the user's belongs to both sides."""
+    collates = loader.batch_sampler is not None and not collates_by_default(loader.collate_fn)
+    return {
+        "batch_size": int(loader.batch_size or getattr(loader.batch_sampler, "batch_size", None) or 1),
+        "shuffle": type(loader.sampler).__name__ != "SequentialSampler",
+        "drop_last": loader.drop_last,
+        "pin_memory": loader.pin_memory,
+        "collate_fn": loader.collate_fn if collates else None,
+    }
+
+
+def _command(root: str, transforms: str, options: dict[str, Any]) -> str:
+    more = (", shuffle=True" if options["shuffle"] else "") + (", collate_fn=..." if options["collate_fn"] else "")
+    return f'dsconv.Loader("{root}", batch_size={options["batch_size"]}, transforms={transforms}{more})'
 
 
 def _same_samples(files: ImageFiles) -> dict[str, Any]:
@@ -95,38 +108,17 @@ def _check_item(item: Any, files: ImageFiles, taker: str) -> None:
         raise ArgumentError(f"{taker} takes labels, and the images are not in a folder for each class")
 
 
-def _row(loader: Any, transforms: Any, choice: dict[str, Any], path: str) -> Row:
+def _row(path: str, transforms: Any, options: dict[str, Any]) -> Row:
     """A dsconv.Loader with the settings of a DataLoader."""
-    options: dict[str, Any] = {
-        "batch_size": _batch_size(loader),
-        "transforms": transforms,
-        "shuffle": _shuffles(loader),
-        "drop_last": loader.drop_last,
-        "pin_memory": loader.pin_memory,
-        "collate_fn": loader.collate_fn if _collates(loader) else None,
-        **{key: value for key, value in choice.items() if value is not None},
-    }
+    options = {key: value for key, value in options.items() if value is not None}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        row = Row(f"dsconv.Loader({path})", dsconv.Loader(path, **options), added=True)
+        row = Row(f"dsconv.Loader({path})", dsconv.Loader(path, transforms=transforms, **options), added=True)
     row.settings["dataset"], plan = path, translate(transforms)
     if plan.rest is None and plan.words and not plan.mixers and plan.dtype == "float32":
         row.settings["augment"] = plan.words  # all run natively; as the command takes them
     row.notes = [f"{row.name}: {w.message}" for w in warned]
     return row
-
-
-def _collates(loader: Any) -> bool:
-    """The DataLoader has a collate_fn of the user's, whose time belongs to both sides."""
-    return loader.batch_sampler is not None and not collates_by_default(loader.collate_fn)
-
-
-def _batch_size(loader: Any) -> int:
-    return int(loader.batch_size or getattr(loader.batch_sampler, "batch_size", None) or 1)
-
-
-def _shuffles(loader: Any) -> bool:
-    return type(loader.sampler).__name__ != "SequentialSampler"
 
 
 def _name(loader: Any) -> str:
