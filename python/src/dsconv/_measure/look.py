@@ -25,7 +25,6 @@ from dsconv._python_transforms import PythonTransforms, _View
 
 from .clock import AUGMENT, COLLATE, OTHER, Clock, Part, overhead, replace, timed
 from .libraries import outside_of_transforms, time_libraries
-from .surroundings import text
 from .walk import DATASET_CALLS, inherits, title, walk
 
 ON_THREADS = "transforms in Python"  # those of libraries; the user's own run in the loop's thread
@@ -221,16 +220,16 @@ class Probe:
         self._own += time.perf_counter_ns() - now
 
     def _write(self) -> None:
-        # In a worker, a thread sends what it has collated: only its CPU time is taken from the loading.
-        threads = threading.enumerate() if multiprocessing.parent_process() is not None else ()
-        found = [text(f"/proc/self/task/{t.native_id}/schedstat") for t in threads if t.name == "QueueFeederThread"]
-        sent = sum(int(times.split()[0]) for times in found if times)
-        other_cpu = max(0, time.process_time_ns() - time.thread_time_ns() - self._other_cpu - sent)
-        parts = [part.without_timers() for part in self._clock.parts.values()]
-        if sent:
-            parts.append(("sending to the loop", COLLATE, len(self._loads), sent, sent, 0))
-        data = marshal.dumps((self._clock.samples, self._begun, other_cpu, parts, self._loads))
-        with contextlib.suppress(OSError):  # the disk is full
+        with contextlib.suppress(OSError):  # the disk is full, or the thread has ended
+            # In a worker, a thread sends what it has collated: only its CPU time is taken from the loading.
+            threads = threading.enumerate() if multiprocessing.parent_process() is not None else ()
+            sending = [t.ident for t in threads if t.name == "QueueFeederThread" and t.ident is not None]
+            sent = sum(time.clock_gettime_ns(time.pthread_getcpuclockid(thread)) for thread in sending)
+            other_cpu = max(0, time.process_time_ns() - time.thread_time_ns() - self._other_cpu - sent)
+            parts = [part.without_timers() for part in self._clock.parts.values() if part.calls]
+            if sent:
+                parts.append(("sending to the loop", COLLATE, len(self._loads), sent, sent, 0))
+            data = marshal.dumps((self._clock.samples, self._begun, other_cpu, parts, self._loads))
             os.pwrite(self._file.fileno(), _HEAD.pack(len(data), zlib.crc32(data)) + data, 0)
 
     def _uninstall(self) -> None:
