@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import slow_parts  # noqa: E402
 from dsconv._measure.look import Look, look, looked_at  # noqa: E402
 from dsconv._measure.rows import parts  # noqa: E402
-from torch.utils.data import DataLoader, Subset  # noqa: E402
+from torch.utils.data import DataLoader, IterableDataset, Subset  # noqa: E402
 
 KINDS = [{}, {"num_workers": 2}, {"num_workers": 1, "persistent_workers": True}]
 
@@ -106,6 +106,33 @@ def test_functions_and_nested_datasets_are_found(tmp_path: Path) -> None:
     calls = {key: times.calls for key, times in measured.items()}
     assert calls["Compose"] == calls["Normalize"] == calls[name] == calls[f"Lambda({name})"] == 8
     assert calls["Subset.__getitems__"] == 2 and calls["slow_parts.Files.__getitem__"] == 8
+
+
+class Counting(IterableDataset):
+    """Its iterator has a state of its own."""
+
+    def __iter__(self) -> Any:
+        self.position = 0
+        return self
+
+    def __next__(self) -> torch.Tensor:
+        self.position += 1
+        if self.position > 6:
+            raise StopIteration
+        return torch.tensor(self.position)
+
+    def state_dict(self) -> dict[str, int]:
+        return {"position": self.position}
+
+
+def test_iterators_keep_what_they_have() -> None:
+    dataset = Counting()
+    loader = DataLoader(dataset, 2)
+    with look(loader) as found:
+        assert equal(epoch(loader), [torch.tensor([k, k + 1]) for k in (1, 3, 5)])
+        assert iter(dataset).state_dict() == {"position": 0}
+    (measured,) = found.workers()
+    assert measured.samples == 6
 
 
 def test_an_error_in_a_worker_is_the_users(tmp_path: Path) -> None:

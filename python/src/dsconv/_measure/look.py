@@ -30,7 +30,6 @@ from .walk import DATASET_CALLS, inherits, title, walk
 ON_THREADS = "transforms in Python"  # those of libraries; the user's own run in the loop's thread
 _LOADS = 200  # batches whose times are kept
 _HEAD = struct.Struct("=QL")  # the length and the checksum of what follows
-_END = object()
 
 
 def is_dataloader(obj: Any) -> bool:
@@ -252,8 +251,7 @@ class Probe:
             for holder, key in found.places:
                 replace(self._timers, holder, key, call)
         for (cls, method), parts in by_method.items():
-            timer = _iterations if method == "__iter__" else _calls
-            replace(self._timers, cls, method, timer(self._clock, parts, getattr(cls, method), method))
+            replace(self._timers, cls, method, _calls(self._clock, parts, getattr(cls, method), method))
         self._time_libraries()
 
     def _time_libraries(self) -> None:
@@ -262,10 +260,14 @@ class Probe:
 
 
 def _calls(clock: Clock, parts: dict[int, Part], function: Callable[..., Any], method: str) -> Callable[..., Any]:
-    """A method with its time added to the part of its object. A call of a dataset's makes a sample, or many."""
+    """A method with its time, or that of the iterator that __iter__ returns, added to the part of its object. A call of
+    a dataset's makes a sample, or many."""
     enters, leave, inside = clock.enters, clock.leave, clock.inside
     default = next(iter(parts.values()))
     dataset, many = method in DATASET_CALLS, method == "__getitems__"
+    if method == "__iter__":
+        like = functools.wraps(function, updated=())
+        return like(lambda self: _Iterator(clock, parts.get(id(self), default), function(self)))
 
     @functools.wraps(function, updated=())
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -282,18 +284,23 @@ def _calls(clock: Clock, parts: dict[int, Part], function: Callable[..., Any], m
     return call
 
 
-def _iterations(clock: Clock, parts: dict[int, Part], function: Callable[..., Any], _: str) -> Callable[..., Any]:
-    """__iter__ with the time of what it returns added to the part of its object."""
-    default = next(iter(parts.values()))
+class _Iterator:
+    """The iterator of a dataset, with all that it has, such as a state_dict."""
 
-    def values(part: Part, iterator: Iterator[Any]) -> Iterator[Any]:
-        following = timed(clock, part, next, outermost=True)
-        while (value := following(iterator, _END)) is not _END:
-            if not clock.inside():
-                clock.samples += 1
-            yield value
+    def __init__(self, clock: Clock, part: Part, iterator: Iterator[Any]) -> None:
+        self._clock, self._iterator = clock, iterator
+        self._next = timed(clock, part, iterator.__next__, outermost=True)
 
-    return functools.wraps(function, updated=())(lambda self: values(parts.get(id(self), default), function(self)))
+    def __iter__(self) -> _Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        value = self._next()
+        self._clock.samples += not self._clock.inside()
+        return value
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._iterator, name)
 
 
 def runs_python(loader: Any) -> bool:

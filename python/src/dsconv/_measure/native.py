@@ -36,11 +36,8 @@ _NEAR: dict[str, Callable[[Any], Any]] = {
 
 def native(found: list[Found]) -> dict[str, str]:
     """For the names of transforms that dsconv has: its own ops, as `dsconv bench --augment` takes them."""
-    words: dict[str, str] = {}
-    for part in found:
-        if part.kind == AUGMENT and part.method and (word := _words(part.obj)):
-            words.setdefault(part.name, word)
-    return words
+    words = {part.name: _words(part.obj) for part in reversed(found) if part.kind == AUGMENT and part.method}
+    return {name: word for name, word in words.items() if word}
 
 
 def _words(transform: Any) -> str:

@@ -28,7 +28,6 @@ _SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _LISTS = ("samples", "imgs", "images", "paths", "files", "image_paths", "filenames", "image_files", "img_paths", "data")
 _ROOTS = ("root", "image_dir", "img_dir", "data_dir", "folder", "dir", "path", "root_dir")
 _TRANSFORMS = ("transform", "transforms", "augment", "aug", "augmentation", "augmentations", "tf", "tfm", "preprocess")
-_CHECKED = 16  # samples whose labels are compared, if the dataset has no list of them
 
 
 def ours(loader: Any, others: Sequence[Any], name: str, loops: bool = False) -> tuple[list[Row], list[str]]:
@@ -250,7 +249,7 @@ def target_transform(dataset: Any, classes: Sequence[int], own: Any) -> Any:
     if listed is not None:
         found = _by_class(zip(classes, listed))
         return own if all(c == label for c, label in found.items()) else Labels(found, own)
-    checked = sorted({int(i) for i in np.linspace(0, len(classes) - 1, _CHECKED)})
+    checked = sorted({int(i) for i in np.linspace(0, len(classes) - 1, 16)})  # some
     items = ((classes[i], dataset[i]) for i in checked)
     pairs = [(c, _index(item[1])) for c, item in items if isinstance(item, (list, tuple)) and len(item) > 1]
     seen = [(c, label) for c, label in pairs if label is not None]

@@ -230,8 +230,7 @@ def _check_memory(new: dict[str, Any], tried: list[Trial]) -> None:
 
 def share_of_cores() -> int:
     """Whole cores for each process of this training on the machine, at least one. torchrun says how many there are."""
-    processes = os.environ.get("LOCAL_WORLD_SIZE", "")
-    return max(1, int(cores()) // max(1, int(processes) if processes.isdigit() else 1))
+    return max(1, int(cores()) // int(os.environ.get("LOCAL_WORLD_SIZE") or 1))
 
 
 def available() -> int:
