@@ -159,6 +159,7 @@ def test_a_budget_leaves_batches_out(tmp_path: Path) -> None:
         assert equal(epoch(loader), before)
     (measured,) = found.workers()
     assert 1 <= len(measured.loads) < 20
+    assert {part.calls for part in measured.parts if part.kind == "collate"} == {len(measured.loads)}
     assert slow_parts.Files.__getitem__.__name__ == "__getitem__"
     assert not hasattr(slow_parts.Files.__getitem__, "__wrapped__")
 
