@@ -19,10 +19,9 @@ import slow_parts  # noqa: E402
 from dsconv._bench import judged  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
-from dsconv._measure.costs import Loop  # noqa: E402
-from dsconv._measure.image_files import NotImageFiles, image_files  # noqa: E402
+from dsconv._measure.ours import image_files  # noqa: E402
 from dsconv._measure.passes import Pass  # noqa: E402
-from dsconv._measure.rows import Row  # noqa: E402
+from dsconv._measure.rows import Loop, Row  # noqa: E402
 from dsconv._measure.turns import Plan, measure, steps_of  # noqa: E402
 from dsconv.measure import main  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
@@ -169,10 +168,10 @@ def test_image_files(photos: Path, tmp_path: Path) -> None:
     found = image_files(Subset(dataset, range(10)))
     assert (Path(found.root), found.samples, found.transform, found.labelled) == (photos, 10, small, True)
     dataset.transform = None
-    with pytest.raises(NotImageFiles, match="no attribute transform"):
+    with pytest.raises(ValueError, match="no attribute transform"):
         image_files(dataset)
     dataset.paths = [tmp_path / "nothing.jpg"]
-    with pytest.raises(NotImageFiles, match="there is no such file"):
+    with pytest.raises(ValueError, match="there is no such file"):
         image_files(dataset)
 
 

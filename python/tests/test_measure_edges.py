@@ -13,8 +13,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from dsconv._measure import turns as turns_module  # noqa: E402
-from dsconv._measure.batches import count, counter  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
+from dsconv._measure.passes import count, counter  # noqa: E402
 from dsconv._measure.tune import Meter  # noqa: E402
 from dsconv._measure.turns import Plan  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, IterableDataset  # noqa: E402

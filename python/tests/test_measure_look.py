@@ -12,9 +12,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import slow_parts  # noqa: E402
-from dsconv._measure import costs  # noqa: E402
 from dsconv._measure.look import Look, look, looked_at  # noqa: E402
-from torch.utils.data import DataLoader, Subset  # noqa: E402
+from dsconv._measure.rows import parts  # noqa: E402
+from torch.utils.data import DataLoader, IterableDataset, Subset  # noqa: E402
 
 KINDS = [{}, {"num_workers": 2}, {"num_workers": 1, "persistent_workers": True}]
 
@@ -29,7 +29,7 @@ def equal(a: list[Any], b: list[Any]) -> bool:
 
 
 def by_name(found: Look) -> dict[str, dict[str, Any]]:
-    return {part["name"]: part for part in costs.parts(found.workers(), {})}
+    return {part["name"]: part for part in parts(found.workers())}
 
 
 @pytest.mark.parametrize("options", KINDS, ids=["loop", "workers", "persistent"])
@@ -47,7 +47,7 @@ def test_batches_stay_the_same(tmp_path: Path, options: dict[str, Any], style: s
     assert {key: value for key, value in vars(loader).items() if key != "_iterator"} == attributes
     assert builtins.open is opened and io.open is opened
     assert all(dict(vars(c)) == kept for c, kept in classes.items())
-    assert sum(w.header["samples"] for w in found.workers()) == 12
+    assert sum(w.samples for w in found.workers()) == 12
 
 
 def test_parts_have_names_kinds_and_counts(tmp_path: Path) -> None:
@@ -58,17 +58,17 @@ def test_parts_have_names_kinds_and_counts(tmp_path: Path) -> None:
     loader = DataLoader(dataset, 4, num_workers=2)
     with look(loader) as found:
         epoch(loader)
-    parts = by_name(found)
-    kinds = {name: (part["kind"], part["calls"]) for name, part in parts.items()}
+    measured = by_name(found)
+    kinds = {name: (part["kind"], part["calls"]) for name, part in measured.items()}
     assert kinds["slow_parts.Files.decode"] == ("other", 12)
     assert kinds["slow_parts.Slow"] == ("augment", 12)
     assert kinds["slow_parts.sleep (waiting)"] == ("read", 12)
     assert kinds["collate (default_collate)"] == ("collate", 3)
     assert kinds["slow_parts.spin"][1] == 12  # by decode: what Slow calls is Slow's
-    assert all(part["wall_us"] >= part.get("cpu_us", 0) >= 0 for part in parts.values())
-    waited, computed = parts["slow_parts.sleep (waiting)"], parts["slow_parts.spin"]
+    assert all(part["wall_us"] >= part.get("cpu_us", 0) >= 0 for part in measured.values())
+    waited, computed = measured["slow_parts.sleep (waiting)"], measured["slow_parts.spin"]
     assert waited["wall_us"] >= 3000 and waited.get("cpu_us", 0) == 0
-    assert computed["cpu_us"] >= 3500 and parts["slow_parts.Slow"]["cpu_us"] >= 3500
+    assert computed["cpu_us"] >= 3500 and measured["slow_parts.Slow"]["cpu_us"] >= 3500
 
 
 def test_open_files_are_read_and_stay_ordinary(tmp_path: Path) -> None:
@@ -101,11 +101,38 @@ def test_functions_and_nested_datasets_are_found(tmp_path: Path) -> None:
     with look(loader) as found:
         assert equal(epoch(loader), before)
     assert dataset.transform.transforms[1:] == chain and chain[2] is double
-    parts = {label.name: times for w in found.workers() for label, times in w.parts.items()}
+    measured = {part.name: part for w in found.workers() for part in w.parts}
     name = "test_measure_look.test_functions_and_nested_datasets_are_found.double"
-    calls = {key: times.calls for key, times in parts.items()}
+    calls = {key: times.calls for key, times in measured.items()}
     assert calls["Compose"] == calls["Normalize"] == calls[name] == calls[f"Lambda({name})"] == 8
     assert calls["Subset.__getitems__"] == 2 and calls["slow_parts.Files.__getitem__"] == 8
+
+
+class Counting(IterableDataset):
+    """Its iterator has a state of its own."""
+
+    def __iter__(self) -> Any:
+        self.position = 0
+        return self
+
+    def __next__(self) -> torch.Tensor:
+        self.position += 1
+        if self.position > 6:
+            raise StopIteration
+        return torch.tensor(self.position)
+
+    def state_dict(self) -> dict[str, int]:
+        return {"position": self.position}
+
+
+def test_iterators_keep_what_they_have() -> None:
+    dataset = Counting()
+    loader = DataLoader(dataset, 2)
+    with look(loader) as found:
+        assert equal(epoch(loader), [torch.tensor([k, k + 1]) for k in (1, 3, 5)])
+        assert iter(dataset).state_dict() == {"position": 0}
+    (measured,) = found.workers()
+    assert measured.samples == 6
 
 
 def test_an_error_in_a_worker_is_the_users(tmp_path: Path) -> None:
@@ -131,7 +158,8 @@ def test_a_budget_leaves_batches_out(tmp_path: Path) -> None:
     with look(loader, budget=1e-9) as found:
         assert equal(epoch(loader), before)
     (measured,) = found.workers()
-    assert 1 <= measured.header["batches"] < 20
+    assert 1 <= len(measured.loads) < 20
+    assert {part.calls for part in measured.parts if part.kind == "collate"} == {len(measured.loads)}
     assert slow_parts.Files.__getitem__.__name__ == "__getitem__"
     assert not hasattr(slow_parts.Files.__getitem__, "__wrapped__")
 
@@ -148,11 +176,12 @@ def test_running_workers_are_left_alone(tmp_path: Path) -> None:
     assert not found.folder.exists()
 
 
-def test_loads_and_busy_time(tmp_path: Path) -> None:
+def test_loads_have_the_parts(tmp_path: Path) -> None:
     loader = DataLoader(slow_parts.Files(tmp_path), 4, num_workers=2)
     with look(loader) as found:
         epoch(loader)
     for w in found.workers():
-        assert len(w.loads) == w.header["batches"] and w.worker in (0, 1)
-        assert sum(e - b for b, e in w.loads) == w.header["busy"]
-        assert sum(t.wall for t in w.parts.values()) <= w.header["busy"]
+        assert 1 <= len(w.loads) <= 2 and w.worker in (0, 1)
+        assert sum(part.wall for part in w.parts if part.name != "sending to the loop") <= sum(
+            e - b for b, e in w.loads
+        )

@@ -11,8 +11,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from dsconv._measure.ours import ours  # noqa: E402
-from dsconv._measure.same_images import OtherLabels, target_transform  # noqa: E402
+from dsconv._measure.bench import bench  # noqa: E402
+from dsconv._measure.native import native  # noqa: E402
+from dsconv._measure.ours import ours, target_transform  # noqa: E402
+from dsconv._measure.walk import walk  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, Subset  # noqa: E402
 
 
@@ -101,15 +103,21 @@ def test_the_users_collate_fn_is_called_on_both_sides(paths: list[Path]) -> None
     assert batch["by"] == "user" and torch.equal(batch["x"], theirs["x"]) and torch.equal(batch["y"], theirs["y"])
 
 
-def only_ints(samples: list[Any]) -> Any:
-    assert all(type(y) is int and hasattr(x, "nonsense") for x, y in samples)
+class Label(int):
+    """A label of the user's own."""
 
 
-@pytest.mark.parametrize("collate", [only_ints, max])
-def test_none_if_the_collate_fn_does_not_take_its_samples(paths: list[Path], collate: Any) -> None:
-    of = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
-    rows, notes = ours(DataLoader(Listed(paths, lambda p: of[p.parent.name]), 8, collate_fn=collate), (), "own")
-    assert len(rows) == 1 and "collate_fn fails with its samples" in notes[0]
+def of_labels(samples: list[Any]) -> Any:
+    assert all(type(y) is Label for _, y in samples), "no Label"
+    return torch.stack([x for x, _ in samples])
+
+
+def test_none_if_the_collate_fn_does_not_take_its_samples(paths: list[Path]) -> None:
+    of = {name: Label(i) for i, name in enumerate(sorted({p.parent.name for p in paths}))}
+    loader = DataLoader(Listed(paths, lambda p: of[p.parent.name]), 8, collate_fn=of_labels)
+    report = bench(loader, rounds=1, limit_batches=2)
+    assert len(report.datasets) == 1
+    assert any("was not measured: AssertionError: no Label" in note for note in report.notes), report.notes
 
 
 def test_none_if_the_collate_fn_takes_other_items(paths: list[Path]) -> None:
@@ -128,5 +136,15 @@ def test_listed_labels_need_no_items() -> None:
     assert target_transform(Table(), [2, 2, 0, 1], None) is None
     mapped = target_transform(Table(), [0, 0, 1, 2], lambda label: -label)
     assert [mapped(i) for i in (0, 1, 2)] == [-2, 0, -1]
-    with pytest.raises(OtherLabels):
+    with pytest.raises(ValueError):
         target_transform(Table(), [0, 1, 0, 1], None)
+
+
+def test_the_users_transforms_stay_as_they_are() -> None:
+    albumentations = pytest.importorskip("albumentations", reason="Albumentations is not installed")
+    flip = albumentations.HorizontalFlip(p=0.5)
+    dataset = Listed([], None)
+    dataset.transform = albumentations.Compose([flip, albumentations.Resize(8, 8), albumentations.Normalize()])
+    generator = flip.py_random
+    assert native(walk(dataset)) == {"HorizontalFlip": "flip", "Normalize": "normalize"}
+    assert flip.py_random is generator

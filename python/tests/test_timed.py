@@ -10,7 +10,7 @@ from typing import Any
 import dsconv
 import numpy as np
 import pytest
-from dsconv._measure.batches import count
+from dsconv._measure.passes import count
 
 
 class Clock:

@@ -7,11 +7,9 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable, Generic, TypeVar
 
-from dsconv._measure.batches import counter
-from dsconv._measure.costs import Loop
 from dsconv._measure.look import Look, is_dataloader, looked_at
-from dsconv._measure.passes import Pass, synchronizer
-from dsconv._measure.rows import Row
+from dsconv._measure.passes import Pass, counter, synchronizer
+from dsconv._measure.rows import Loop, Row
 from dsconv._measure.surroundings import Surroundings
 from dsconv._report import Machine, Report
 from dsconv._short_messages import counted, shown
@@ -96,10 +94,7 @@ class Timed(Generic[Batch]):
             for batch in iterator:
                 ready = now()
                 seen.wait += ready - mark
-                n = self._images(batch)
-                seen.images += n
-                if n > seen.batch:
-                    seen.batch = n
+                images = self._images(batch)
                 try:
                     yield batch
                 finally:
@@ -107,7 +102,7 @@ class Timed(Generic[Batch]):
                         synchronize()
                     mark = now()
                     seen.step += mark - ready
-                    seen.add(asked, ready - start, mark - start)
+                    seen.add(images, asked, ready - start, mark - start)
                     asked = mark - start
             seen.wait += now() - mark
             seen.ended = True

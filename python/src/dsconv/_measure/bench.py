@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import time
@@ -10,23 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from dsconv._arguments import whole
 from dsconv._errors import ArgumentError
-from dsconv._report import DatasetReport, Machine, Report
+from dsconv._report import Machine, Report
 from dsconv._short_messages import shown
 
-from .batches import counter
 from .look import is_dataloader
 from .ours import ours
-from .passes import Step
+from .passes import Step, counter
 from .rows import Row
 from .turns import Plan, measure
 
 if TYPE_CHECKING:  # it imports torch
     from .tune import Trial, Tuned
-
-_STAYING = (
-    "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the loop "
-    "changes the dataset between epochs"
-)
 
 
 def bench(
@@ -65,17 +60,15 @@ def bench(
     for what, function in (("step", step), ("transfer", transfer)):
         if function is not None and not callable(function):
             raise ArgumentError(f"{what}={shown(function)}: beside a loader it must be a function of a batch")
-    if consume is not None and (step is not None or transfer is not None):
-        raise ArgumentError("consume stands in for a loop: leave out step and transfer")
-    plan = Plan(
-        3 if rounds is None else whole("rounds", rounds, 1),
-        None if limit_batches is None else whole("limit_batches", limit_batches, 1),
-        step if consume is None else Consumer(consume, loader),
-        transfer,
-        on_turn,
-    )
+    consumer = "the loop's step" if step is not None or transfer is not None else "loader alone"
+    if consume is not None:
+        if consumer != "loader alone":
+            raise ArgumentError("consume stands in for a loop: leave out step and transfer")
+        step, consumer = _consumer(consume, loader)
     if tune and not is_dataloader(loader):
         raise ArgumentError(f"tune needs a DataLoader of torch's; this is a {type(loader).__name__}")
+    limit = None if limit_batches is None else whole("limit_batches", limit_batches, 1)
+    plan = Plan(3 if rounds is None else whole("rounds", rounds, 1), limit, step, transfer, on_turn)
     rows, notes = ours(loader, others, name, plan.loops)
     try:
         tuned = _add_best(rows, plan) if tune else None
@@ -90,10 +83,13 @@ def bench(
                 "workers": first.settings.get("num_workers", 0),
                 **({"limit_batches": plan.limit} if plan.limit else {}),
             },
-            consumer=str(plan.step) if consume else "the loop's step" if plan.loops else "loader alone",
+            consumer=consumer,
             datasets=[row.report() for row in rows],
-            notes=notes + _notes(rows, plan),
+            notes=notes + [note for row in rows for note in row.notes],
         ).summarise()
+        if not all(p.ended for p in first.passes):
+            why = "limit_batches" if plan.limit else "after 20 s; limit_batches= sets another end"
+            report.notes.append(f"epochs end early: {why}")
         advise(report, rows)
         if tuned is not None:
             report.notes += _of_tuning(tuned, report)
@@ -101,6 +97,16 @@ def bench(
         for row in rows[1:]:
             row.close()
     return report
+
+
+def _consumer(rate: str | float, loader: Any) -> tuple[Step, str]:
+    """A step that takes as long as a GPU with that many images per second, and what the report calls it."""
+    images_of, each = counter(loader), 0.0
+    with contextlib.suppress(TypeError, ValueError):
+        each = float(rate.removesuffix("/s") if isinstance(rate, str) else rate)
+    if not 0 < each < math.inf:
+        raise ArgumentError(f"consume={shown(rate)}: write images per second, such as 3000")
+    return lambda batch: time.sleep(images_of(batch) / each), f"a consumer of {each:g} images/s"
 
 
 def _add_best(rows: list[Row], plan: Plan) -> Tuned:
@@ -122,70 +128,36 @@ def _add_best(rows: list[Row], plan: Plan) -> Tuned:
 
 def advise(report: Report, rows: Sequence[Row]) -> None:
     """Fills in the report's advice, of which the command chooses and words one: what could take the place of the first
-    row. All rows were measured in turns."""
-    own = report.datasets[0]
-    before = statistics.median(r.seconds / r.epochs for r in own.rounds)
+    row. All rows were measured in turns, and the ratios are medians over them."""
+    before = report.datasets[0].epoch_seconds
     found = []
     for row, other in zip(rows[1:], report.datasets[1:]):
         if row.command:
-            times = faster(other, own)
-            after = before / times if times else 0.0
-            seconds = {"before_seconds": before, "after_seconds": after}
+            seconds = {"before_seconds": before, "after_seconds": before / other.ratio if other.ratio else 0.0}
             found.append({"command": row.command, "setting": True, "lossless": row.lossless, **seconds})
     if found:
         report.advice = {"text": "", "candidates": found}
 
 
-def faster(a: DatasetReport, b: DatasetReport) -> float:
-    """How many times as fast a is as b: the median over the rounds, in which they took turns."""
-    ratios = [x.images_per_second / y.images_per_second for x, y in zip(a.rounds, b.rounds) if y.images_per_second]
-    return statistics.median(ratios) if ratios else 0.0
-
-
 def _of_tuning(tuned: Tuned, report: Report) -> list[str]:
     """What tuning found, in sentences."""
-    own = report.datasets[0]
+    own, *others = report.datasets
     notes = [f"tune: {what} was not tried: {why}" for what, why in tuned.refused.items()]
     if not tuned.changes:
         return [f"{own.path}: the DataLoader's settings are the best of {tuned.tried} that were tried", *notes]
-    best = report.datasets[1]
-    saved = 1 - 1 / (faster(best, own) or 1.0)
-    notes.insert(
-        0,
-        f"{own.path}: {tuned.command}: an epoch takes {best.epoch_seconds:.2f} s instead of {own.epoch_seconds:.2f} s "
-        f"({abs(100 * saved):.0f} % {'less' if saved >= 0 else 'more'})",
+    best = others.pop(0)
+    saved = 100 * (1 - 1 / (best.ratio or 1.0))
+    found = (
+        f"{own.path}: {tuned.command}: an epoch takes {best.epoch_seconds:.2f} s instead of {own.epoch_seconds:.2f} s"
     )
+    notes.insert(0, f"{found} ({abs(saved):.0f} % {'less' if saved >= 0 else 'more'})")
     if tuned.changes.get("persistent_workers"):
-        notes.append(_STAYING)
-    for other in report.datasets[2:]:
+        notes.append(
+            "persistent_workers=True: workers keep their copy of the dataset from epoch to epoch; leave it out if the "
+            "loop changes the dataset between epochs"
+        )
+    for other in others:
         if other.format == "Loader":
-            times = faster(other, best)
+            times = statistics.median(a.ratio / b.ratio for a, b in zip(other.rounds, best.rounds))
             notes.append(f"{other.path} is {times:.2f} times as fast as the DataLoader with its best settings")
-    return notes
-
-
-class Consumer:
-    """A step that takes as long as a GPU with that many images per second."""
-
-    def __init__(self, rate: str | float, loader: Any = None) -> None:
-        self._images_of = counter(loader)
-        try:
-            self.rate = float(rate[:-2] if isinstance(rate, str) and rate.endswith("/s") else rate)
-        except (TypeError, ValueError):
-            self.rate = 0.0
-        if not 0 < self.rate < math.inf:
-            raise ArgumentError(f"consume={shown(rate)}: write images per second, such as 3000")
-
-    def __str__(self) -> str:
-        return f"a consumer of {self.rate:g} images/s"
-
-    def __call__(self, batch: Any) -> None:
-        time.sleep(self._images_of(batch) / self.rate)
-
-
-def _notes(rows: Sequence[Row], plan: Plan) -> list[str]:
-    notes = [note for row in rows for note in row.notes]
-    if any(not p.ended for p in rows[0].passes):
-        why = "limit_batches" if plan.limit else "after 20 s; limit_batches= sets another end"
-        notes.append(f"epochs end early: {why}")
     return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
@@ -17,82 +18,64 @@ _open, _close, _pread = os.open, os.close, os.pread
 
 # A lap that lost less than this to waiting is not looked up in the scheduler's statistics.
 _WAITED_NS = 30_000
-_MAX_PARTS = 200
-# The number of attempts to read all times without waiting for a core in between.
-_TRIES = 4
-
-
-@dataclass(frozen=True)
-class Label:
-    """What a part is called, and what it does.
-
-    name    in the report
-    kind    one of READ, DECODE, AUGMENT, COLLATE, OTHER
-    dataset  it is a dataset's own code: a call of it outside of all parts begins a sample
-    """
-
-    name: str
-    kind: str
-    dataset: bool = False
+_ABSENT = object()
 
 
 @dataclass
-class Times:
-    """The times of a part, in nanoseconds, without those of the timers."""
+class Part:
+    """A part, and its times in nanoseconds, without those of the parts that it calls. kind: READ, DECODE, AUGMENT,
+    COLLATE or OTHER."""
 
+    name: str
+    kind: str
     calls: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-    queue: float = 0.0
+    wall: float = 0
+    cpu: float = 0
+    queue: float = 0
+    children: int = 0  # timed calls of other parts
 
-    def add(self, other: Times) -> None:
+    def add(self, other: Part) -> None:
         self.calls += other.calls
         self.wall += other.wall
         self.cpu += other.cpu
         self.queue += other.queue
 
+    def without_timers(self) -> tuple[str, str, int, float, float, float]:
+        """The first values of a Part, without what timing took."""
+        inside, outside = overhead()
+        timers = self.calls * inside + self.children * outside
+        wall = max(0, self.wall - timers)
+        return self.name, self.kind, self.calls, wall, max(0, min(wall, self.cpu - timers)), self.queue
+
 
 class Clock:
-    """Adds each stretch of time to the part that runs, without the parts that it calls.
+    """Adds each stretch of time to the part that runs.
 
     Only the thread that called `start` is timed. A part other than a dataset or the collating counts only inside one
     of those: the loop may call the same functions.
     """
 
     def __init__(self) -> None:
-        self.labels: list[Label] = []
-        self.calls: list[int] = []
-        self.children: list[int] = []  # timed calls of other parts
-        self.wall: list[int] = []  # nanoseconds, as those below
-        self.cpu: list[int] = []
-        self.queue: list[int] = []
+        self.parts: dict[tuple[str, str], Part] = {}
         self.samples = 0
-        self.on_first: Callable[[int], None] = lambda now: None  # is called when nothing else runs
-        self.thread = 0
-        self._numbers: dict[Label, int] = {}
-        self._stack: list[int] = []
+        self.begin = 0  # when the first part began outside of all others, since this was 0
+        self._thread = 0
+        self._stack: list[Part] = []
         self._wall = self._cpu = self._queue = 0
         self._schedstat: int | None = None
 
-    def part(self, label: Label) -> int:
-        """The number of the part, which is the same for equal labels."""
-        if label in self._numbers:
-            return self._numbers[label]
-        self._numbers[label] = len(self.labels)
-        self.labels.append(label)
-        for figures in (self.calls, self.children, self.wall, self.cpu, self.queue):
-            figures.append(0)
-        return len(self.labels) - 1
+    def part(self, name: str, kind: str) -> Part:
+        """The part of that name and kind."""
+        return self.parts.setdefault((name, kind), Part(name, kind))
 
     def start(self) -> None:
         """Makes this thread the timed one."""
-        self.thread, self._stack = threading.get_ident(), []
-        self.close()
+        self._thread = threading.get_ident()
         try:
             self._schedstat = _open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:  # not Linux, or a sandbox: queue times stay 0
-            self._schedstat = None
-        self._queue = self._queued()
+            self._queued()
+        except (OSError, IndexError, ValueError):  # not Linux, or a sandbox: queue times stay 0
+            self.close()
 
     def close(self) -> None:
         """Closes the scheduler's statistics."""
@@ -100,18 +83,19 @@ class Clock:
             _close(self._schedstat)
             self._schedstat = None
 
-    def enters(self, part: int, outermost: bool) -> bool:
+    def enters(self, part: Part, outermost: bool) -> bool:
         """Begins a part. False: it is not timed here, and `leave` must not be called."""
         stack = self._stack
-        if threading.get_ident() != self.thread or not (stack or outermost) or stack and stack[-1] == part:
+        if threading.get_ident() != self._thread or not (stack or outermost) or stack and stack[-1] is part:
             return False
+        if not stack:
+            self._queue = self._queued()  # what was waited for before belongs to no part
+        wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
         if stack:
-            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
             self._credit(stack[-1], wall, cpu)
-            self.children[stack[-1]] += 1
+            stack[-1].children += 1
         else:
-            wall, cpu = self._begins()
-            self.on_first(wall)
+            self.begin = self.begin or wall
         stack.append(part)
         self._wall, self._cpu = wall, cpu
         return True
@@ -120,104 +104,62 @@ class Clock:
         """Ends the innermost part."""
         wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
         part = self._stack.pop()
-        self.calls[part] += 1
+        part.calls += 1
         self._credit(part, wall, cpu)
         self._wall, self._cpu = wall, cpu
 
     def inside(self) -> str:
         """The kind of the innermost part; "" outside of all."""
-        return self.labels[self._stack[-1]].kind if self._stack else ""
+        return self._stack[-1].kind if self._stack else ""
 
-    def spent(self, timers: Overhead) -> list[tuple[tuple[str, str, bool], tuple[int, int, int, int]]]:
-        """The first parts' labels and times, without those of the timers, as plain tuples."""
-        found = []
-        figures = zip(self.labels[:_MAX_PARTS], self.calls, self.children, self.wall, self.cpu, self.queue)
-        for label, calls, children, wall, cpu, queue in figures:
-            wall = max(0, wall - calls * timers.inside_wall - children * timers.outside_wall)
-            cpu = max(0, min(wall, cpu - calls * timers.inside_cpu - children * timers.outside_cpu))
-            found.append(((label.name, label.kind, label.dataset), (calls, wall, cpu, queue)))
-        return found
-
-    def _credit(self, part: int, wall: int, cpu: int) -> None:
+    def _credit(self, part: Part, wall: int, cpu: int) -> None:
         wall, cpu = wall - self._wall, cpu - self._cpu
-        self.wall[part] += wall
-        self.cpu[part] += cpu
-        if wall - cpu > _WAITED_NS and self._schedstat is not None:
+        part.wall += wall
+        part.cpu += cpu
+        if wall - cpu > _WAITED_NS:
             # The thread may have waited between reading the time and this: that belongs to what comes next.
             queue = min(self._queued() - self._queue, wall - cpu)
-            self.queue[part] += queue
+            part.queue += queue
             self._queue += queue
-
-    def _begins(self) -> tuple[int, int]:
-        """The times at which a part begins outside of all others. What was waited for before belongs to none."""
-        for _ in range(_TRIES):
-            self._queue = self._queued()
-            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
-            if self._schedstat is None or self._queued() == self._queue:
-                break  # the thread did not wait in between
-        return wall, cpu
 
     def _queued(self) -> int:
         """Nanoseconds in which this thread was ready to run, so far."""
-        if self._schedstat is None:
-            return 0
-        try:
-            return int(_pread(self._schedstat, 100, 0).split()[1])
-        except (OSError, IndexError, ValueError):
-            return self._queue
-
-
-@dataclass(frozen=True)
-class Overhead:
-    """Nanoseconds that timing one call takes: inside, which its own part gets, and outside, which its caller gets."""
-
-    inside_wall: int = 0
-    inside_cpu: int = 0
-    outside_wall: int = 0
-    outside_cpu: int = 0
-
-    @classmethod
-    def measured(cls, calls: int = 40, repeats: int = 5) -> Overhead:
-        """Times calls of nothing in this thread. It takes about a millisecond."""
-        return min((cls._once(calls) for _ in range(repeats)), key=lambda o: o.inside_wall + o.outside_wall)
-
-    @classmethod
-    def _once(cls, calls: int) -> Overhead:
-        clock = Clock()
-        clock.start()
-        outer, inner = clock.part(Label("outer", OTHER, True)), clock.part(Label("inner", OTHER))
-        empty = timed(clock, inner, _nothing)
-        clock.enters(outer, True)
-        for _ in range(calls):
-            empty()
-        clock.leave()
-        clock.close()
-        began = time.perf_counter_ns()
-        for _ in range(calls):
-            _nothing()
-        bare = time.perf_counter_ns() - began
-        return cls(
-            clock.wall[inner] // calls,
-            clock.cpu[inner] // calls,
-            max(0, clock.wall[outer] - bare) // calls,
-            max(0, clock.cpu[outer] - bare) // calls,
-        )
+        return 0 if self._schedstat is None else int(_pread(self._schedstat, 100, 0).split()[1])
 
 
 @functools.cache
-def overhead() -> Overhead:
-    """Overhead.measured, once in a process: workers that are forked later know it too."""
-    return Overhead.measured()
+def overhead() -> tuple[int, int]:
+    """Nanoseconds that timing one call takes: inside, which its own part gets, and outside, which its caller gets. That
+    is measured once in a process, in a millisecond: workers that are forked later know it too."""
+    return min((_overhead(calls=40) for _ in range(5)), key=sum)
+
+
+def _overhead(calls: int) -> tuple[int, int]:
+    clock = Clock()
+    clock.start()
+    outer, inner = Part("outer", OTHER), Part("inner", OTHER)
+    empty = timed(clock, inner, _nothing)
+    clock.enters(outer, True)
+    for _ in range(calls):
+        empty()
+    clock.leave()
+    clock.close()
+    began = time.perf_counter_ns()
+    for _ in range(calls):
+        _nothing()
+    untimed = time.perf_counter_ns() - began
+    return int(inner.wall) // calls, max(0, int(outer.wall) - untimed) // calls
 
 
 def _nothing() -> None:
     pass
 
 
-def timed(clock: Clock, part: int, function: Callable[..., Any], outermost: bool = False) -> Callable[..., Any]:
+def timed(clock: Clock, part: Part, function: Callable[..., Any], outermost: bool = False) -> Callable[..., Any]:
     """The function with its time added to a part. outermost: it also counts outside of all parts."""
     enters, leave = clock.enters, clock.leave
 
+    @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         if not enters(part, outermost):
             return function(*args, **kwargs)
@@ -226,9 +168,21 @@ def timed(clock: Clock, part: int, function: Callable[..., Any], outermost: bool
         finally:
             leave()
 
-    return named(call, function)
+    return call
 
 
-def named(call: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """call with the name and signature of function, for whoever looks at them."""
-    return functools.update_wrapper(call, function, updated=())
+def replace(undo: contextlib.ExitStack, holder: Any, key: Any, value: Any) -> None:
+    """Sets an attribute of an object, class or module, or an element of a list or dict, until undo is closed. What
+    cannot be set, such as an attribute of a class in C, stays."""
+    with contextlib.suppress(Exception):  # an object's own __setattr__ may raise anything
+        if isinstance(holder, (list, dict)):
+            before = holder[key]
+            holder[key] = value
+            undo.callback(holder.__setitem__, key, before)
+            return
+        before = vars(holder).get(key, _ABSENT)
+        setattr(holder, key, value)
+        if before is _ABSENT:
+            undo.callback(delattr, holder, key)
+        else:
+            undo.callback(setattr, holder, key, before)

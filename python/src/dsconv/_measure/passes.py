@@ -6,16 +6,16 @@ import contextlib
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .batches import counter
 from .surroundings import Surroundings
 
-KEPT = 200  # batches whose times are kept
+_KEPT = 200  # batches whose times are kept
+_MOST_DEPTH = 4  # of a batch's lists and dicts
 
 Step = Callable[[Any], Any]
 
@@ -25,7 +25,7 @@ class Pass:
     """What a pass over an iterable took. Times are seconds.
 
     seconds   from asking for the iterator until the end of the last step
-    first     until the first batch was there
+    first     until the first batch was there; last: the last one
     wait      for batches, first included; transfer, step: in those functions
     batches   when each was asked for, there and done, since the start; of a long pass the first ones
     ended     the iterable ended by itself
@@ -37,7 +37,7 @@ class Pass:
     count: int = 0  # batches
     seconds: float = 0.0
     first: float = 0.0
-    last: float = 0.0  # when the last batch was there
+    last: float = 0.0
     wait: float = 0.0
     transfer: float = 0.0
     step: float = 0.0
@@ -45,13 +45,15 @@ class Pass:
     began: int = 0  # time.perf_counter_ns
     ended: bool = False
     batches: list[tuple[float, float, float]] = field(default_factory=list)
-    around: Surroundings = field(default_factory=lambda: Surroundings(0, 0, 0, 0, 0, 0, 0))
+    around: Surroundings = field(default_factory=Surroundings)
 
-    def add(self, asked: float, ready: float, done: float) -> None:
-        """Adds a batch: seconds since the start."""
+    def add(self, images: int, asked: float, ready: float, done: float) -> None:
+        """Adds a batch: its images, and seconds since the start."""
         self.count += 1
+        self.images += images
+        self.batch = max(self.batch, images)
         self.first, self.last = self.first or ready, ready
-        if len(self.batches) < KEPT:
+        if len(self.batches) < _KEPT:
             self.batches.append((asked, ready, done))
 
     def per_image(self, workers: int) -> float:
@@ -64,7 +66,7 @@ class Pass:
 
     def start(self, workers: int) -> float:
         """Seconds until the first batch, less those in which a worker makes a batch once it runs."""
-        usual = self.per_image(workers) * self.images / self.count if self.count else 0.0
+        usual = self.per_image(workers) * self.images / max(1, self.count)
         return max(0.0, self.first - max(1, workers) * usual) if usual else 0.0
 
 
@@ -73,8 +75,8 @@ def run(
     limit: int | None = None,
     step: Step | None = None,
     transfer: Step | None = None,
-    most_images: int | None = None,
-    seconds: float | None = None,
+    most_images: float = float("inf"),
+    seconds: float = float("inf"),
     of: Any = None,
     least: int = 1,
 ) -> Pass:
@@ -91,7 +93,7 @@ def run(
     found.began, start = time.perf_counter_ns(), now()
     iterator, asked = iter(iterable), start
     while limit is None or found.count < limit:
-        if found.count >= least and (_reached(asked - start, seconds) or _reached(found.images, most_images)):
+        if found.count >= least and (asked - start >= seconds or found.images >= most_images):
             break
         try:
             batch = next(iterator)
@@ -101,9 +103,7 @@ def run(
             break
         ready = now()
         found.wait += ready - asked
-        n = counted(batch)
-        found.images += n
-        found.batch = max(found.batch, n)
+        images = counted(batch)
         if transfer is not None:
             batch = transfer(batch)
             synchronize()
@@ -115,7 +115,7 @@ def run(
         del batch
         done = now()
         found.step += done - moved
-        found.add(asked - start, ready - start, done - start)
+        found.add(images, asked - start, ready - start, done - start)
         asked = now()
     found.seconds = now() - start
     if callable(close := getattr(iterator, "close", None)):
@@ -125,17 +125,11 @@ def run(
     return found
 
 
-def _reached(value: float, limit: float | None) -> bool:
-    return limit is not None and value >= limit
-
-
 def synchronizer() -> Callable[[], None]:
     """The function that waits for the GPU."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
-        return lambda: None
-    synchronize: Callable[[], None] = torch.cuda.synchronize
-    return synchronize
+    torch: Any = sys.modules.get("torch")
+    available = torch is not None and torch.cuda.is_available()
+    return torch.cuda.synchronize if available else lambda: None
 
 
 @contextlib.contextmanager
@@ -144,7 +138,11 @@ def kept_states(iterable: Any) -> Iterator[None]:
     leaves no trace in a training after it, and each pass has the same samples in the same order, unless the loader
     draws from elsewhere."""
     torch: Any = sys.modules.get("torch")
-    owned = [] if torch is None else _generators(iterable, torch)
+    owned = []
+    if torch is not None:
+        holders = iterable, getattr(iterable, "sampler", None), getattr(iterable, "batch_sampler", None)
+        drawn = (getattr(holder, "generator", None) for holder in holders)
+        owned = [torch.default_generator, *(g for g in drawn if isinstance(g, torch.Generator))]
     python, numbers = random.getstate(), np.random.get_state()
     states = [(generator, generator.get_state()) for generator in owned]
     try:
@@ -156,10 +154,68 @@ def kept_states(iterable: Any) -> Iterator[None]:
             generator.set_state(state)
 
 
-def _generators(iterable: Any, torch: Any) -> list[Any]:
-    found = [torch.default_generator]
-    for holder in (iterable, getattr(iterable, "sampler", None), getattr(iterable, "batch_sampler", None)):
-        generator = getattr(holder, "generator", None)
-        if isinstance(generator, torch.Generator) and all(generator is not g for g in found):
-            found.append(generator)
-    return found
+def counter(loader: Any) -> Callable[[Any], int]:
+    """The function that counts the images in this loader's batches.
+
+    A collate_fn may make any batch: a list of samples, or a tuple of lists of images of many sizes. Where the loader
+    says how many samples a batch has, the element of the first batch that has this length is counted in all others.
+    """
+    order = getattr(loader, "batch_sampler", None)
+    size = getattr(loader, "batch_size", None) or getattr(order, "batch_size", None)
+    if size is None and order is None:
+        return _or_a_sample if hasattr(loader, "collate_fn") else count
+    return _Counter(size)
+
+
+class _Counter:
+    """Counts what was as long as a full batch."""
+
+    def __init__(self, size: Any) -> None:
+        self._size = size
+        self._path: tuple[Any, ...] | None = None  # None: not known yet
+
+    def __call__(self, batch: Any) -> int:
+        if self._path is None:
+            full = [(path, dimensions) for n, path, dimensions in _lengths(batch) if n == self._size]
+            # Four dimensions are those of a batch of images. Deep inside, a length may be equal by chance, such as that
+            # of an image's channels; so may be the number of parts that a batch has.
+            self._path = max(full, key=lambda f: (f[1] > 3, f[0] != (), -len(f[0])), default=(None, 0))[0]
+        found = next((n for n, path, _ in _lengths(batch) if path == self._path), None)
+        return count(batch) if found is None else found
+
+
+def count(batch: Any) -> int:
+    """The first dimension of the first tensor or array in a batch that has one; without any, the length of its first
+    list that holds nothing else, such as names. 0 if there is none.
+
+    It looks at the batch alone: where there is a loader, `counter` knows more.
+    """
+    found = list(_lengths(batch))
+    return next((n for n, _, dimensions in found if dimensions), found[-1][0] if found else 0)
+
+
+def _or_a_sample(batch: Any) -> int:
+    """For a DataLoader that makes no batches: its dataset gives either whole ones or single samples."""
+    found = list(_lengths(batch))
+    n, path, dimensions = next((f for f in found if f[2]), (max(1, count(batch)), (), 4))
+    beside = any(m == n and other != path and len(other) == len(path) for m, other, _ in found)  # such as the labels
+    return n if dimensions > 3 or beside else 1
+
+
+def _lengths(batch: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[int, tuple[Any, ...], int]]:
+    """The length, keys and dimensions (0: a list) of each tensor, array and list in a batch, outermost first."""
+    shape = getattr(batch, "shape", None)
+    if shape is not None:
+        if len(shape):
+            yield int(shape[0]), path, len(shape)
+        return
+    if len(path) >= _MOST_DEPTH:
+        return
+    if isinstance(batch, Mapping):
+        for key, value in batch.items():
+            yield from _lengths(value, (*path, key))
+    elif isinstance(batch, (list, tuple)):
+        if path or isinstance(batch, list):  # the outermost tuple has images and labels, not samples
+            yield len(batch), path, 0
+        for k, value in enumerate(batch[:16]):
+            yield from _lengths(value, (*path, k))

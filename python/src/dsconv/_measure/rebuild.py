@@ -16,24 +16,15 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from dsconv._errors import ArgumentError
 from dsconv._reachable import reachable
-from dsconv._short_messages import named, shown
+from dsconv._short_messages import named
 
-# The settings that can be changed, in the order in which they are shown.
-SETTINGS = ("num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
+from .rows import SETTINGS
 
-# Classes of other libraries whose open objects must not cross a fork, by their module and name.
+# Classes of other libraries whose open objects must not cross a fork.
 _HANDLES = {
-    ("h5py", "File"): "h5py File",
-    ("h5py", "Group"): "h5py Group",
-    ("h5py", "Dataset"): "h5py Dataset",
-    ("lmdb", "Environment"): "LMDB environment",
-    ("lmdb", "Transaction"): "LMDB transaction",
-    ("sqlite3", "Connection"): "sqlite3 connection",
-    ("zipfile", "ZipFile"): "ZipFile",
-    ("tarfile", "TarFile"): "TarFile",
-}
-# Memory, not files.
-_IN_MEMORY = (io.BytesIO, io.StringIO)
+    "h5py.File", "h5py.Group", "h5py.Dataset", "lmdb.Environment", "lmdb.Transaction", "sqlite3.Connection",
+    "zipfile.ZipFile", "tarfile.TarFile",
+}  # fmt: skip
 
 
 class CannotRebuild(ArgumentError):
@@ -57,90 +48,64 @@ def rebuilt(loader: DataLoader[Any], **changes: Any) -> DataLoader[Any]:
         new.update(prefetch_factor=None, persistent_workers=False)
     elif new["prefetch_factor"] is None:
         new["prefetch_factor"] = 2
-    _check_workers(loader, new["num_workers"])
+    if new["num_workers"] != loader.num_workers:
+        _check_workers(loader, new["num_workers"])
     clone: DataLoader[Any] = copy.copy(loader)
     vars(clone).update(new, _iterator=None)  # else they would share persistent workers
     return clone
 
 
-def close(loader: DataLoader[Any]) -> None:
-    """Ends the workers of a rebuilt DataLoader, if it keeps any."""
-    iterator = vars(loader).get("_iterator")
-    if iterator is not None:
-        vars(loader)["_iterator"] = None
-        end = getattr(iterator, "_shutdown_workers", None)
-        if end is not None:
-            end()
-
-
 def _check_loader(loader: DataLoader[Any]) -> None:
-    attributes = vars(loader)
-    kind = type(loader).__name__
+    attributes, kind = vars(loader), type(loader).__name__
     if "num_workers" not in attributes:
         inner = next((name for name, value in attributes.items() if isinstance(value, DataLoader)), None)
         instead = f"pass its {inner}" if inner else "pass a torch.utils.data.DataLoader"
         raise CannotRebuild(f"{kind} wraps another loader and has no settings of its own: {instead}")
     for name, value in attributes.items():
-        if name == "_iterator" or not isinstance(value, Iterator):
-            continue
-        if name in ("sampler", "batch_sampler"):
-            raise CannotRebuild(f"{name}={shown(value)} gives its samples only once: pass a list or a Sampler")
-        raise CannotRebuild(
-            f"{kind} keeps an iterator of its own ({name}), whose settings cannot be changed: "
-            "pass the torch.utils.data.DataLoader that it is made from"
-        )
+        if name != "_iterator" and isinstance(value, Iterator):
+            raise CannotRebuild(
+                f"{kind} keeps an iterator ({name}), which gives its samples only once: pass a list or a Sampler, or "
+                "the torch.utils.data.DataLoader that it is made from"
+            )
 
 
 def _check_workers(loader: DataLoader[Any], workers: int) -> None:
     """Raises CannotRebuild if with this number of workers the samples would be others, or none would come."""
-    if workers == loader.num_workers:
-        return
-    setting = f"num_workers={workers}"
-    if workers == 0:
-        if loader.timeout:
-            raise CannotRebuild(f"{setting}: timeout={loader.timeout} needs workers")
-        if loader.multiprocessing_context is not None:
-            raise CannotRebuild(f"{setting}: multiprocessing_context needs workers")
-        if loader.worker_init_fn is not None:
-            raise CannotRebuild(f"{setting}: nothing would call worker_init_fn={named(loader.worker_init_fn)}")
-    if loader.num_workers == 0:
-        handle = _open_handle(loader.dataset)
-        if handle:
-            raise CannotRebuild(f"{setting}: {handle}, and workers would share it: open it in each worker")
+    why = ""
     if isinstance(loader.dataset, IterableDataset) and max(workers, loader.num_workers) > 1:
-        raise CannotRebuild(
-            f"{setting}: {type(loader.dataset).__name__} is iterable and divides its samples among workers by itself, "
+        why = (
+            f"{type(loader.dataset).__name__} is iterable and divides its samples among workers by itself, "
             "so their number may depend on num_workers"
         )
+    elif workers == 0 and loader.timeout:
+        why = f"timeout={loader.timeout} needs workers"
+    elif workers == 0 and loader.multiprocessing_context is not None:
+        why = "multiprocessing_context needs workers"
+    elif workers == 0 and loader.worker_init_fn is not None:
+        why = f"nothing would call worker_init_fn={named(loader.worker_init_fn)}"
+    elif loader.num_workers == 0 and (handle := _open_handle(loader.dataset)):
+        why = f"the dataset has an open {handle}, and workers would share it: open it in each worker"
+    if why:
+        raise CannotRebuild(f"num_workers={workers}: {why}")
 
 
 def _open_handle(dataset: Any) -> str:
-    """What the dataset holds open, as "the dataset has an open ... (its path)"; "" for nothing.
+    """What the dataset holds open, with its path in it; "" for nothing.
 
     Two processes that read through the same handle move each other's position in the file, or read what the other
     one's cache holds.
     """
     for path, value in reachable((dataset,)):
-        kind = _kind(value)
-        if kind:
+        names = [f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(value).__mro__]
+        if kind := "file" if _is_open_file(value) else next((name for name in names if name in _HANDLES), ""):
             attribute = path.partition(".")[2]
-            return f"the dataset has an open {kind}" + (f" ({attribute})" if attribute else "")
+            return f"{kind} ({attribute})" if attribute else kind
     return ""
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, io.IOBase) and not isinstance(value, _IN_MEMORY):
-        return "" if value.closed or _is_standard(value) else "file"
-    for cls in type(value).__mro__:
-        name = (str(cls.__module__).partition(".")[0], cls.__name__)
-        if name in _HANDLES:
-            return _HANDLES[name]
-    return ""
-
-
-def _is_standard(file: io.IOBase) -> bool:
-    """Reports whether it is standard input, output or error, which processes share on purpose."""
+def _is_open_file(value: Any) -> bool:
+    """Reports whether it is an open file, but none of the standard ones, which processes share on purpose."""
     try:
-        return file.fileno() <= 2
-    except (OSError, ValueError):  # it has no number
-        return True
+        return isinstance(value, io.IOBase) and value.fileno() > 2
+    except Exception:  # it is closed, or in memory
+        return False

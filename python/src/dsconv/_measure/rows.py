@@ -1,25 +1,37 @@
-"""Rows of a report: an iterable of batches, measured in several passes."""
+"""Rows of a report, an iterable of batches measured in several passes, with their costs as bench/verdict reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dsconv._report import WORKER_STAGES, DatasetReport, Round, Stages
 
-from .clock import OTHER, READ
-from .costs import WAITING, Loop, blocked, parts, stages
-from .look import is_dataloader
+from .clock import AUGMENT, COLLATE, DECODE, OTHER, READ, Part
+from .look import ON_THREADS, Measured, is_dataloader
 from .native import native
-from .own_python import InPython
 from .passes import Pass
-from .slots import Measured
 from .surroundings import cores
 from .walk import walk
 
-# Attributes of a loader that its row includes, if it has them.
-SETTINGS = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
+# The settings of a DataLoader that tune can change, in the order in which they are shown.
+SETTINGS = ("num_workers", "prefetch_factor", "pin_memory", "persistent_workers")
+# Of a dataset's own code and of decoders: a larger share of their time than this, waited while a core was free, is
+# waiting for data.
+_WAITING = 0.1
+# A part with a smaller share of the workers' time is not listed.
+_LISTED = 0.0005
+_ORDER = (READ, DECODE, OTHER, AUGMENT, COLLATE)
+
+
+@dataclass
+class Loop:
+    """What the loop does with batches that are in memory, in microseconds per image, while nothing is loaded."""
+
+    step: float = 0.0
+    step_cpu: float = 0.0
+    transfer: float = 0.0
 
 
 @dataclass
@@ -35,7 +47,7 @@ class Row:
     loop      what the loop does on batches in memory; None if there is no loop
     command   what the user would do to get this row in place of the first one; "" if that is no advice
     lossless  the same pixels reach training
-    in_python what a dsconv.Loader's transforms in Python took in the pass `looked`
+    in_python what a dsconv.Loader's transforms in Python took in the pass `looked`, by their names
     added     bench added it: if it fails, a note says so
     """
 
@@ -51,11 +63,11 @@ class Row:
     notes: list[str] = field(default_factory=list)
     command: str = ""
     lossless: bool = True
-    in_python: InPython | None = None
+    in_python: dict[str, Part] = field(default_factory=dict)
     added: bool = False
 
     def __post_init__(self) -> None:
-        values = {name: getattr(self.iterable, name, None) for name in SETTINGS}
+        values = {name: getattr(self.iterable, name, None) for name in ("batch_size", *SETTINGS)}
         self.settings = {name: value for name, value in values.items() if isinstance(value, (int, bool))}
 
     def report(self, with_costs: bool = True) -> DatasetReport:
@@ -67,7 +79,7 @@ class Row:
             settings=self.settings,
             rounds=[self._round(k, p) for k, p in enumerate(self.passes)],
             costs=self.costs() if with_costs else None,
-            timeline=self.timeline(),
+            timeline=self._timeline(),
         )
 
     def close(self) -> None:
@@ -75,32 +87,35 @@ class Row:
         close = getattr(self.iterable, "close", None)
         if callable(close):
             close()
-        elif is_dataloader(self.iterable) and self.command:
-            from .rebuild import close as end  # imports torch
-
-            end(self.iterable)
+        elif self.command:
+            self.iterable._iterator = None
 
     def costs(self) -> dict[str, Any]:
         """The JSON object `costs` of the row, as bench/verdict reads it."""
-        count = workers_of(self.iterable)
+        workers = getattr(self.iterable, "num_workers", 0)  # processes of a DataLoader, threads of a dsconv.Loader
+        count = workers if isinstance(workers, int) else 0
         if is_dataloader(self.iterable):
             words = native(walk(self.iterable.dataset, self.iterable.collate_fn))
             return self.costs_of(parts(self.workers, words), count, processes=True)
         if not self.clocks:
             return self.costs_of(self._whole(), int(self._loads_ahead()))
-        listed = self._stages()
-        if self.in_python is not None and self.looked is not None:
-            listed += self.in_python.parts(self.looked.images)
-            if self.in_python.seconds() > 0.5 * self.looked.seconds:
+        # A dsconv.Loader's clock has wall times; CPU times are this process's, in proportion.
+        typical = self._typical()
+        clock = self.clocks[self.passes.index(typical)]
+        whole = sum(clock[s] for s in WORKER_STAGES)
+        cpu = min(1.0, typical.around.cpu / whole) if whole and self.loop is None else 1.0
+        found = stages(clock, clock["images"], cpu)
+        if self.looked is not None:
+            found += [_listed(part, max(1, self.looked.images)) for part in self.in_python.values()]
+            if sum(p.wall for p in self.in_python.values() if p.name != ON_THREADS) > 0.5e9 * self.looked.seconds:
                 count = 0  # they run in the loop's thread, and the workers wait for it
-        return self.costs_of(listed, count)
+        return self.costs_of(found, count)
 
     def costs_of(self, parts: list[dict[str, Any]], workers: int, processes: bool = False) -> dict[str, Any]:
         """The costs of a loader with these parts and workers. Times per image are microseconds."""
         typical = self._typical()
-        images, around = max(1, typical.images), typical.around
-        waited = images / 1e6 * sum(map(blocked, parts))
-        loop = self.loop or Loop()
+        around, loop = typical.around, self.loop or Loop()
+        blocked = sum(max(0.0, p["wall_us"] - p.get("cpu_us", 0) - p.get("queue_us", 0)) for p in parts)
         values: dict[str, Any] = {
             "samples": typical.images,
             "batch": typical.batch,
@@ -113,7 +128,7 @@ class Row:
             "loop": self.loop is not None,
             "epoch_seconds": typical.seconds,
             "starved": typical.wait / typical.seconds if typical.seconds else 0.0,
-            "swap_us": 1e6 * around.swapping(waited, workers) / images,
+            "swap_us": around.swapping(blocked),
             "swap_in_bytes": around.swapped_in,
             "other_cores": around.other_cores,
             "step_us": loop.step,
@@ -146,7 +161,7 @@ class Row:
             begin = worker.loads[0][0] if worker.loads else 0
             asked = max((p.began for p in passes if p.began <= begin), default=None)
             if asked is not None:
-                delays.append((begin - asked - worker.header["begun"]) / 1e9)
+                delays.append((begin - asked - worker.begun) / 1e9)
         if delays:
             return max(0.0, sum(delays) / len(delays))
         alone = self.alone or (self.passes[0] if self.loop is None else None)
@@ -155,12 +170,9 @@ class Row:
     def _whole(self) -> list[dict[str, Any]]:
         """The one part of an iterable that cannot be looked into. What it does not compute, it waits for."""
         p = self.alone or self.passes[0]
-        wall, cpu = 1e6 * p.per_image(0), 1e6 * p.around.cpu / max(1, p.images)
-        name = f"{type(self.iterable).__name__}.__next__"
-        computed = {"name": name, "kind": OTHER, "wall_us": min(wall, cpu), "cpu_us": min(wall, cpu), "python": True}
-        waiting = wall - cpu if wall - cpu >= WAITING * wall else 0.0
-        waited = {"name": f"{name} (waiting)", "kind": READ, "wall_us": waiting, "python": True}
-        return [part for part in (waited, computed) if part["wall_us"]]
+        wall = 1e9 * p.per_image(0) * p.images
+        part = Part(f"{type(self.iterable).__name__}.__next__", OTHER, 0, wall, min(wall, 1e9 * p.around.cpu))
+        return [_listed(each, max(1, p.images)) for each in _split(part) if each.wall]
 
     def _loads_ahead(self) -> bool:
         """Reports whether the iterable loads while the loop works: then the loop waits less than loading takes."""
@@ -168,25 +180,16 @@ class Row:
         alone = self.alone.per_image(0) * p.images if self.alone is not None else 0.0
         return alone > 0.05 * p.seconds and p.wait < 0.8 * alone
 
-    def _stages(self) -> list[dict[str, Any]]:
-        """The parts of a dsconv.Loader. Its clock has wall times; CPU times are this process's, in proportion."""
-        typical = self._typical()
-        clock = self.clocks[self.passes.index(typical)]
-        whole = sum(clock[s] for s in WORKER_STAGES)
-        cpu = min(1.0, typical.around.cpu / whole) if whole and self.loop is None else 1.0
-        return stages(clock, clock["images"], cpu)
-
     def _round(self, k: int, p: Pass) -> Round:
         """A DataLoader's stages are those of the pass that was looked into."""
+        seconds, loaded, stored = dict.fromkeys(WORKER_STAGES, 0.0), p.images, 0
         if k < len(self.clocks):
             clock = self.clocks[k]
             seconds = {stage: clock[stage] for stage in WORKER_STAGES}
             loaded, stored = int(clock["images"]), int(clock["bytes"])
-        else:
-            seconds, loaded, stored = dict.fromkeys(WORKER_STAGES, 0.0), p.images, 0
-            for part in parts(self.workers, {}):
-                kind = "augment" if part["kind"] == OTHER else part["kind"]
-                seconds[kind] += 1e-6 * part["wall_us"] * p.images
+        for part in parts(self.workers):
+            kind = AUGMENT if part["kind"] == OTHER else part["kind"]
+            seconds[kind] += 1e-6 * part["wall_us"] * p.images
         return Round(
             images=p.images,
             loaded=loaded,
@@ -198,28 +201,61 @@ class Row:
             stage_seconds=Stages(**seconds, step=p.step),
         )
 
-    def timeline(self) -> dict[str, Any]:
+    def _timeline(self) -> dict[str, Any]:
         """The JSON object `timeline` of the row."""
         p = self.looked or self.passes[0]
         timeline: dict[str, Any] = {
             "seconds": p.seconds,
             "batches": [{"asked": a, "ready": r, "done": d} for a, r, d in p.batches],
         }
-        loads = [
-            {
-                "worker": w.worker if workers_of(self.iterable) else 0,
-                "begin": (b - p.began) / 1e9,
-                "end": (e - p.began) / 1e9,
-            }
-            for w in self.workers
-            for b, e in w.loads
-        ]
+        loads = sorted((b - p.began, e - p.began, w.worker) for w in self.workers for b, e in w.loads)
         if loads:
-            timeline["loads"] = sorted(loads, key=lambda load: load["begin"])
+            timeline["loads"] = [{"worker": worker, "begin": b / 1e9, "end": e / 1e9} for b, e, worker in loads]
         return timeline
 
 
-def workers_of(iterable: Any) -> int:
-    """The workers that load: processes of a DataLoader, threads of a dsconv.Loader; 0: the loop loads itself."""
-    count = getattr(iterable, "num_workers", 0)
-    return count if isinstance(count, int) else 0
+def parts(workers: Sequence[Measured], words: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """The parts of all workers, in the order of their use. words are dsconv's equals of transforms, by name."""
+    merged: dict[tuple[str, str], Part] = {}
+    for part in (part for worker in workers for part in worker.parts):
+        merged.setdefault((part.name, part.kind), Part(part.name, part.kind)).add(part)
+    samples, whole = sum(w.samples for w in workers), sum(part.wall for part in merged.values())
+    others = sum(w.other_cpu for w in workers)
+    found = [each for part in merged.values() for each in _split(part, others) if each.wall > _LISTED * whole]
+    found.sort(key=lambda part: _ORDER.index(part.kind))
+    return [_listed(part, samples, words) for part in found if samples]
+
+
+def stages(seconds: Mapping[str, float], images: float, cpu: float = 1.0) -> list[dict[str, Any]]:
+    """The parts of a dsconv.Loader, from its stages' seconds; none if there are none. cpu is the share of
+    that in which they computed."""
+    each = {stage: 1e6 * seconds[stage] / max(1.0, images) for stage in WORKER_STAGES if stage in seconds}
+    return [
+        {"name": stage, "kind": stage, "wall_us": wall, "cpu_us": cpu * wall, "calls": int(images)}
+        for stage, wall in each.items()
+    ]
+
+
+def _split(part: Part, other_threads: float = 0) -> list[Part]:
+    """A dataset's own code or a decoder, such as cv2.imread, without the time in which it waited while a core was free:
+    then it waits for its data, from a disk or a network. It may also wait for other threads, which took that long."""
+    waited = max(0.0, part.wall - part.cpu - part.queue - other_threads)
+    if part.kind not in (OTHER, DECODE) or waited < _WAITING * part.wall:
+        return [part]
+    waiting = Part(f"{part.name} (waiting)", READ, part.calls, waited)
+    return [waiting, Part(part.name, part.kind, part.calls, part.wall - waited, part.cpu, part.queue)]
+
+
+def _listed(part: Part, samples: int, words: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A part as the costs have it, from the times of all samples."""
+    values = {
+        "name": part.name,
+        "kind": part.kind,
+        "wall_us": part.wall / 1e3 / samples,
+        "cpu_us": min(part.cpu, part.wall) / 1e3 / samples,
+        "queue_us": min(part.queue, max(0.0, part.wall - part.cpu)) / 1e3 / samples,
+        "calls": part.calls,
+        "python": True,
+        "native": (words or {}).get(part.name, ""),
+    }
+    return {key: value for key, value in values.items() if value or key in ("name", "kind", "wall_us")}

@@ -7,10 +7,8 @@ import os
 import shutil
 import statistics
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,8 +18,9 @@ from dsconv._errors import ArgumentError
 from dsconv._short_messages import short_message
 
 from .passes import Pass, kept_states, run
-from .rebuild import SETTINGS, CannotRebuild, close, rebuilt, settings
-from .surroundings import cores
+from .rebuild import CannotRebuild, rebuilt, settings
+from .rows import SETTINGS
+from .surroundings import cores, text
 from .turns import Plan, batch_bytes
 
 # A setting is better if it saves more of the epoch than this; less is noise.
@@ -31,8 +30,8 @@ _BATCHES = 3  # of each worker, at least, that are measured
 _MOST_WORKERS = 8  # for each core: a slow disk keeps that many busy
 _MEMORY_SHARE = 0.8  # of the memory that is free, which a setting may take
 _BY_DEFAULT = 2  # torch's prefetch_factor
-# The limit of a control group's memory, and what it has.
-_CGROUPS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+# The limit of a control group's memory, and what it has; of both versions.
+_GROUPS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,7 @@ class Meter:
         self._plan, self._images = plan, 0.0
 
     def __call__(self, loader: DataLoader[Any]) -> Trial:
-        free, size = available(), 0
-        low = free
+        low, size = (free := available()), 0
 
         def step(batch: Any) -> None:
             nonlocal low, size
@@ -84,23 +82,26 @@ class Meter:
                 self._plan.step(batch)
 
         workers, epochs = max(1, loader.num_workers), list[Pass]()
-        with kept_states(loader), _quiet():
+        with kept_states(loader), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns about settings that are only tried
             try:
                 run(loader, 2 * workers, step, self._plan.transfer)  # workers that stay are there then
                 while not epochs or sum(p.seconds for p in epochs) < _SECONDS and len(epochs) < _MOST_EPOCHS:
                     least = _BATCHES * workers
                     epochs.append(run(loader, None, step, self._plan.transfer, seconds=_SECONDS, least=least))
             finally:
-                close(loader)
-        if not epochs[0].count:
-            raise ArgumentError("the DataLoader gave no batch")
-        self._images = self._images or _images(loader, epochs[0])
-        seconds = statistics.median(self._epoch(p, workers) for p in epochs)
+                loader._iterator = None  # ends workers that stay
+            first = epochs[0]
+            if not first.count:
+                raise ArgumentError("the DataLoader gave no batch")
+            try:
+                whole = first.images if first.ended else len(loader) * first.images / first.count
+            except (TypeError, NotImplementedError):  # it does not know
+                whole = first.images
+        self._images = self._images or whole
+        left = ((self._images - p.images) * (p.per_image(workers) or p.seconds / p.images) for p in epochs)
+        seconds = statistics.median(max(1e-9, p.seconds + more) for p, more in zip(epochs, left))
         return Trial(settings(loader), seconds, self._images / seconds, max(0, free - low), size)
-
-    def _epoch(self, p: Pass, workers: int) -> float:
-        each = p.per_image(workers) or p.seconds / p.images
-        return max(1e-9, p.seconds + (self._images - p.images) * each)
 
 
 def tune(loader: DataLoader[Any], measure: Measure, on_trial: OnTrial | None = None, cores: int = 0) -> Tuned:
@@ -110,7 +111,6 @@ def tune(loader: DataLoader[Any], measure: Measure, on_trial: OnTrial | None = N
     Raises CannotRebuild if the DataLoader cannot be rebuilt, and whatever the user's own settings raise.
     """
     search = Search(loader, measure, on_trial)
-    rebuilt(loader)  # raises for one that cannot be
     own = search.trial()
     if own is None:
         raise CannotRebuild(next(iter(search.refused.values())))
@@ -152,47 +152,48 @@ class Search:
             self.refused[arguments(changes)] = f"it fails: {type(err).__name__}: {short_message(err)}"
         return None
 
+    def seconds(self, **changes: Any) -> float:
+        """Those of the trial's epoch; infinity if there is none."""
+        trial = self.trial(**changes)
+        return math.inf if trial is None else trial.epoch_seconds
+
     def fastest(self) -> Trial:
         """The fastest settings; among those as fast, within MARGIN, the ones with the fewest workers and the most like
         the user's."""
         best = min(t.epoch_seconds for t in self.tried.values())
-        near = [t for t in self.tried.values() if t.epoch_seconds * (1 - MARGIN) <= best]
         own = settings(self.loader)
 
         def cost(trial: Trial) -> tuple[Any, ...]:
             changed = sum(trial.settings[name] != own[name] for name in SETTINGS)
             return trial.settings["num_workers"], trial.settings["prefetch_factor"] or 0, changed
 
-        return min(near, key=cost)
+        return min((t for t in self.tried.values() if t.epoch_seconds * (1 - MARGIN) <= best), key=cost)
 
 
 def _climb(search: Search, cores: int) -> None:
     """Tries numbers of workers from the number of cores upwards while they are faster; if more are not, downwards while
     fewer are as fast; and none."""
-    own = search.loader.num_workers
-    counts = sorted(
-        {0, own, cores * 3 // 2, *(cores >> k for k in range(cores.bit_length()))}
-        | {cores * more for more in (2, 4, _MOST_WORKERS)}
-    )
-    start = counts.index(cores)
-    best = _seconds(_workers(search, cores))
-    for count in counts[start + 1 :]:
-        seconds = _seconds(_workers(search, count)) if math.isfinite(best) else math.inf
+
+    def tried(count: int) -> float:
+        """Workers are kept between epochs where that is possible, so that their start does not hide what they do;
+        `_refine` asks whether that is needed."""
+        seconds = search.seconds(num_workers=count, persistent_workers=True)
+        return seconds if math.isfinite(seconds) else search.seconds(num_workers=count)
+
+    counts = {0, search.loader.num_workers, cores * 3 // 2, *(cores >> k for k in range(cores.bit_length()))}
+    counts |= {cores * more for more in (2, 4, _MOST_WORKERS)}
+    best, more_are_faster = tried(cores), False
+    for count in sorted(n for n in counts if n > cores):
+        seconds = tried(count) if math.isfinite(best) else math.inf
         if math.isinf(seconds) or seconds > best * (1 - MARGIN):
             break
-        best, start = seconds, -1  # more are faster: fewer need not be tried
-    for count in reversed(counts[1 : max(start, 1)]):
-        seconds = _seconds(_workers(search, count))
+        best, more_are_faster = seconds, True
+    for count in sorted((n for n in counts if 0 < n < cores and not more_are_faster), reverse=True):
+        seconds = tried(count)
         if seconds > best * (1 + MARGIN):
             break
         best = min(best, seconds)
     search.trial(num_workers=0)
-
-
-def _workers(search: Search, count: int) -> Trial | None:
-    """The trial of that many workers. They are kept between epochs where that is possible, so that their start does not
-    hide what they do; `_refine` asks whether that is needed."""
-    return search.trial(num_workers=count, persistent_workers=True) or search.trial(num_workers=count)
 
 
 def _refine(search: Search) -> None:
@@ -200,10 +201,9 @@ def _refine(search: Search) -> None:
     best = search.fastest()
     seconds = best.epoch_seconds
     for factor in (2 * _BY_DEFAULT, 4 * _BY_DEFAULT) if best.settings["num_workers"] else ():
-        trial = search.trial(**{**best.settings, "prefetch_factor": factor})
-        if _seconds(trial) > seconds * (1 - MARGIN):
+        before, seconds = seconds, search.seconds(**{**best.settings, "prefetch_factor": factor})
+        if seconds > before * (1 - MARGIN):
             break
-        seconds = _seconds(trial)
     best = search.fastest()
     if best.settings["persistent_workers"] and not search.loader.persistent_workers:
         search.trial(**{**best.settings, "persistent_workers": False})
@@ -214,75 +214,41 @@ def _refine(search: Search) -> None:
     search.trial(**{**best.settings, "pin_memory": not best.settings["pin_memory"]})
 
 
-def _seconds(trial: Trial | None) -> float:
-    return math.inf if trial is None else trial.epoch_seconds
-
-
 def _check_memory(new: dict[str, Any], tried: list[Trial]) -> None:
     """Raises CannotRebuild if settings need more memory than is free, judged by the last trial with workers."""
     known = next((t for t in reversed(tried) if t.settings["num_workers"]), None)
-    if known is None or not new["num_workers"]:
+    if known is None or not (workers := new["num_workers"]):
         return
-    more, free = known.memory * new["num_workers"] // known.settings["num_workers"], available()
-    if free and more > _MEMORY_SHARE * free:
-        raise CannotRebuild(f"it would take {_megabytes(more)} of memory, and {_megabytes(free)} are free")
-    queued, shared = (new["num_workers"] * (new["prefetch_factor"] + 1) + 1) * known.batch_bytes, shared_available()
-    if shared and queued > _MEMORY_SHARE * shared:
-        raise CannotRebuild(
-            f"its batches would take {_megabytes(queued)} of /dev/shm, and {_megabytes(shared)} are free"
-        )
+    queued = (workers * (new["prefetch_factor"] + 1) + 1) * known.batch_bytes
+    for what, size, free in (
+        ("memory", known.memory * workers // known.settings["num_workers"], available()),
+        ("/dev/shm", queued, shared_available()),  # in which workers pass their batches
+    ):
+        if free and size > _MEMORY_SHARE * free:
+            raise CannotRebuild(f"it would take {size / 1e6:.0f} MB of {what}, and {free / 1e6:.0f} MB are free")
 
 
 def share_of_cores() -> int:
     """Whole cores for each process of this training on the machine, at least one. torchrun says how many there are."""
-    processes = os.environ.get("LOCAL_WORLD_SIZE", "")
-    return max(1, int(cores()) // max(1, int(processes) if processes.isdigit() else 1))
+    return max(1, int(cores()) // int(os.environ.get("LOCAL_WORLD_SIZE") or 1))
 
 
 def available() -> int:
     """Bytes that processes may still take, of the machine or of this control group; 0 if it is unknown."""
-    found = []
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-        for limit, used in _CGROUPS:
-            numbers = [Path("/sys/fs/cgroup", name) for name in (limit, used)]
-            if all(map(Path.is_file, numbers)) and (most := numbers[0].read_text().strip()).isdigit():
-                found.append(max(0, int(most) - int(numbers[1].read_text())))
-    except (OSError, ValueError):  # not Linux
-        pass
+    lines = text("/proc/meminfo").splitlines()
+    found = [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    for names in _GROUPS:
+        most, used = (text(f"/sys/fs/cgroup/{name}").strip() for name in names)
+        if most.isdigit() and used.isdigit():
+            found.append(max(0, int(most) - int(used)))
     return min(found, default=0)
 
 
 def shared_available() -> int:
-    """Bytes that are free in /dev/shm, in which workers pass their batches; 0 if there is none."""
-    try:
-        return shutil.disk_usage("/dev/shm").free
-    except OSError:
-        return 0
+    """Bytes that are free in /dev/shm; 0 if there is none."""
+    return shutil.disk_usage("/dev/shm").free if os.path.isdir("/dev/shm") else 0
 
 
 def arguments(changes: dict[str, Any]) -> str:
     """Settings as arguments of DataLoader."""
     return ", ".join(f"{name}={changes[name]}" for name in SETTINGS if name in changes)
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.0f} MB" if size < 1e10 else f"{size / 1e9:.0f} GB"
-
-
-def _images(loader: DataLoader[Any], p: Pass) -> float:
-    """The images of an epoch; those that were measured where the DataLoader does not know."""
-    try:
-        return p.images if p.ended else len(loader) * p.images / p.count
-    except (TypeError, NotImplementedError):
-        return p.images
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without torch's warnings about settings that are only tried."""
-    with warnings.catch_warnings():
-        for text in ("worker processes in total", "no accelerator is found", "Length of IterableDataset"):
-            warnings.filterwarnings("ignore", f".*{text}")
-        yield

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dsconv._measure.costs import Loop, stages
 from dsconv._measure.passes import Pass
-from dsconv._measure.rows import Row
+from dsconv._measure.rows import Loop, Row, stages
 from dsconv.train.epoch import Epoch
 
 
