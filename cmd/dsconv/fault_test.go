@@ -51,7 +51,11 @@ func packTo(t *testing.T, src, dst string, flags ...string) (code int, said stri
 // A pack that is interrupted or killed leaves only DST.partial, and the same command resumes and ends
 // with the same bytes.
 func TestInterruptedAndKilled(t *testing.T) {
-	src := samples(t, "400", "200x150")
+	count := "400"
+	if testing.Short() {
+		count = "150"
+	}
+	src := samples(t, count, "200x150")
 	flags := []string{"--encode", "png", "-j", "1"}
 	for _, name := range outputsOf() {
 		whole := t.TempDir()

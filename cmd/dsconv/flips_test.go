@@ -24,6 +24,9 @@ import (
 func flipsOf(t *testing.T) int {
 	t.Helper()
 	s := os.Getenv("DSCONV_FLIPS")
+	if s == "" && testing.Short() {
+		return 60
+	}
 	if s == "" {
 		return 200
 	}
