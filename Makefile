@@ -154,8 +154,8 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # They flip bits, unpack gigabytes, kill processes and measure memory, which takes minutes under -race; goroutines of theirs are those of others.
 # Those of LMDB's pages, and those of a format that write and read one after the other, have none.
 RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestSizedBatchesOfAList|TestMixingAsTorchvision|TestLargeImagesAreBadSamples|TestFakeGPUTypes|TestStopsKeepAllThatWasDone|TestLargeMask|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
-# The same goroutines for other types of numbers; test-long has them.
-RACE_ALIKE := 'Test(GPUBatchesAreTheSame|DeferredBatchesBecomeTheSame)/.*/(.*16|uint8)'
+# The same goroutines in other configurations; test-long has them.
+RACE_ALIKE := 'TestViewsAreThoseOfLoadersWithOneView/[1-9]|TestWebDatasetBatchesAreMixed|TestSameBytesForAnyWorkersAndAfterAnyStop/(tiled|stats|resize)'
 # Where goroutines share memory; test-long has more.
 RACE_PACKAGES := ./reader ./convert ./internal/cache ./internal/items ./internal/storage/staging
 RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/staging
@@ -189,11 +189,12 @@ test-nocgo:
 	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short -skip $(NOCGO_SKIP) $(NOCGO) # on the disk: the other runs are in memory
 
 .PHONY: test-long
-test-long: test-tools ## the Go tests with all their repetitions, -race and without cgo in more packages; about half an hour
+test-long: test-tools ## all tests with all their repetitions, -race and without cgo in more packages, dead code; about 45 minutes
 	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./...
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_LONG)
 	$(MAKE) -j2 --output-sync=target test-nocgo python-tools NOCGO='$(NOCGO_LONG)'
 	$(MAKE) pytest MARK=long
+	$(MAKE) lint-dead
 
 # With the C libraries where they are installed, without cgo where they are not.
 QUICK_CGO = $(shell scripts/install-packages --list $(PACKAGES) | grep -q . && echo 0 || go env CGO_ENABLED)

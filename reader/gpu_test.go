@@ -215,7 +215,7 @@ func becomes(t *testing.T, want []*Batch, ds formats.Dataset, c Config, epoch in
 // TestGPUBatchesAreTheSame as on the CPU: all ops, types and layouts, and images that a GPU is not for among them.
 func TestGPUBatchesAreTheSame(t *testing.T) {
 	ds := manyEncodings(t, 17)
-	for _, text := range allTransforms {
+	for _, text := range allTransforms() {
 		for _, d := range allTypes() {
 			c := Config{BatchSize: 5, Workers: 2, Seed: 3, Shuffle: true, DType: d, Transforms: parsed(t, text)}
 			if _, err := augment.CompileEach(c.Transforms, 3, d, pixel.NHWC); err != nil {
