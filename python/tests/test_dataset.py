@@ -139,7 +139,7 @@ def test_an_error_names_the_bad_sample(photos: Path, tmp_path: Path) -> None:
         dsconv.Dataset(tmp_path)[0]
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.long)])
 @pytest.mark.filterwarnings("ignore:.*use of fork")
 def test_workers_of_a_data_loader(packed: Path, folder: Any, method: str) -> None:
     ours = dsconv.Dataset(packed, transform=pixels)
@@ -246,6 +246,7 @@ def test_forked_processes_share_the_targets(packed: Path, folder: Any) -> None:
     assert targets.tolist() == folder.targets
 
 
+@pytest.mark.long
 def test_targets_at_the_end_of_the_interpreter(packed: Path) -> None:
     program = """if True:
         import atexit, sys, threading, dsconv

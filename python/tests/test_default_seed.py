@@ -115,6 +115,7 @@ def test_two_runs_see_the_data_of_their_seeds(packed: Path) -> None:
     assert len({one, other, run(packed, "none")[0], run(packed, "none")[0]}) == 4  # PyTorch draws one for each process
 
 
+@pytest.mark.long
 def test_ranks_agree_without_a_seed(packed: Path) -> None:
     ranks = [run(packed, str(rank), RANK=str(rank), WORLD_SIZE="2") for rank in range(2)]
     for _, errors in ranks:
@@ -214,7 +215,7 @@ def of_child(loader: Any, results: Any) -> None:
     results.put((loader.seed, epoch_of(loader)))
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.long)])
 def test_other_processes_have_the_parents_seed(packed: Path, method: str) -> None:
     torch.manual_seed(8)
     loader = dsconv.Loader(packed, 10, **RANDOM)

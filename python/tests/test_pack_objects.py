@@ -128,6 +128,7 @@ def test_what_processes_cannot_get_or_share(tmp_path: Path) -> None:
     assert pack(shared, tmp_path / "y.lmdb", **FORK).written == 40
 
 
+@pytest.mark.long
 def test_large_items(tmp_path: Path) -> None:
     large = np.zeros((10_000, 10_000, 3), np.uint8)  # 300 MB
     large[::1000] = 200

@@ -109,7 +109,10 @@ def test_what_the_kill_of_an_iterable_leaves_is_no_obstacle(split: str, start: A
     assert run.end() == (0, "") and beside(run.dst) == ["x.lmdb"]
 
 
-@pytest.mark.parametrize("later", [0, 0.05, 0.2])  # seconds; any end is right
+LATER = [0, *(pytest.param(seconds, marks=pytest.mark.long) for seconds in (0.05, 0.2))]
+
+
+@pytest.mark.parametrize("later", LATER)  # any end is right
 def test_ctrl_c_once_all_samples_are_sent(later: float, start: Any) -> None:
     how = {"n": 20_000, "iterable": True, "split": "train=0.5,val=0.5"}
     run = start(0, **how)

@@ -176,6 +176,7 @@ def test_needs_only_pillow() -> None:
             assert {name.partition(".")[0] for name in names} <= allowed, file
 
 
+@pytest.mark.long
 def test_by_the_command(command: str, photos: File, packed: File) -> None:
     """The command that comes with the package brings these files along."""
     args = [command, "verify", "--parity", str(photos), str(packed), "--python", sys.executable, "--sample", "5"]

@@ -98,7 +98,7 @@ def test_python_dev_mode_has_no_warnings(packed: Path) -> None:
     run("tidy", packed, options=("-X", "dev", "-W", "error", "-b"))
 
 
-@pytest.mark.parametrize("order", ["first", "last"])
+@pytest.mark.parametrize("order", [pytest.param("first", marks=pytest.mark.long), "last"])
 def test_torch_is_imported_before_or_after(order: str, packed: Path) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     run("with_torch", packed, order, imports="torch")

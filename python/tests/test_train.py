@@ -90,6 +90,7 @@ def test_bench_merges_the_report(sides: list[str], tmp_path: Path) -> None:
     assert first["stage_seconds"]["step"] > 0
 
 
+@pytest.mark.long
 def test_several_datasets_and_all_that_can_be_chosen(sides: list[str], tmp_path: Path) -> None:
     words = "--model resnet18 --size 32 --epochs 1 --limit-batches 2 --batch-size 4 --accumulate 2 --channels-last"
     chosen = f"{words} --precision bf16 --num-workers 0 --profile {tmp_path}/traces"
@@ -111,6 +112,7 @@ def test_merging_keeps_what_the_report_has(sides: list[str], tmp_path: Path) -> 
         assert merged["options"][key] == written["options"][key], key
 
 
+@pytest.mark.long
 def test_two_processes(sides: list[str], tmp_path: Path) -> None:
     written = tmp_path / "report.json"
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]

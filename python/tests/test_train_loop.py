@@ -147,6 +147,7 @@ def test_curves_are_written(tmp_path: Path) -> None:
     assert [event.step for event in curves.Scalars("images_per_second")] == [1, 2]
 
 
+@pytest.mark.long
 def test_a_compiled_network_trains_the_same() -> None:
     # What inductor makes takes a compiler and minutes; this backend runs the graphs as they were traced.
     compiled, plain = Learner(replace(MLP, compile="aot_eager"), 10, 1, WORLD), Learner(MLP, 10, 1, WORLD)
