@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,15 +17,7 @@ import (
 const lowSpace = 1 << 30
 
 // disk describes the disk that a path lies on: its file system, its kind and what is free.
-func disk(ctx context.Context, name, at string) Line {
-	return answer(ctx, deadDisk(name), func() Line { return liveDisk(name, at) })
-}
-
-func deadDisk(name string) Line {
-	return ok(name, "no answer").warn("the disk did not answer within %v: it may be a network disk whose server is gone", patience)
-}
-
-func liveDisk(name, at string) Line {
+func disk(name, at string) Line {
 	path, there, err := existing(at)
 	var st unix.Statfs_t
 	if err == nil {

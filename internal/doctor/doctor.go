@@ -64,13 +64,17 @@ func (l Line) warn(format string, args ...any) Line {
 // the Python called name. A disk, driver or program that does not answer within 10 seconds is said to hang.
 func Examine(ctx context.Context, version, name string, paths []string) []Line {
 	lines := append(libraries(version), limits()...)
-	lines = append(lines, disk(ctx, "current folder", "."))
-	for _, path := range paths {
-		lines = append(lines, disk(ctx, path, path))
+	names := append([]string{"current folder"}, paths...)
+	for i, path := range append([]string{"."}, paths...) {
+		lines = append(lines, answer(ctx, deadDisk(names[i]), func() Line { return disk(names[i], path) }))
 	}
 	p := ask(ctx, name)
 	n := answer(ctx, nvidia{noDriver: fmt.Errorf("the driver did not answer within %v", patience)}, func() nvidia { return openNVIDIA(p.Folders) })
 	return append(append(lines, n.lines()...), p.lines(version, len(n.cards) > 0)...)
+}
+
+func deadDisk(name string) Line {
+	return ok(name, "no answer").warn("the disk did not answer within %v: it may be a network disk whose server is gone", patience)
 }
 
 // patience is how long a disk, a driver or a program may take to answer.
