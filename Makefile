@@ -155,7 +155,7 @@ RACE := '-gcflags=github.com/gomlx/compute/...=-d=checkptr=0'
 # Those of LMDB's pages, and those of a format that write and read one after the other, have none.
 RACE_SKIP := 'TestBombs|TestZipEqualsGo|TestEveryBit|TestEveryByteIsCovered|TestFlippedBits|TestHeapOfAPlan|TestTrainingIsKilled|TestKilled|TestSIGKILL|TestTwin|TestLocations|TestMapSizeDoesNotShow|TestOverhead|TestDamageOfAnotherView|TestEstimateIsNearThePeak|TestStampOfACompactCopy|TestSizedBatchesOfAList|TestMixingAsTorchvision|TestLargeImagesAreBadSamples|TestFakeGPUTypes|TestStopsKeepAllThatWasDone|TestLargeMask|KeepsEdits|TestAddResumes|TestRelabel|TestEditOfReplacedVersion|TestConformance/.*/^(Resume|Info|Kinds|View|FlippedBits|Truncated|CutWhileOpen)$$'
 # The same goroutines in other configurations; test-long has them.
-RACE_ALIKE := 'TestViewsAreThoseOfLoadersWithOneView/[1-9]|TestWebDatasetBatchesAreMixed|TestSameBytesForAnyWorkersAndAfterAnyStop/(tiled|stats|resize)'
+RACE_ALIKE := 'TestFailingDisk|TestAccidentsInAnEpoch|TestViewsAreThoseOfLoadersWithOneView/[1-9]|TestWebDatasetBatchesAreMixed|TestSameBytesForAnyWorkersAndAfterAnyStop/(tiled|stats|resize)'
 # Where goroutines share memory; test-long has more.
 RACE_PACKAGES := ./reader ./convert ./internal/cache ./internal/items ./internal/storage/staging
 RACE_LONG     := ./formats/... ./convert/... ./edit/... ./diff/... ./verify/... ./reader/... ./bench/... ./internal/cache ./internal/items ./internal/storage/staging

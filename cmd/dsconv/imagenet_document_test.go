@@ -19,6 +19,9 @@ func TestTheImageNetPageRuns(t *testing.T) {
 	if !cgo {
 		t.Skip("LMDB and HDF5 are written by their libraries")
 	}
+	if testing.Short() {
+		t.Skip("it packs twenty times")
+	}
 	formatcheck.Python(t, "import lmdb, pyarrow, PIL") // skips before anything is packed
 	dir := imageNetFolder(t)
 	page, ran := read(t, "../../docs/imagenet.md"), map[string]int{}

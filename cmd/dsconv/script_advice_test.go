@@ -42,6 +42,9 @@ func scriptReport(folder string, starved float64) *bench.Report {
 }
 
 func TestPackingIsTriedForAScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("test_ways_to_pack_are_tried does it by Python")
+	}
 	folder := filepath.Join(t.TempDir(), "images")
 	c := &console{out: io.Discard, err: os.Stderr}
 	if code := run(t.Context(), []string{"dsconv", "synth", folder, "--n=12", "--classes=3", "--size=64x48", "--quiet"}, c); code != exitDone {
