@@ -207,12 +207,12 @@ const maxSizes = 1 << 20
 // countSamples reads the index of ds, of which each gets every sample, and the labels that are not in it.
 func countSamples(ctx context.Context, ds formats.Dataset, each func(*formats.Info)) (*infoCounts, error) {
 	n := &infoCounts{Encodings: map[string]int{}, Sizes: &imageSizes{counts: map[[2]int]int{}}}
-	labels := newLabelReader(ds)
-	images := map[int]int{}
+	labels, images := newLabelReader(ds), map[int]int{}
+	var in formats.Info // one for all: each would have every one allocated
 	for i := range ds.Len() {
-		in, err := ds.Info(i)
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return nil, err
+		var err error
+		if in, err = ds.Info(i); err != nil || ctx.Err() != nil {
+			return nil, errors.Join(err, ctx.Err())
 		}
 		each(&in)
 		n.Encodings[cmp.Or(string(in.Encoding), "unknown")]++
