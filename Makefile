@@ -142,7 +142,7 @@ pytest:
 	DSCONV_WHEEL="$$(ls $(WHEEL_FILE))" DSCONV_GOLOADER=$(BUILD)/goloader DSCONV_FAILINGDISK=$(BUILD)/failingdisk \
 	  DSCONV_FAKEGPU_LIBRARIES=$(BUILD)/fakegpu \
 	  DSCONV_PYTHONS="$$(ls $(BUILD)/pythons/*/bin/python 2>/dev/null | xargs)" \
-	  scripts/in-memory scripts/pytest $(TORCH)/bin/python -q -n logical --maxprocesses 4 --dist loadfile $(if $(MARK),-m "$(MARK)") python/tests
+	  scripts/in-memory scripts/pytest $(TORCH)/bin/python -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(if $(MARK),-m "$(MARK)") python/tests
 
 .PHONY: photos
 photos:
