@@ -200,7 +200,7 @@ func (g *GPUDecoder) Decode(ctx context.Context, in *formats.Sample, d *Decoded)
 	return nil
 }
 
-// geometry plans a sample's transform as the Processor does. ok is false if the main image has no valid header.
+// geometry plans a sample's transform as the Processor does. ok is false if that leaves the sample out.
 func (g *GPUDecoder) geometry(in *formats.Sample) (_ geometry, ok bool) {
 	if g.image >= len(in.Values) {
 		return geometry{}, false
@@ -211,8 +211,8 @@ func (g *GPUDecoder) geometry(in *formats.Sample) (_ geometry, ok bool) {
 		return geometry{}, false
 	}
 	var t geometry
-	t.plan(g.recipe, h.H, h.W, h.Orientation)
-	return t, true
+	ok = t.plan(g.recipe, h.H, h.W, h.Orientation) == nil
+	return t, ok
 }
 
 // errLeftToProcessor is what a Request's CPU returns: the Processor decodes the image.

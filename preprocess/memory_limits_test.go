@@ -46,6 +46,11 @@ func TestResizeKeepsTheLimit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// It was stored as it was, with PNG rows of gigabytes, since the path of such an image had neither resize nor crop.
+	cover := Recipe{Resize: Resize{Mode: ResizeCover, W: 64, H: 64}, Encode: codec.EncodeOptions{Encoding: formats.PNG}}
+	if v, err := processOne(t, cover, hostile.PNG(5_000_000, 1, 8, hostile.Gray)); !errors.Is(err, pixel.ErrTooLarge) || !strings.Contains(err.Error(), "320000000x64") {
+		t.Errorf("one row: %v, %v", v, err)
+	}
 	large := Recipe{MaxPixels: 50000, Resize: Resize{Mode: ResizeExact, W: 4000, H: 3000}, Encode: codec.EncodeOptions{Encoding: formats.PNG}}
 	if _, err := processOne(t, large, hostile.PNG(200, 200, 8, hostile.RGB)); err != nil {
 		t.Errorf("an output larger than the limit: %v", err)

@@ -248,8 +248,7 @@ func (p *Processor) planGeometry(g *geometry, v *formats.Value) error {
 		return err
 	}
 	p.orientation = h.Orientation
-	g.plan(p.recipe, h.H, h.W, h.Orientation)
-	return nil
+	return g.plan(p.recipe, h.H, h.W, h.Orientation)
 }
 
 // OutputSchema is the schema of the samples that Process returns. The shape of an image is set if it

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -158,8 +159,9 @@ type geometry struct {
 	path        moves.Path
 }
 
-// plan makes g the transform of a sample whose designated image is stored as h by w.
-func (g *geometry) plan(r Recipe, h, w, orientation int) {
+// plan makes g the transform of a sample whose designated image is stored as h by w. An image of a few rows may become too
+// wide: cover:64x64 of one row of 5 million pixels first has 320 million columns.
+func (g *geometry) plan(r Recipe, h, w, orientation int) error {
 	if r.exif() != pixel.EXIFApply {
 		orientation = 1
 	}
@@ -170,9 +172,7 @@ func (g *geometry) plan(r Recipe, h, w, orientation int) {
 	g.cut = g.keep != pixel.Rect{W: g.w, H: g.h}
 	g.path.Reset(th, tw)
 	g.path.Orientation = orientation
-	// Neither fails: sizes of images and of resizes are far below the limit, and Resize.Plan keeps a part of the image.
-	_ = g.path.Resize(g.h, g.w, r.filter())
-	_ = g.path.Crop(g.keep)
+	return cmp.Or(g.path.Resize(g.h, g.w, r.filter()), g.path.Crop(g.keep))
 }
 
 // changes reports whether an image or mask that is stored as h by w is moved at all.
