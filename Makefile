@@ -174,7 +174,7 @@ announce-test:
 	@scripts/announce-test $(BUILD) $(PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: test
-test: announce-test test-tools ## all tests, the long ones with few repetitions: about 20 minutes; installs 7 GB the first time
+test: announce-test test-tools ## the tests, but for what test-long has: 15 to 20 minutes; installs 7 GB the first time
 	CGO_ENABLED=0 go list -export ./... >/dev/null # compiles; what is run without cgo is linked below
 	scripts/in-memory $(TEST_ENV) go test -vet=off -short -timeout 20m ./... # make lint runs go vet
 	go test -vet=off ./bench/page # with Chromium, which -short leaves out
@@ -189,7 +189,7 @@ test-nocgo:
 	$(TEST_ENV) CGO_ENABLED=0 go test -vet=off -short -skip $(NOCGO_SKIP) $(NOCGO) # on the disk: the other runs are in memory
 
 .PHONY: test-long
-test-long: test-tools ## all tests with all their repetitions, -race and without cgo in more packages, dead code; about 45 minutes
+test-long: test-tools ## all repetitions and rare combinations, -race and without cgo in more packages, dead code; about 45 minutes
 	scripts/in-memory $(TEST_ENV) go test -vet=off -timeout 20m ./...
 	scripts/in-memory $(TEST_ENV) go test -vet=off -race -short $(RACE) -skip $(RACE_SKIP) $(RACE_LONG)
 	$(MAKE) -j2 --output-sync=target test-nocgo python-tools NOCGO='$(NOCGO_LONG)'

@@ -191,7 +191,7 @@ func (g *geometry) fits(h, w int) bool {
 func (g *geometry) afterScaling() *moves.Path {
 	p := new(moves.Path)
 	p.Reset(g.h, g.w)
-	_ = p.Crop(g.keep) // as in plan
+	_ = p.Crop(g.keep) // which plan has tried
 	return p
 }
 

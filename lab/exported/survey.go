@@ -66,8 +66,7 @@ func (s *survey) parse(fset *token.FileSet, name string, text []byte) (*ast.File
 	return file, err
 }
 
-// position is where an object is declared, by its package: compiled packages of other clones name other folders.
-// An instance of a generic one is declared where that is.
+// position is where an object is declared; an instance of a generic one is declared where that is.
 func position(fset *token.FileSet, o types.Object) string {
 	switch generic := o.(type) {
 	case *types.Var:
@@ -75,11 +74,8 @@ func position(fset *token.FileSet, o types.Object) string {
 	case *types.Func:
 		o = generic.Origin()
 	}
-	if o.Pkg() == nil { // error
-		return ""
-	}
 	at := fset.Position(o.Pos())
-	return fmt.Sprintf("%s/%s:%d:%d", o.Pkg().Path(), filepath.Base(at.Filename), at.Line, at.Column)
+	return fmt.Sprintf("%s:%d:%d", at.Filename, at.Line, at.Column)
 }
 
 // interfaces are those that methods may be for, by the names of their methods.

@@ -18,15 +18,15 @@ type uses struct {
 	*survey
 	fset *token.FileSet
 	asks interfaces
-	own  string // the package itself, whose uses do not count
+	dir  string // of the package itself
 }
 
 func (u *uses) add(p *packages.Package) {
 	for _, file := range p.Syntax {
 		at := u.fset.Position(file.Package).Filename
-		u.own = strings.TrimSuffix(p.PkgPath, "_test")
+		u.dir = filepath.Dir(at)
 		if base := filepath.Base(at); strings.HasPrefix(base, "example") && strings.HasSuffix(base, "_test.go") {
-			u.own = "" // an example shows what users do
+			u.dir = "" // an example shows what users do
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -52,7 +52,7 @@ func (u *uses) mark(o types.Object) {
 		return
 	}
 	n := u.at[position(u.fset, o)]
-	if n == nil || n.pkg == u.own {
+	if n == nil || filepath.Dir(n.file) == u.dir {
 		return
 	}
 	n.used = true

@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import slow_parts  # noqa: E402
 from dsconv._bench import judged  # noqa: E402
+from dsconv._errors import ArgumentError  # noqa: E402
 from dsconv._measure import turns as turns_module  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
 from dsconv._measure.ours import image_files  # noqa: E402
@@ -168,10 +169,10 @@ def test_image_files(photos: Path, tmp_path: Path) -> None:
     found = image_files(Subset(dataset, range(10)))
     assert (Path(found.root), found.samples, found.transform, found.labelled) == (photos, 10, small, True)
     dataset.transform = None
-    with pytest.raises(ValueError, match="no attribute transform"):
+    with pytest.raises(ArgumentError, match="no attribute transform"):
         image_files(dataset)
     dataset.paths = [tmp_path / "nothing.jpg"]
-    with pytest.raises(ValueError, match="there is no such file"):
+    with pytest.raises(ArgumentError, match="there is no such file"):
         image_files(dataset)
 
 

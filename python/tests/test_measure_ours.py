@@ -11,6 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from dsconv._errors import ArgumentError  # noqa: E402
 from dsconv._measure.bench import bench  # noqa: E402
 from dsconv._measure.native import native  # noqa: E402
 from dsconv._measure.ours import ours, target_transform  # noqa: E402
@@ -136,7 +137,7 @@ def test_listed_labels_need_no_items() -> None:
     assert target_transform(Table(), [2, 2, 0, 1], None) is None
     mapped = target_transform(Table(), [0, 0, 1, 2], lambda label: -label)
     assert [mapped(i) for i in (0, 1, 2)] == [-2, 0, -1]
-    with pytest.raises(ValueError):
+    with pytest.raises(ArgumentError, match="images of the same folder have several labels"):
         target_transform(Table(), [0, 1, 0, 1], None)
 
 
